@@ -1,0 +1,33 @@
+# make run: install, sample a bundled network, do the main job on the sample.  make test: install and run every test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test check benchmark clean
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+run: $(VENV)/.installed
+	mkdir -p out
+	$(BIN)/optbn sample alarm -n 1000 --seed 1 -o out/alarm.csv
+	$(BIN)/optbn describe out/alarm.csv
+	$(BIN)/optbn show alarm
+
+test: $(VENV)/.installed-dev
+	$(BIN)/pytest -n 2 tests
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,107 @@
+"""The command line. Each verb is a module here with one typer function of its name; VERBS lists them in help's order.
+
+stdout is the answer (`--json` for machines, `-` for stdin and stdout), stderr is progress and logging. Exit codes:
+0 done, 2 wrong usage or input, 3 stopped without proof, 4 a check failed, 130 interrupted with nothing to give.
+A mistake of the user's is one line; `--debug` shows the traceback. Verb modules import heavy libraries inside their
+functions, so that `optbn --help` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+VERBS: tuple[str, ...] = ()
+
+_ROOT_HELP = "Exact Bayesian-network learning: optimal structures with evidence, well-estimated parameters."
+
+
+def build_app() -> typer.Typer:
+    """The typer application with every verb registered."""
+    app = typer.Typer(
+        name="optbn",
+        help=_ROOT_HELP,
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback()
+    def root(
+        debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error and debug logging."),
+        version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+    ) -> None:
+        if version:
+            from optbn import __version__
+
+            typer.echo(__version__)
+            raise typer.Exit()
+        if debug:
+            import logging
+
+            logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+
+    for verb in VERBS:
+        app.command(verb)(getattr(importlib.import_module(f"optbn.cli.{verb}"), verb))
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in arguments
+    if debug:  # may stand anywhere on the line
+        arguments = ["--debug", *(a for a in arguments if a != "--debug")]
+    if arguments == ["--version"]:
+        arguments = ["--version", "help"]
+    try:
+        build_app()(args=arguments, standalone_mode=True)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except BrokenPipeError:  # the reader of our stdout has gone, `| head` say: that is not an error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except Exception as error:
+        if debug:
+            raise
+        message, code = _explain(error)
+        _fail(message, code)
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """One line and an exit code for any exception."""
+    from optbn.errors import OptbnError
+    from solvers.errors import CheckFailed, SolverError
+
+    line = " ".join(str(error).split())
+    if isinstance(error, OptbnError):
+        return line, error.exit_code
+    if isinstance(error, CheckFailed):
+        return line, 4
+    if isinstance(error, SolverError):
+        return line, 2
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename}: no such file", 2
+    if isinstance(error, IsADirectoryError):
+        return f"{error.filename}: is a folder, expected a file", 2
+    if isinstance(error, PermissionError):
+        return f"{error.filename}: permission denied", 2
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or line}", 2
+    if isinstance(error, MemoryError):
+        return f"out of memory {line}".strip(), 2
+    return (
+        f"unexpected {type(error).__name__}: {line} (this is a bug; run again with --debug to see where)",
+        1,
+    )
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"optbn: {message}", file=sys.stderr)
+    raise SystemExit(code)

@@ -1,0 +1,1 @@
+"""Data: typed columns, and everything that reads them."""

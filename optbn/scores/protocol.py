@@ -1,0 +1,45 @@
+"""What a local score is, and how the rest of Phase I calls it.
+
+A score is a frozen dataclass of hyper-parameters with one verb: `bind(data)` checks that it can score those columns
+(refusing by name and remedy) and returns a BoundScore. Work is asked for in blocks of predictor sets of one size, for
+all responses at once, because one pass over the rows of a predictor set serves every response.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Dataset
+
+
+class LocalScore(Protocol):
+    """Hyper-parameters; `bind` is pure and keeps what it precomputes in the BoundScore."""
+
+    def bind(self, data: Dataset) -> BoundScore: ...
+
+
+class BoundScore(Protocol):
+    """A score tied to its data. Methods may be called from several threads or processes at once."""
+
+    def block(
+        self,
+        sets: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+        floor: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """float64[m, n]: the score of response v given predictor set `sets[i]`, wherever `wanted[i, v]`.
+
+        sets    int32[m, k], members ascending, sets in lexicographic order (so neighbours share prefixes)
+        wanted  bool[m, n], false for members of the set and for families that constraints forbid
+        floor   float64[m, n], the best score of a proper subset of the set for that response, or None: a score that can
+                prove a family is not above its floor may answer -inf instead of computing it
+        Entries that are not wanted are -inf. The same family has the same bits whatever block it comes in.
+        """
+        ...
+
+    def fitted(self, child: int, parents: tuple[int, ...]) -> Any:
+        """The local structure behind one score: the optimal tree, or the table with its chosen bins."""
+        ...

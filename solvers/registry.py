@@ -1,0 +1,26 @@
+"""The solvers by name. Adding one: a module with a frozen dataclass that has `solve`, and a line here.
+
+Entries are "module:Class" and are imported when asked for, so that listing names costs nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import Any
+
+from solvers.errors import UnknownSolverError
+from solvers.protocol import Solver
+
+SOLVERS: dict[str, str] = {}
+
+
+def load_solver(name: str, **options: Any) -> Solver:
+    """The solver called `name`, with its options; an unknown name lists what exists."""
+    if name not in SOLVERS:
+        near = difflib.get_close_matches(name, SOLVERS, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise UnknownSolverError(f"no solver {name!r}{hint}; there are: {', '.join(sorted(SOLVERS))}")
+    module, _, cls = SOLVERS[name].partition(":")
+    solver: Solver = getattr(importlib.import_module(module), cls)(**options)
+    return solver

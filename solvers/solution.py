@@ -1,0 +1,118 @@
+"""What a solver returns: a graph, a bound, and evidence for the bound.
+
+Everything is counted in the table's units (integers), so "optimal" is an integer equality and not a tolerance.
+
+Evidence is one of
+    RowBound    stages of valid inequalities with integer multipliers; the checker recomputes the bound from them
+    Proof       a file holding a search tree whose leaves carry such multipliers
+    Exhausted   the solver says that it looked everywhere (and with what tolerance); a claim, not a proof
+
+RowBound, the mathematics. A DAG picks one family (v, P) per variable. Valid inequalities are
+    cluster C:       at least one v in C has P disjoint from C
+    subset row on C: sum over (v in C, pattern T = P & C) of a[v, T]  <=  r,  true of every DAG
+With multipliers y >= 0 (integers, units) a family's adjusted score is
+    s'(v, P) = s(v, P) + sum_{clusters C, v in C, P disjoint from C} y_C - sum_{subset rows, v in C} y_C a[v, P & C]
+and every DAG scores at most  B = sum_v max_P s'(v, P) - sum_{clusters} y_C + sum_{subset rows} y_C r_C .
+A DAG that uses (v, P) scores at most B - (max_Q s'(v, Q) - s'(v, P)); a family for which that is not above the
+incumbent can be dropped. Stages do this in turn: each stage's multipliers act on the families that the stages
+before it left. The graph is optimal once some stage has B <= score, or leaves a variable without a family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    """How a solver ended."""
+
+    OPTIMAL = "optimal"  # bound == score
+    FEASIBLE = "feasible"  # an acyclic graph, bound > score
+    INFEASIBLE = "infeasible"  # no acyclic graph can be chosen
+    UNKNOWN = "unknown"  # nothing found in the time given
+
+
+@dataclass(frozen=True)
+class ClusterRow:
+    """At least one of `members` has no parent among them; `multiplier` is the integer y."""
+
+    members: tuple[int, ...]
+    multiplier: int
+
+
+@dataclass(frozen=True)
+class SubsetRow:
+    """sum of coefficients of the chosen patterns <= rhs for every DAG.
+
+    `coefficients` are (child, parents within members, integer > 0), children and parents ascending; a pattern that is
+    not listed has coefficient 0.
+    """
+
+    members: tuple[int, ...]
+    coefficients: tuple[tuple[int, tuple[int, ...], int], ...]
+    rhs: int
+    multiplier: int
+
+
+@dataclass(frozen=True)
+class RowBound:
+    """Multipliers that prove the bound, in stages (see the module's header)."""
+
+    stages: tuple[tuple[ClusterRow | SubsetRow, ...], ...]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proof in a file of its own, with the digest of its bytes."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Exhausted:
+    """The method searched everything, up to an absolute tolerance in score; claimed, not checked."""
+
+    method: str
+    tolerance: float = 0.0
+
+
+Evidence = RowBound | Proof | Exhausted
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An answer to one table. OPTIMAL: bound == score; FEASIBLE: acyclic; UNKNOWN: no choice, never half a DAG.
+
+    choice      the row of the table each variable uses, or None
+    score       the exact sum of those rows, or None
+    bound       no acyclic graph scores more
+    statistics  what the solver counted on its way (nodes, cuts, seconds...), for people
+    """
+
+    status: Status
+    choice: tuple[int, ...] | None
+    score: float | None
+    bound: float
+    evidence: Evidence | None
+    table_digest: str
+    solver: str
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.choice is None) != (self.score is None):
+            raise ValueError("a solution has both a choice and a score, or neither")
+        if self.status in (Status.OPTIMAL, Status.FEASIBLE) and self.choice is None:
+            raise ValueError(f"a solution that is {self.status} needs a choice")
+        if self.status is Status.OPTIMAL and self.bound != self.score:
+            raise ValueError(f"optimal, but bound {self.bound!r} is not the score {self.score!r}")
+        if self.score is not None and self.bound < self.score:
+            raise ValueError(f"the bound {self.bound!r} is below the score {self.score!r}")
+
+    @property
+    def gap(self) -> float:
+        """bound - score; infinite without a graph."""
+        return float("inf") if self.score is None else self.bound - self.score

@@ -1,0 +1,54 @@
+"""`python -m tests.benchmarks ROOM [--write]`: print the figures; --write keeps them in results/ROOM."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import platform
+from pathlib import Path
+
+import tests.benchmarks as benchmarks
+from tests.benchmarks import Figure
+
+
+def table(figures: list[Figure]) -> str:
+    """The figures as a markdown table."""
+    lines = ["| work | measured | at most | to aim for | |", "|---|---|---|---|---|"]
+    for f in figures:
+        limit = "" if f.limit is None else f"{f.limit:g} {f.unit}"
+        aim = "" if f.aim is None else f"{f.aim:g} {f.unit}"
+        verdict = (
+            ""
+            if f.limit is None
+            else "over"
+            if f.value > f.limit
+            else "aim met"
+            if f.aim and f.value <= f.aim
+            else "ok"
+        )
+        note = f"{verdict}; {f.note}" if verdict and f.note else verdict or f.note
+        lines.append(f"| {f.work} | {f.value:.3g} {f.unit} | {limit} | {aim} | {note} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    rooms = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.name.startswith("_")]
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("rooms", nargs="+", choices=rooms, metavar="ROOM", help=", ".join(rooms))
+    parser.add_argument("--write", action="store_true", help="keep the table in results/ROOM/README.md")
+    arguments = parser.parse_args()
+    for room in arguments.rooms:
+        figures = []
+        for figure in importlib.import_module(f"tests.benchmarks.{room}").measure():
+            figures.append(figure)
+            print(table([figure]).splitlines()[-1], flush=True)
+        if arguments.write:
+            folder = Path("results") / room
+            folder.mkdir(parents=True, exist_ok=True)
+            head = f"# {room}\n\nWritten by `python -m tests.benchmarks {room} --write`. CPU seconds, warm, "
+            head += f"{platform.machine()}, Python {platform.python_version()}.\n\n"
+            (folder / "README.md").write_text(head + table(figures) + "\n")
+
+
+main()
