@@ -1,0 +1,98 @@
+"""Distances against hand-worked examples and against their definitions over all pairs of small graphs."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from optbn.evaluate import distances
+from optbn.evaluate.intervention import intervention_distance
+from tests.naive import evaluate as naive
+
+
+def graph(n: int, *arcs: tuple[int, int]) -> np.ndarray:
+    a = np.zeros((n, n), dtype=bool)
+    for u, v in arcs:
+        a[u, v] = True
+    return a
+
+
+def random_dag(rng: np.random.Generator, n: int, density: float) -> np.ndarray:
+    order = rng.permutation(n)
+    upper = np.triu(rng.random((n, n)) < density, 1)
+    return upper[np.ix_(order, order)]
+
+
+def test_a_reversed_arc_counts_once_and_a_missing_one_once():
+    truth = graph(4, (0, 1), (1, 2), (2, 3))
+    estimate = graph(4, (1, 0), (1, 2), (0, 3))
+    assert distances.shd(truth, estimate) == 3
+    assert distances.confusion(truth, estimate) == distances.Confusion(1, 1, 0, 1, 1)
+    assert distances.skeleton(truth, estimate) == distances.Retrieval(2, 1, 1)
+
+
+def test_a_line_against_an_arc_is_undirected_not_reversed():
+    line, arc = graph(2, (0, 1), (1, 0)), graph(2, (0, 1))
+    assert distances.confusion(line, arc) == distances.Confusion(0, 0, 1, 0, 0)
+    assert distances.shd(line, arc) == 1
+
+
+def test_the_collider_and_the_chain_share_a_skeleton_and_no_v_structure():
+    collider, chain = graph(3, (0, 2), (1, 2)), graph(3, (0, 2), (2, 1))
+    assert distances.v_structures(collider, chain) == distances.Retrieval(0, 0, 1)
+    assert distances.skeleton(collider, chain).f1 == 1.0
+
+
+def test_all_pairs_of_dags_on_four_nodes_agree_with_the_definitions():
+    dags = list(naive.all_dags(4))
+    assert len(dags) == 543
+    rng = np.random.default_rng(4)
+    for a, b in rng.choice(543, size=(4000, 2)):
+        a, b = dags[a], dags[b]
+        assert distances.shd(a, b) == naive.shd(a, b)
+        assert distances.confusion(a, b).total == naive.shd(a, b)
+        found = distances.v_structures(a, b)
+        x, y = naive.colliders(a), naive.colliders(b)
+        assert (found.found, found.spurious, found.missed) == (len(x & y), len(y - x), len(x - y))
+
+
+def test_partial_hamming_looks_only_at_what_is_specified():
+    known = graph(3, (0, 1))
+    specified = graph(3, (0, 1), (1, 0), (1, 2), (2, 1))
+    assert distances.partial_hamming(known, specified, graph(3, (0, 2))) == 1
+    assert distances.partial_hamming(known, specified, graph(3, (1, 0), (2, 1))) == 2
+    assert distances.partial_hamming(known, specified, known) == 0
+
+
+def test_published_example_of_the_intervention_distance():
+    # Peters and Buehlmann (2015), example 1: G over x1, x2, y1, y2, y3; H1 adds an arc, H2 reverses one.
+    arcs = [(0, 1), *[(x, y) for x in (0, 1) for y in (2, 3, 4)]]
+    g = graph(5, *arcs)
+    h1 = graph(5, *arcs, (2, 3))
+    h2 = graph(5, (1, 0), *arcs[1:])
+    assert distances.shd(g, h1) == distances.shd(g, h2) == 1
+    assert intervention_distance(g, h1) == 0
+    assert intervention_distance(g, h2) == 8
+
+
+@pytest.mark.twin
+def test_intervention_distance_is_its_definition_on_all_small_graphs():
+    for n in (2, 3):
+        for a, b in itertools.product(list(naive.all_dags(n)), repeat=2):
+            assert intervention_distance(a, b) == naive.intervention_distance(a, b)
+    rng = np.random.default_rng(1)
+    dags = list(naive.all_dags(4))
+    for a, b in rng.choice(len(dags), size=(600, 2)):
+        assert intervention_distance(dags[a], dags[b]) == naive.intervention_distance(dags[a], dags[b])
+    for _ in range(60):
+        a, b = random_dag(rng, 6, 0.5), random_dag(rng, 6, 0.5)
+        assert intervention_distance(a, b) == naive.intervention_distance(a, b)
+
+
+def test_intervention_distance_to_itself_is_zero():
+    rng = np.random.default_rng(2)
+    for n in (1, 5, 30):
+        a = random_dag(rng, n, 0.3)
+        assert intervention_distance(a, a) == 0
