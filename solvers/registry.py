@@ -12,7 +12,9 @@ from typing import Any
 from solvers.errors import UnknownSolverError
 from solvers.protocol import Solver
 
-SOLVERS: dict[str, str] = {}
+SOLVERS: dict[str, str] = {
+    "greedy": "solvers.greedy:Greedy",
+}
 
 
 def load_solver(name: str, **options: Any) -> Solver:

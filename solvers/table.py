@@ -19,8 +19,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.errors import TableError
-from solvers.kernels.masks import pack_sets, undominated
+from solvers.errors import InfeasibleError, TableError
+from solvers.kernels.masks import pack_sets, undominated, unplaced
 
 GRID_BITS = 51
 MAX_EXPONENT = 1000  # keeps the quantum a normal number when all scores are tiny
@@ -166,6 +166,16 @@ class ScoreTable:
         lo, hi = self.offsets[child], self.offsets[child + 1]
         hit = np.flatnonzero((self.masks[lo:hi] == mask).all(axis=1))
         return int(lo + hit[0]) if len(hit) else None
+
+    def check_feasible(self) -> None:
+        """Raise InfeasibleError, naming the variables that cannot be placed, when no acyclic graph can be chosen."""
+        stuck = np.flatnonzero(unplaced(self.offsets, self.masks))
+        if len(stuck):
+            shown = ", ".join(repr(self.names[v]) for v in stuck[:10]) + (", ..." if len(stuck) > 10 else "")
+            raise InfeasibleError(
+                f"no acyclic graph can be chosen: every parent set of {shown} needs another of them; "
+                "give one of them a smaller parent set (the empty set, say)"
+            )
 
     def total(self, choice: Sequence[int]) -> float:
         """The exact score of one row per child."""

@@ -22,6 +22,38 @@ def pack_sets(sets: Sequence[Sequence[int]], n: int) -> NDArray[np.uint64]:
 
 
 @njit(cache=True, nogil=True)
+def inside(masks, row, members):
+    """Whether the set of `row` is a subset of `members` uint64[W]."""
+    for w in range(masks.shape[1]):
+        if masks[row, w] & ~members[w]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def unplaced(offsets, masks):
+    """bool[n]: the variables that no acyclic graph can hold, because their families all need one another.
+
+    Grow a set, placing any variable that has a family inside it; what stays out is the answer. Cost O(n m) at worst.
+    """
+    n = len(offsets) - 1
+    out = np.ones(n, dtype=np.bool_)
+    members = np.zeros(masks.shape[1], dtype=np.uint64)
+    grown = True
+    while grown:
+        grown = False
+        for v in range(n):
+            if out[v]:
+                for row in range(offsets[v], offsets[v + 1]):
+                    if inside(masks, row, members):
+                        members[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+                        out[v] = False
+                        grown = True
+                        break
+    return out
+
+
+@njit(cache=True, nogil=True)
 def undominated(offsets, masks, units):
     """bool[m]: the rows that no earlier row of the same child is a subset of.
 

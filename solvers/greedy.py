@@ -1,0 +1,200 @@
+"""Good graphs quickly: iterated local search over orders (the moves: solvers.kernels.orders), with restarts.
+
+A *climb* ends where no insertion helps. A *kick* draws another order of the graph in hand (the same score, other
+neighbours), disturbs it a little and climbs again; a graph at least as good is kept. A *start* is a fresh random order
+followed by kicks. Starts with few kicks cover the space and find how hard it is; then the best start is worked on.
+
+    search(table, seed=0)                    rows of a good acyclic graph, one per variable
+    improve(table, rows, seed=0, kicks=50)   the same, from a graph in hand
+    climb_order(index, order)                one climb from an order, for solvers that guess orders
+Greedy wraps `search` as a solver; the bound it reports is the sum of the best scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.errors import SolverError
+from solvers.kernels import orders
+from solvers.protocol import Budget, Progress, ProgressCallback
+from solvers.solution import Solution, Status
+from solvers.table import ScoreTable
+
+Rows = NDArray[np.int64]
+_SLICE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyIndex:
+    """A table prepared for many climbs: for each (child, parent) the child's rows that contain the parent."""
+
+    table: ScoreTable
+    starts: NDArray[np.int64]
+    holders: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> FamilyIndex:
+        """The index of a table (one pass over its rows)."""
+        return cls(table, *orders.index_holders(table.offsets, table.masks))
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+        """What the kernels take, in their order."""
+        return self.table.offsets, self.table.masks, self.table.units, self.starts, self.holders
+
+
+def climb_order(index: FamilyIndex, order: Sequence[int] | Rows, swaps: bool = False) -> Rows:
+    """The rows at the end of a climb from `order` (-1 where the order is infeasible and the climb did not mend it)."""
+    table = index.table
+    order = np.array(order, dtype=np.int64)
+    rows = np.empty(table.n, dtype=np.int64)
+    orders.best_rows(table.offsets, table.masks, order, rows)
+    orders.climb(*index.arrays, order, rows, swaps)
+    return rows
+
+
+def improve(
+    table: ScoreTable | FamilyIndex,
+    rows: Sequence[int] | Rows,
+    seed: int = 0,
+    kicks: int = 50,
+    budget: Budget | None = None,
+) -> Rows:
+    """The rows of a graph at least as good as the acyclic graph `rows`."""
+    index = table if isinstance(table, FamilyIndex) else FamilyIndex.of(table)
+    walk = _Walk.from_graph(index, np.array(rows, dtype=np.int64), _random_state(seed))
+    walk.work(kicks, budget or Budget())
+    return walk.rows
+
+
+def search(
+    table: ScoreTable | FamilyIndex,
+    seed: int = 0,
+    starts: int = 6,
+    kicks: int = 60,
+    start: Sequence[int] | Rows | None = None,
+    budget: Budget | None = None,
+) -> Rows:
+    """The rows of a good acyclic graph: the best of `starts` random starts of `kicks` kicks each (and of `start`)."""
+    index = table if isinstance(table, FamilyIndex) else FamilyIndex.of(table)
+    index.table.check_feasible()
+    budget = budget or Budget()
+    state = _random_state(seed)
+    best = None if start is None else _Walk.from_graph(index, np.array(start, dtype=np.int64), state)
+    if best is not None:
+        best.work(kicks, budget)
+    for _ in range(starts):
+        if best is not None and budget.exhausted():
+            break
+        walk = _Walk.from_random(index, state)
+        walk.work(kicks, budget)
+        if best is None or walk.total > best.total:
+            best = walk
+    assert best is not None
+    return best.rows
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Local search as a solver: rounds of starts and kicks until `seconds` of CPU (or the budget) are used.
+
+    Each round takes `starts` fresh starts of `kicks` kicks and then works on the best graph so far for as long again.
+    """
+
+    seconds: float = 1.0
+    starts: int = 6
+    kicks: int = 60
+    seed: int = 0
+
+    def solve(
+        self,
+        table: ScoreTable,
+        budget: Budget | None = None,
+        start: Sequence[int] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """The best graph met; optimal only when it takes every variable's best family."""
+        table.check_feasible()
+        budget = budget or Budget()
+        own = Budget(cpu=self.seconds, clock=budget.clock, cpu_clock=budget.cpu_clock)
+        index = FamilyIndex.of(table)
+        bound_units = int(table.units[table.offsets[:-1]].sum())
+        state = _random_state(self.seed)
+        best: _Walk | None = None
+        count = climbs = 0
+        if start is not None:
+            best = _Walk.from_graph(index, np.array(start, dtype=np.int64), state)
+        while best is None or not (budget.exhausted() or own.exhausted() or best.total == bound_units):
+            if best is not None and count % (self.starts + 1) == self.starts:
+                walk, kicks = best.copy(), self.kicks * self.starts
+            else:
+                walk, kicks = _Walk.from_random(index, state), self.kicks
+            climbs += walk.work(kicks, budget, own)
+            count += 1
+            if best is None or walk.total > best.total:
+                best = walk
+                if progress is not None:
+                    progress(Progress(table.total(best.rows), _score(table, bound_units), climbs, budget.elapsed()))
+            elif walk.total == best.total:
+                best = walk
+        optimal = best.total == bound_units
+        return Solution(
+            status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+            choice=tuple(best.rows.tolist()),
+            score=table.total(best.rows),
+            bound=_score(table, bound_units),
+            evidence=None,
+            table_digest=table.digest,
+            solver="greedy",
+            statistics={"starts": count, "climbs": climbs, "cpu": budget.cpu_elapsed()},
+        )
+
+
+class _Walk:
+    """One start under way: an order, its rows and their total."""
+
+    def __init__(self, index: FamilyIndex, order: Rows, state: NDArray[np.uint64]) -> None:
+        self.index, self.order, self.state = index, order, state
+        self.rows = np.empty_like(order)
+        orders.best_rows(index.table.offsets, index.table.masks, order, self.rows)
+        orders.climb(*index.arrays, order, self.rows, False)
+        self.total: int = orders.total_of(index.table.units, self.rows)
+
+    @classmethod
+    def from_random(cls, index: FamilyIndex, state: NDArray[np.uint64]) -> _Walk:
+        order = np.empty(index.table.n, dtype=np.int64)
+        orders.random_order(index.table.offsets, index.table.masks, np.empty(0, np.int64), state, order)
+        return cls(index, order, state)
+
+    @classmethod
+    def from_graph(cls, index: FamilyIndex, rows: Rows, state: NDArray[np.uint64]) -> _Walk:
+        order = np.empty(index.table.n, dtype=np.int64)
+        if orders.random_order(index.table.offsets, index.table.masks, rows, state, order) < index.table.n:
+            raise SolverError("the graph to start from has a cycle")
+        return cls(index, order, state)
+
+    def copy(self) -> _Walk:
+        return _Walk(self.index, self.order.copy(), self.state)
+
+    def work(self, kicks: int, *budgets: Budget) -> int:
+        """Up to `kicks` kicks, in slices of about _SLICE_SECONDS; returns how many were made."""
+        done, step = 0, 1
+        while done < kicks and not any(budget.exhausted() for budget in budgets):
+            clock = Budget()
+            step = min(step, kicks - done)
+            self.total = orders.iterate(*self.index.arrays, self.order, self.rows, step, self.state)
+            done += step
+            step = max(1, min(2 * step, int(step * _SLICE_SECONDS / max(clock.elapsed(), 1e-6))))
+        return done
+
+
+def _random_state(seed: int) -> NDArray[np.uint64]:
+    return np.random.default_rng(seed).integers(0, 2**63, size=1, dtype=np.uint64)
+
+
+def _score(table: ScoreTable, units: int) -> float:
+    return float(np.ldexp(float(units), -table.exponent))
