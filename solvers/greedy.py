@@ -41,19 +41,23 @@ class FamilyIndex:
         """The index of a table (one pass over its rows)."""
         return cls(table, *orders.index_holders(table.offsets, table.masks))
 
-    @property
-    def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """What the kernels take, in their order."""
-        return self.table.offsets, self.table.masks, self.table.units, self.starts, self.holders
+    def climb(self, order: Rows, rows: Rows, swaps: bool = False) -> None:
+        """Climb from `order`; it and `rows` end as the local optimum's."""
+        t = self.table
+        orders.best_rows(t.offsets, t.masks, order, rows)
+        orders.climb(t.offsets, t.masks, t.units, self.starts, self.holders, order, rows, swaps)
+
+    def iterate(self, order: Rows, rows: Rows, kicks: int, state: NDArray[np.uint64]) -> int:
+        """Kick and climb `kicks` times from a local optimum, in place; returns the total in units."""
+        t = self.table
+        total: int = orders.iterate(t.offsets, t.masks, t.units, self.starts, self.holders, order, rows, kicks, state)
+        return total
 
 
 def climb_order(index: FamilyIndex, order: Sequence[int] | Rows, swaps: bool = False) -> Rows:
     """The rows at the end of a climb from `order` (-1 where the order is infeasible and the climb did not mend it)."""
-    table = index.table
-    order = np.array(order, dtype=np.int64)
-    rows = np.empty(table.n, dtype=np.int64)
-    orders.best_rows(table.offsets, table.masks, order, rows)
-    orders.climb(*index.arrays, order, rows, swaps)
+    rows = np.empty(index.table.n, dtype=np.int64)
+    index.climb(np.array(order, dtype=np.int64), rows, swaps)
     return rows
 
 
@@ -160,8 +164,7 @@ class _Walk:
     def __init__(self, index: FamilyIndex, order: Rows, state: NDArray[np.uint64]) -> None:
         self.index, self.order, self.state = index, order, state
         self.rows = np.empty_like(order)
-        orders.best_rows(index.table.offsets, index.table.masks, order, self.rows)
-        orders.climb(*index.arrays, order, self.rows, False)
+        index.climb(order, self.rows)
         self.total: int = orders.total_of(index.table.units, self.rows)
 
     @classmethod
@@ -186,7 +189,7 @@ class _Walk:
         while done < kicks and not any(budget.exhausted() for budget in budgets):
             clock = Budget()
             step = min(step, kicks - done)
-            self.total = orders.iterate(*self.index.arrays, self.order, self.rows, step, self.state)
+            self.total = self.index.iterate(self.order, self.rows, step, self.state)
             done += step
             step = max(1, min(2 * step, int(step * _SLICE_SECONDS / max(clock.elapsed(), 1e-6))))
         return done

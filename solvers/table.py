@@ -177,11 +177,11 @@ class ScoreTable:
                 "give one of them a smaller parent set (the empty set, say)"
             )
 
-    def total(self, choice: Sequence[int]) -> float:
+    def total(self, choice: Sequence[int] | NDArray[np.int64]) -> float:
         """The exact score of one row per child."""
         return math.ldexp(float(self.total_units(choice)), -self.exponent)
 
-    def total_units(self, choice: Sequence[int]) -> int:
+    def total_units(self, choice: Sequence[int] | NDArray[np.int64]) -> int:
         """The exact score of one row per child, in units."""
         return int(self.units[np.asarray(choice, dtype=np.int64)].sum())
 

@@ -24,7 +24,7 @@ def pack_sets(sets: Sequence[Sequence[int]], n: int) -> NDArray[np.uint64]:
 @njit(cache=True, nogil=True)
 def inside(masks, row, members):
     """Whether the set of `row` is a subset of `members` uint64[W]."""
-    for w in range(masks.shape[1]):
+    for w in range(masks.shape[1]):  # noqa: SIM110 (numba compiles no generators)
         if masks[row, w] & ~members[w]:
             return False
     return True
