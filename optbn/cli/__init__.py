@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import typer
 
-VERBS: tuple[str, ...] = ()
+VERBS: tuple[str, ...] = ("bench",)
 
 _ROOT_HELP = "Exact Bayesian-network learning: optimal structures with evidence, well-estimated parameters."
 

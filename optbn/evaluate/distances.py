@@ -26,7 +26,7 @@ from optbn.evaluate.graphs import Matrix, adjacency, names_of, topological_order
 
 @dataclass(frozen=True)
 class Retrieval:
-    """How well a set of things was found: counts, and the rates made of them (1.0 where there was nothing to find)."""
+    """How well a set of things was found: counts, and rates made of them (1.0 with nothing to find)."""
 
     found: int  # in both
     spurious: int  # only in the estimate
@@ -48,7 +48,7 @@ class Retrieval:
 
 @dataclass(frozen=True)
 class Confusion:
-    """What became of the arcs: of the truth's (correct, reversed, undirected, missing) and the estimate's extra ones."""
+    """The fate of the arcs: of the truth's (correct, reversed, undirected, missing), and the estimate's extra ones."""
 
     correct: int
     reversed: int
@@ -81,8 +81,8 @@ class Comparison:
 def compare(truth: Any, estimate: Any, *, sid: bool = True) -> Comparison:
     """All distances between two DAGs (networks, structures or networkx graphs over the same variables)."""
     from optbn.errors import NetworkError
-    from optbn.network.equivalence import cpdag
     from optbn.evaluate.intervention import intervention_distance
+    from optbn.network.equivalence import cpdag
 
     names = names_of(truth)
     true, estimated = adjacency(truth, names), adjacency(estimate, names)

@@ -1,0 +1,5 @@
+"""`python -m optbn.cli`: the command line without its console script."""
+
+from optbn.cli import main
+
+main()

@@ -1,0 +1,8 @@
+"""Declared, resumable experiments. TASKS lists what a cell can do by name; adding one is a module and a line here.
+
+A task is a module with
+    cell(**parameters) -> dict      one measurement; plain JSON values only
+    report(rows, folder) -> str     markdown made from finished rows; may write plots into the folder
+"""
+
+TASKS: dict[str, str] = {}

@@ -1,0 +1,218 @@
+"""Running an experiment's cells, each once, whatever happens.
+
+One result file per cell (`runs/<cell>.json`), written to a temporary name and renamed, so it is whole or absent.
+Finished cells are skipped, so a run that was killed goes on where it stopped and ends with the same files. A failure or
+a time-out is a row as well. Cells run in worker processes that are kept for many cells (imports and compiled code are
+paid once) and killed when a cell overruns its limit. What is not a result (machine, versions, when) is kept apart in
+`environment.json`; times in a row are the task's own measurements.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from optbn.errors import DataError
+from optbn.experiments.spec import Experiment, cell_name
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Where a run stands: cells in all, finished before it began, done now, and failed or timed out now."""
+
+    cells: int
+    before: int
+    done: int
+    failed: int
+
+
+def run(
+    experiment: Experiment,
+    folder: str | Path,
+    *,
+    jobs: int = 1,
+    retry: bool = False,
+    progress: Callable[[Tally, str], None] | None = None,
+) -> Tally:
+    """Run every unfinished cell; `retry` runs failed and timed-out cells again. Safe to interrupt."""
+    folder = Path(folder)
+    runs = folder / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    experiment.module()  # an unknown task fails here and not in a worker
+    with _locked(folder):
+        cells = experiment.cells()
+        waiting = [cell for cell in cells if not _finished(runs / f"{cell_name(cell)}.json", retry)]
+        _write(folder / "environment.json", environment())
+        tally = Tally(len(cells), len(cells) - len(waiting), 0, 0)
+        for cell, row in _results(experiment, waiting, jobs):
+            _write(runs / f"{cell_name(cell)}.json", row)
+            failed = row["status"] != "done"
+            tally = Tally(tally.cells, tally.before, tally.done + 1, tally.failed + failed)
+            if progress:
+                progress(tally, f"{cell_name(cell)}: {row['status']}")
+    return tally
+
+
+def rows(experiment: Experiment, folder: str | Path) -> list[dict[str, Any]]:
+    """The rows there are, in the order of the grid: {"cell", "status", "result" or "error"}."""
+    found = []
+    for cell in experiment.cells():
+        path = Path(folder) / "runs" / f"{cell_name(cell)}.json"
+        if path.exists():
+            found.append(json.loads(path.read_text()))
+    return found
+
+
+def report(experiment: Experiment, folder: str | Path) -> Path:
+    """Write the folder's README.md from the finished rows; every number in it comes from them."""
+    folder = Path(folder)
+    found = rows(experiment, folder)
+    if not found:
+        raise DataError(f"{folder}: no finished cell to report on")
+    done = sum(row["status"] == "done" for row in found)
+    cells = experiment.cells()
+    head = f"# {experiment.title or experiment.task}\n\n{done} of {len(cells)} cells done"
+    if failed := len(found) - done:
+        head += f", {failed} failed or over the limit of {experiment.time_limit:g} s"
+    body = experiment.module().report(found, folder)
+    path = folder / "README.md"
+    path.write_text(f"{head}. Written by `optbn bench`; no number here was typed by hand.\n\n{body.strip()}\n")
+    return path
+
+
+def environment() -> dict[str, Any]:
+    """What the results were made on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = {}
+    for package in ("optbn", "numpy", "numba", "scipy", "pyscipopt", "highspy", "pyarrow"):
+        with contextlib.suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "cores": os.cpu_count(),
+        "packages": versions,
+        "at": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
+
+
+def _finished(path: Path, retry: bool) -> bool:
+    return path.exists() and not (retry and json.loads(path.read_text())["status"] != "done")
+
+
+def _results(
+    experiment: Experiment, waiting: list[dict[str, Any]], jobs: int
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """(cell, row) as cells finish, in whatever order they do."""
+    queue = list(reversed(waiting))
+    workers: list[_Worker] = []
+    try:
+        while queue or any(worker.cell for worker in workers):
+            while len(workers) < min(jobs, len(queue) + sum(worker.cell is not None for worker in workers)):
+                workers.append(_Worker(experiment))
+            for worker in workers:
+                if worker.cell is None and queue:
+                    worker.start(queue.pop())
+            busy = [worker for worker in workers if worker.cell is not None]
+            patience = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
+            ready = wait([worker.pipe for worker in busy], timeout=min(patience, 60.0))
+            for worker in busy:
+                assert worker.cell is not None
+                cell = worker.cell
+                if worker.pipe in ready:
+                    row, alive = worker.collect()
+                    if not alive:
+                        workers.remove(worker)
+                    yield cell, row
+                elif time.monotonic() >= worker.deadline:
+                    worker.kill()
+                    workers.remove(worker)
+                    yield cell, {"cell": cell, "status": "timeout", "error": f"over {experiment.time_limit:g} s"}
+    finally:
+        for worker in workers:
+            worker.kill()
+
+
+class _Worker:
+    """A process that does one cell after another."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, experiment), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.limit = experiment.time_limit
+        self.cell: dict[str, Any] | None = None
+        self.deadline = float("inf")
+
+    def start(self, cell: dict[str, Any]) -> None:
+        self.cell = cell
+        self.deadline = time.monotonic() + self.limit
+        self.pipe.send(cell)
+
+    def collect(self) -> tuple[dict[str, Any], bool]:
+        """The row of the cell, and whether the process is still there."""
+        cell, self.cell = self.cell, None
+        try:
+            return self.pipe.recv(), True
+        except EOFError:
+            self.process.join()
+            return {"cell": cell, "status": "failed", "error": f"the process died ({self.process.exitcode})"}, False
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _serve(pipe: Connection, experiment: Experiment) -> None:
+    """A worker's life: a cell in, a row out."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    task = experiment.module()
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            cell = pipe.recv()
+            try:
+                result = json.loads(json.dumps(task.cell(**experiment.fixed, **cell), allow_nan=False))
+                row = {"cell": cell, "status": "done", "result": result}
+            except Exception as error:
+                row = {"cell": cell, "status": "failed", "error": f"{type(error).__name__}: {error}"}
+            pipe.send(row)
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    """Whole or not at all."""
+    temporary = path.with_suffix(".partial")
+    with temporary.open("w") as file:
+        json.dump(value, file, indent=1, sort_keys=True)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One run per folder at a time; the lock goes with the process, however it ends."""
+    import fcntl
+
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DataError(f"{folder}: another run is working in this folder; wait for it or stop it") from None
+        yield

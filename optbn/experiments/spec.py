@@ -1,0 +1,109 @@
+"""What an experiment is: a task, and the grid of parameters it is run for.
+
+    task = "recovery"            # a name in TASKS, or "package.module" of your own
+    title = "How soon ..."       # heads the generated README
+    time_limit = 600             # wall seconds a cell may take; longer is a row that says so
+    [fixed]                      # the same for every cell
+    max_parents = 4
+    [[grid]]                     # one or more blocks; a block is the product of its lists, last list fastest
+    network = ["alarm", "water"]
+    rows = [50, 100]
+    repeat = { from = 0, to = 9 }
+
+Cells are named by their parameters, so adding values to a list adds cells and leaves finished ones alone. A cell that
+several blocks list is run once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from optbn.errors import DataError
+from optbn.experiments import TASKS
+from optbn.registry import unknown
+
+Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A declared experiment; `read` makes one from a file."""
+
+    task: str
+    grid: tuple[Mapping[str, tuple[Any, ...]], ...]
+    fixed: Parameters = field(default_factory=dict)
+    title: str = ""
+    time_limit: float = float("inf")
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Every cell's varying parameters, in order, each once."""
+        found: dict[str, dict[str, Any]] = {}
+        for block in self.grid:
+            for values in itertools.product(*block.values()):
+                cell = dict(zip(block, values, strict=True))
+                found.setdefault(cell_name(cell), cell)
+        return list(found.values())
+
+    def module(self) -> ModuleType:
+        """The module that carries out the task."""
+        name = TASKS.get(self.task, self.task)
+        if "." not in name:
+            raise unknown("task", self.task, TASKS)
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            raise DataError(f"task {self.task!r}: {error}") from None
+
+
+def read(path: str | Path) -> Experiment:
+    """An experiment from a .toml or .json file."""
+    path = Path(path)
+    text = path.read_text()
+    try:
+        if path.suffix == ".json":
+            raw = json.loads(text)
+        else:
+            import tomllib
+
+            raw = tomllib.loads(text)
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from None
+    known = {"task", "title", "time_limit", "fixed", "grid"}
+    if not isinstance(raw, dict) or "task" not in raw or "grid" not in raw:
+        raise DataError(f"{path}: an experiment needs `task` and at least one [[grid]]")
+    if extra := sorted(set(raw) - known):
+        raise DataError(f"{path}: unknown key {extra[0]!r}; there are: {', '.join(sorted(known))}")
+    blocks = raw["grid"] if isinstance(raw["grid"], list) else [raw["grid"]]
+    return Experiment(
+        task=str(raw["task"]),
+        grid=tuple({key: _values(path, key, value) for key, value in block.items()} for block in blocks),
+        fixed=dict(raw.get("fixed", {})),
+        title=str(raw.get("title", "")),
+        time_limit=float(raw.get("time_limit", "inf")),
+    )
+
+
+def cell_name(cell: Parameters) -> str:
+    """A file name for a cell: readable, safe, and different for different parameters."""
+    canonical = json.dumps(cell, sort_keys=True)
+    readable = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", str(cell[key])) for key in cell)[:80].lstrip(".")
+    return f"{readable}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
+
+
+def _values(path: Path, key: str, value: Any) -> tuple[Any, ...]:
+    if isinstance(value, dict) and set(value) == {"from", "to"}:
+        return tuple(range(int(value["from"]), int(value["to"]) + 1))
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, dict):
+        raise DataError(f"{path}: {key}: expected a list or {{from = a, to = b}}")
+    return (value,)

@@ -1,0 +1,122 @@
+"""The runner: the same tables whether or not it was killed, and failures that are rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from optbn.errors import DataError, UnknownNameError
+from optbn.experiments import runner
+from optbn.experiments.spec import Experiment, cell_name, read
+
+TASK = '''
+"""A task for tests."""
+import time
+
+def cell(x, y, pause=0.0, offset=0):
+    time.sleep(pause)
+    if x == 13:
+        raise ValueError("thirteen")
+    if x == 14:
+        time.sleep(60)
+    return {"value": offset + 10 * x + y}
+
+def report(rows, folder):
+    done = [row for row in rows if row["status"] == "done"]
+    return "\\n".join(f"| {row['cell']['x']} | {row['result']['value']} |" for row in done)
+'''
+
+
+@pytest.fixture
+def task(tmp_path, monkeypatch) -> str:
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "task.py").write_text(TASK)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return "mine.task"
+
+
+def write_spec(folder: Path, task: str, **grid: object) -> Path:
+    lines = [f'task = "{task}"', "time_limit = 20", "[fixed]", "offset = 100", "[[grid]]"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in grid.items()]
+    path = folder / "spec.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_cells_run_once_and_the_report_is_made_of_them(task, tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    experiment = read(write_spec(folder, task, x=[1, 2], y=[3]))
+    assert runner.run(experiment, folder) == runner.Tally(2, 0, 2, 0)
+    assert runner.run(experiment, folder) == runner.Tally(2, 2, 0, 0)
+    assert [row["result"]["value"] for row in runner.rows(experiment, folder)] == [113, 123]
+    assert "| 2 | 123 |" in runner.report(experiment, folder).read_text()
+
+
+def test_failures_and_timeouts_are_rows_and_can_be_retried(task, tmp_path):
+    experiment = Experiment(task, ({"x": (13, 14, 1), "y": (0,)},), time_limit=4.0)
+    tally = runner.run(experiment, tmp_path / "r", jobs=2)
+    assert (tally.done, tally.failed) == (3, 2)
+    by_x = {row["cell"]["x"]: row for row in runner.rows(experiment, tmp_path / "r")}
+    assert by_x[13]["error"] == "ValueError: thirteen"
+    assert by_x[14]["status"] == "timeout"
+    assert by_x[1]["status"] == "done"
+    without_slow = Experiment(task, ({"x": (13, 1), "y": (0,)},), time_limit=4.0)
+    assert runner.run(without_slow, tmp_path / "r", retry=True) == runner.Tally(2, 1, 1, 1)
+
+
+def test_killed_and_resumed_gives_identical_tables(task, tmp_path):
+    straight, killed = tmp_path / "straight", tmp_path / "killed"
+    for folder in (straight, killed):
+        folder.mkdir()
+        spec = write_spec(folder, task, x=[1, 2, 3, 4], y=[0, 1], pause=[0.1])
+    experiment = read(spec)
+    runner.run(experiment, straight)
+    command = [sys.executable, "-m", "optbn.cli", "bench", str(killed / "spec.toml")]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+    until = time.monotonic() + 30
+    while len(list((killed / "runs").glob("*.json"))) < 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert 2 <= len(list((killed / "runs").glob("*.json"))) < 8
+    runner.run(experiment, killed)
+    assert runner.rows(experiment, killed) == runner.rows(experiment, straight)
+    assert runner.report(experiment, killed).read_text() == runner.report(experiment, straight).read_text()
+
+
+def test_cell_names_are_safe_and_different():
+    a, b = cell_name({"x": "../../etc", "y": 1}), cell_name({"x": "../../etc", "y": "1"})
+    assert a != b
+    assert "/" not in a and not a.startswith(".")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("task = 3 =", "spec.toml"),
+        ('task = "recovery"', "at least one"),
+        ('task = "a.b"\nspeed = 1\n[[grid]]\nx = 1', "unknown key 'speed'"),
+        ('task = "a.b"\n[[grid]]\nx = {low = 1}', "expected a list"),
+    ],
+)
+def test_a_bad_spec_is_named(tmp_path, text, message):
+    path = tmp_path / "spec.toml"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read(path)
+
+
+def test_an_unknown_task_lists_what_exists(tmp_path):
+    with pytest.raises(UnknownNameError, match="no task"):
+        runner.run(Experiment("nothing", ({"x": (1,)},)), tmp_path)
