@@ -8,7 +8,10 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def wrong_pairs(child_at, child, parent_at, parent, reach, adjusted):
-    """The number of wrong (i, j). reach[u, v]: v is u or below it; adjusted[i]: the set Z of i. Twin: tests/naive/evaluate.py."""
+    """The number of wrong (i, j). reach[u, v]: v is u or below it; adjusted[i]: the set Z of i.
+
+    Twin: tests/naive/evaluate.py.
+    """
     n = len(reach)
     wrong = 0
     above = np.empty(n, dtype=np.bool_)  # has a descendant (or itself) in Z
