@@ -1,0 +1,1 @@
+"""Bayesian networks: structure, local distributions, sampling, likelihood, file formats, the bundled catalogue."""

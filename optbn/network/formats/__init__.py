@@ -1,0 +1,1 @@
+"""File formats of networks; see the registry below."""

@@ -1,0 +1,220 @@
+"""What stands in the cells of a local distribution: a categorical, normal or Student-t distribution per cell.
+
+A CPD is a partition of the parents' space into cells (see `cpds`) and one of these. Given the cell of every row, each
+knows the log density of the child's values and how to draw them. Randomness: a categorical leaf spends one 64-bit word
+per row (so a sample is a prefix of a longer one, and has the same bits on every machine), the others use the
+Generator's own normal and Student-t variates.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical, Domain, Real
+from optbn.errors import NetworkError
+
+SUM_TOLERANCE = 1e-6
+"""How far a row may be from one. Published networks print seven digits: their worst row is off by 3e-7. Rows are kept
+as they are; `log_density` uses them unchanged, sampling divides by their sum."""
+
+
+def _frozen(values: Any, dimensions: int, what: str) -> NDArray[np.float64]:
+    """The values as a read-only contiguous float64 array; another shape is refused."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.ndim != dimensions:
+        raise NetworkError(f"{what} have {array.ndim} dimensions, expected {dimensions}")
+    if array.flags.writeable:
+        array = array.copy()  # the caller may go on writing into it
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalLeaves:
+    """float64[cells, r], each row a distribution over the child's r levels."""
+
+    probabilities: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "probabilities", _frozen(self.probabilities, 2, "probabilities"))
+        bad = self.invalid_row(self.probabilities)
+        if bad is not None:
+            raise NetworkError(f"row {bad[0]}: {bad[1]}")
+
+    @staticmethod
+    def invalid_row(rows: NDArray[np.float64]) -> tuple[int, str] | None:
+        """The first row of float64[cells, r] that is no distribution, and why; None when all are."""
+        outside = ~((rows >= 0.0) & (rows <= 1.0 + SUM_TOLERANCE))  # also true of nan
+        totals = rows.sum(axis=1)
+        off = outside.any(axis=1) | ~(np.abs(totals - 1.0) <= SUM_TOLERANCE)
+        if not off.any():
+            return None
+        row = int(np.argmax(off))
+        if outside[row].any():
+            return row, f"{rows[row][np.argmax(outside[row])]} is not a probability"
+        return row, f"probabilities sum to {totals[row]:.10g}, not 1"
+
+    @property
+    def cells(self) -> int:
+        return len(self.probabilities)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters."""
+        return len(self.probabilities) * (self.probabilities.shape[1] - 1)
+
+    def check_child(self, domain: Domain) -> None:
+        """Refuse a child these leaves cannot describe."""
+        if not isinstance(domain, Categorical):
+            raise NetworkError("categorical leaves but the variable is real")
+        if self.probabilities.shape[1] != len(domain.levels):
+            raise NetworkError(
+                f"{self.probabilities.shape[1]} probabilities per row but the variable has {len(domain.levels)} levels"
+            )
+
+    @cached_property
+    def _log(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.log(self.probabilities)
+
+    @cached_property
+    def _cumulative(self) -> NDArray[np.float64]:
+        """Running sums over the total, and 2 from the last level with any probability on: the kernel always stops."""
+        sums = np.cumsum(self.probabilities, axis=1)
+        sums /= sums[:, -1:]
+        r = self.probabilities.shape[1]
+        last = r - 1 - np.argmax(self.probabilities[:, ::-1] > 0.0, axis=1)
+        sums[np.arange(r) >= last[:, None]] = 2.0
+        return sums
+
+    def log_density(self, cells: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
+        """float64[N]: log probability of the codes `values`; -inf where it is zero."""
+        return self._log[cells, values]
+
+    def sample(self, cells: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
+        """int64[N]: a level code per row."""
+        from optbn.network.kernels import draw
+
+        out = np.empty(len(cells), dtype=np.int64)
+        draw(cells, self._cumulative, generator.bit_generator.random_raw(len(cells)), out)  # type: ignore[attr-defined]
+        return out
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CategoricalLeaves) and np.array_equal(self.probabilities, other.probabilities)
+
+    def __hash__(self) -> int:
+        return hash(self.probabilities.tobytes())
+
+
+@dataclass(frozen=True, eq=False)
+class NormalLeaves:
+    """A mean and a standard deviation per cell, both float64[cells]."""
+
+    mean: NDArray[np.float64]
+    sd: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        _check_columns(self, positive=("sd",))
+
+    @property
+    def cells(self) -> int:
+        return len(self.mean)
+
+    @property
+    def n_parameters(self) -> int:
+        return 2 * self.cells
+
+    def check_child(self, domain: Domain) -> None:
+        """Refuse a child these leaves cannot describe."""
+        if not isinstance(domain, Real):
+            raise NetworkError("normal leaves but the variable is categorical")
+
+    def log_density(self, cells: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
+        """float64[N]: log density at the values."""
+        z = (values - self.mean[cells]) / self.sd[cells]
+        return -0.5 * z * z - np.log(self.sd)[cells] - 0.5 * math.log(2.0 * math.pi)
+
+    def sample(self, cells: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float64]:
+        """float64[N]: a value per row."""
+        return self.mean[cells] + self.sd[cells] * generator.standard_normal(len(cells))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NormalLeaves) and _same(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.mean.tobytes(), self.sd.tobytes()))
+
+
+@dataclass(frozen=True, eq=False)
+class StudentLeaves:
+    """Location, scale and degrees of freedom per cell, float64[cells] each: what a normal-inverse-gamma posterior
+    predicts for the next value."""
+
+    location: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    dof: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        _check_columns(self, positive=("scale", "dof"))
+
+    @property
+    def cells(self) -> int:
+        return len(self.location)
+
+    @property
+    def n_parameters(self) -> int:
+        return 3 * self.cells
+
+    def check_child(self, domain: Domain) -> None:
+        """Refuse a child these leaves cannot describe."""
+        if not isinstance(domain, Real):
+            raise NetworkError("Student-t leaves but the variable is categorical")
+
+    def log_density(self, cells: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
+        """float64[N]: log density at the values."""
+        from scipy.special import gammaln
+
+        half = 0.5 * (self.dof + 1.0)
+        constant = gammaln(half) - gammaln(0.5 * self.dof) - 0.5 * np.log(self.dof * math.pi) - np.log(self.scale)
+        z = (values - self.location[cells]) / self.scale[cells]
+        density: NDArray[np.float64] = constant[cells] - half[cells] * np.log1p(z * z / self.dof[cells])
+        return density
+
+    def sample(self, cells: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float64]:
+        """float64[N]: a value per row."""
+        return self.location[cells] + self.scale[cells] * generator.standard_t(self.dof[cells])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StudentLeaves) and _same(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.location.tobytes(), self.scale.tobytes(), self.dof.tobytes()))
+
+
+Leaves = CategoricalLeaves | NormalLeaves | StudentLeaves
+
+
+def _check_columns(leaves: NormalLeaves | StudentLeaves, positive: tuple[str, ...]) -> None:
+    """Freeze the arrays of real-valued leaves; they have one length, are finite, and scales are above zero."""
+    lengths = set()
+    for field in leaves.__dataclass_fields__:
+        array = _frozen(getattr(leaves, field), 1, f"{field} values")
+        object.__setattr__(leaves, field, array)
+        lengths.add(len(array))
+        bad = ~np.isfinite(array) | ((array <= 0.0) if field in positive else False)
+        if bad.any():
+            row = int(np.argmax(bad))
+            wanted = "a finite number above 0" if field in positive else "a finite number"
+            raise NetworkError(f"leaf {row}: {field} is {array[row]}, expected {wanted}")
+    if len(lengths) != 1:
+        raise NetworkError(f"{', '.join(leaves.__dataclass_fields__)} have different lengths")
+
+
+def _same(a: NormalLeaves | StudentLeaves, b: NormalLeaves | StudentLeaves) -> bool:
+    return all(np.array_equal(getattr(a, field), getattr(b, field)) for field in a.__dataclass_fields__)

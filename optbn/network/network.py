@@ -1,0 +1,190 @@
+"""A Bayesian network: variables with domains, and one local distribution per variable that together have no cycle.
+
+    P(x) = prod_v P(x_v | x_parents(v))
+
+Data may come with its own level order: values are matched by the text of their level (`conform`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical, Dataset, Domain, code_dtype
+from optbn.errors import NetworkError, UnsupportedError
+from optbn.network.cpds import CPD
+from optbn.network.equivalence import Cpdag
+from optbn.network.structure import Structure
+
+
+@dataclass(frozen=True)
+class BayesianNetwork:
+    """names, domains and CPDs, one each per variable; parents are named by the CPDs.
+
+    name        what the network is called, for people
+    properties  what a file said besides (variable, or "" for the network -> "key = value" lines); kept by every format
+
+    Equal networks have equal names, domains and CPDs, in the same order; name and properties do not count.
+    """
+
+    names: tuple[str, ...]
+    domains: tuple[Domain, ...]
+    cpds: tuple[CPD, ...]
+    name: str = field(default="", compare=False)
+    properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.names) == len(self.domains) == len(self.cpds):
+            raise NetworkError(f"{len(self.names)} names, {len(self.domains)} domains and {len(self.cpds)} CPDs")
+        by_name = dict(zip(self.names, self.domains, strict=True))
+        for name, domain, cpd in zip(self.names, self.domains, self.cpds, strict=True):
+            if cpd.domain != domain:
+                raise NetworkError(f"the CPD of {name!r} was made for another domain")
+            for parent, expected in zip(cpd.parents, cpd.parent_domains, strict=True):
+                if parent in by_name and by_name[parent] != expected:
+                    raise NetworkError(f"the CPD of {name!r} was made for another domain of its parent {parent!r}")
+        _ = self.structure  # acyclic, parents known, names unique
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The DAG."""
+        return Structure.from_parents(_unique(self.names, [cpd.parents for cpd in self.cpds]))
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.names)
+
+    @property
+    def n_arcs(self) -> int:
+        return self.structure.n_arcs
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters of all CPDs."""
+        return sum(cpd.n_parameters for cpd in self.cpds)
+
+    def index(self, name: str) -> int:
+        return self.structure.index(name)
+
+    def domain(self, name: str) -> Domain:
+        return self.domains[self.index(name)]
+
+    def cpd(self, name: str) -> CPD:
+        return self.cpds[self.index(name)]
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        return self.structure.parents(name)
+
+    def children(self, name: str) -> tuple[str, ...]:
+        return self.structure.children(name)
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Parents, children and the children's other parents: given these, the rest says nothing about `name`."""
+        return self.structure.markov_blanket(name)
+
+    def to_networkx(self) -> Any:
+        return self.structure.to_networkx()
+
+    def to_cpdag(self) -> Cpdag:
+        return self.structure.to_cpdag()
+
+    def conform(self, data: Dataset, names: Sequence[str] | None = None) -> Dataset:
+        """The named columns of the data (default: all of the network's) in the network's domains, matched by level.
+
+        Nothing is copied where the domains agree already.
+        """
+        names = self.names if names is None else names
+        missing = [name for name in names if name not in data.names]
+        if missing:
+            raise NetworkError(
+                f"the data have no column {missing[0]!r}" + f" (and {len(missing) - 1} more)" * (len(missing) > 1)
+            )
+        columns = [_recode(name, data.column(name), data.domain(name), self.domain(name)) for name in names]
+        domains = [mine if isinstance(mine := self.domain(name), Categorical) else data.domain(name) for name in names]
+        return Dataset(tuple(names), tuple(domains), tuple(columns))
+
+    def log_likelihood(self, data: Dataset) -> float:
+        """log P(data), natural; -inf if some row is impossible."""
+        return float(self.log_likelihood_rows(data).sum())
+
+    def log_likelihood_rows(self, data: Dataset) -> NDArray[np.float64]:
+        """float64[rows]: log P of every row."""
+        columns = dict(zip(self.names, self.conform(data).columns, strict=True))
+        total = np.zeros(data.n_rows)
+        for name, cpd in zip(self.names, self.cpds, strict=True):
+            total += cpd.log_density(columns[name], [columns[p] for p in cpd.parents])
+        return total
+
+    def predict_proba(self, target: str, data: Dataset) -> NDArray[np.float64]:
+        """float64[rows, r]: P(target = k | the row's other values); only the Markov blanket's columns are needed.
+
+        A row that the network holds impossible whatever the target is refused: it has no such distribution.
+        """
+        domain = self.domain(target)
+        if not isinstance(domain, Categorical):
+            raise UnsupportedError(f"{target!r} is real; predict_proba needs a categorical target")
+        blanket = self.markov_blanket(target)
+        columns = dict(zip(blanket, self.conform(data, blanket).columns, strict=True))
+        factors = [(name, self.cpd(name)) for name in (target, *self.children(target))]
+        scores = np.zeros((data.n_rows, len(domain.levels)))
+        for k in range(len(domain.levels)):
+            columns[target] = np.full(data.n_rows, k, dtype=code_dtype(len(domain.levels)))
+            for name, cpd in factors:
+                scores[:, k] += cpd.log_density(columns[name], [columns[p] for p in cpd.parents])
+        best = scores.max(axis=1, keepdims=True)
+        impossible = ~np.isfinite(best[:, 0])
+        if impossible.any():
+            raise NetworkError(
+                f"row {int(np.argmax(impossible))} is impossible under the network whatever {target!r} is "
+                "(a probability of zero); smooth the parameters"
+            )
+        weights = np.exp(scores - best)
+        answer: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return answer
+
+    def sample(self, n: int, seed: int) -> Dataset:
+        """n independent rows, reproducible by seed; see `sampling`."""
+        from optbn.network.sampling import sample
+
+        return sample(self, n, seed)
+
+    def __repr__(self) -> str:
+        title = f"{self.name!r}, " if self.name else ""
+        return (
+            f"BayesianNetwork({title}{self.n_variables} variables, {self.n_arcs} arcs, {self.n_parameters} parameters)"
+        )
+
+
+def _unique(names: Sequence[str], parents: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    out = dict(zip(names, parents, strict=True))
+    if len(out) != len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise NetworkError(f"variable {twice!r} is named twice")
+    return out
+
+
+def _recode(name: str, column: NDArray[Any], given: Domain, wanted: Domain) -> NDArray[Any]:
+    """The column with the codes of the wanted domain."""
+    if isinstance(given, Categorical) != isinstance(wanted, Categorical):
+        kinds = {True: "categorical", False: "real"}
+        raise NetworkError(
+            f"column {name!r} is {kinds[isinstance(given, Categorical)]} in the data, "
+            f"{kinds[isinstance(wanted, Categorical)]} in the network"
+        )
+    if not (isinstance(given, Categorical) and isinstance(wanted, Categorical)) or given.levels == wanted.levels:
+        return column
+    known = {level: code for code, level in enumerate(wanted.levels)}
+    codes = np.array([known.get(level, -1) for level in given.levels], dtype=np.int64)
+    recoded = codes[column]
+    if (recoded < 0).any():
+        row = int(np.argmax(recoded < 0))
+        level = given.levels[column[row]]
+        raise NetworkError(
+            f"column {name!r}, row {row}: the network has no level {level!r}; it has {', '.join(wanted.levels)}"
+        )
+    return recoded.astype(code_dtype(len(wanted.levels)))

@@ -1,0 +1,178 @@
+"""A DAG over named variables: what learning finds, before it gets parameters."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from optbn.errors import NetworkError
+from optbn.network.equivalence import Cpdag, essential_graph
+from optbn.registry import unknown
+
+
+@dataclass(frozen=True)
+class Structure:
+    """names, and per variable its parents' positions in the order a CPD would list them; acyclic."""
+
+    names: tuple[str, ...]
+    parent_sets: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        n = len(self.names)
+        if len(set(self.names)) != n:
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise NetworkError(f"variable {twice!r} is named twice")
+        if len(self.parent_sets) != n:
+            raise NetworkError(f"{n} variables but parents for {len(self.parent_sets)}")
+        for name, parents in zip(self.names, self.parent_sets, strict=True):
+            if any(not 0 <= p < n for p in parents):
+                raise NetworkError(f"variable {name!r} has a parent number outside 0..{n - 1}")
+            if len(set(parents)) != len(parents):
+                raise NetworkError(f"variable {name!r} lists a parent twice")
+        if len(self.order) != n:
+            raise NetworkError(f"the parents form a cycle: {' -> '.join(self._cycle())}")
+
+    @classmethod
+    def from_parents(cls, parents: Mapping[str, Sequence[str]]) -> Structure:
+        """From {name: names of its parents}; every variable is a key."""
+        names = tuple(parents)
+        index = {name: i for i, name in enumerate(names)}
+        for child, sources in parents.items():
+            for name in sources:
+                if name not in index:
+                    raise NetworkError(f"variable {child!r} has the parent {name!r}, which is not a variable")
+        return cls(names, tuple(tuple(index[p] for p in parents[name]) for name in names))
+
+    @classmethod
+    def from_arcs(cls, names: Iterable[str], arcs: Iterable[tuple[str, str]]) -> Structure:
+        """From the variables and (parent, child) pairs."""
+        parents: dict[str, list[str]] = {name: [] for name in names}
+        for source, child in arcs:
+            if child not in parents:
+                raise NetworkError(f"the arc {source!r} -> {child!r} ends in {child!r}, which is not a variable")
+            parents[child].append(source)
+        return cls.from_parents(parents)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def index(self, name: str) -> int:
+        """The position of a variable; an unknown name lists the nearest."""
+        if name not in self._index:
+            raise unknown("variable", name, self.names)
+        return self._index[name]
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """A topological order, parents first: smallest number first among those that are ready at the same time."""
+        waiting = [len(p) for p in self.parent_sets]
+        ready = deque(v for v, k in enumerate(waiting) if k == 0)
+        out = []
+        while ready:
+            v = ready.popleft()
+            out.append(v)
+            for child in self.child_sets[v]:
+                waiting[child] -= 1
+                if waiting[child] == 0:
+                    ready.append(child)
+        return tuple(out)
+
+    @cached_property
+    def child_sets(self) -> tuple[tuple[int, ...], ...]:
+        """Per variable its children's positions, ascending."""
+        out: list[list[int]] = [[] for _ in self.names]
+        for child, parents in enumerate(self.parent_sets):
+            for p in parents:
+                out[p].append(child)
+        return tuple(tuple(children) for children in out)
+
+    @property
+    def n_arcs(self) -> int:
+        return sum(map(len, self.parent_sets))
+
+    @property
+    def arcs(self) -> tuple[tuple[str, str], ...]:
+        """(parent, child) pairs by child, in the parents' order."""
+        return tuple((self.names[p], self.names[v]) for v, ps in enumerate(self.parent_sets) for p in ps)
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        return tuple(self.names[p] for p in self.parent_sets[self.index(name)])
+
+    def children(self, name: str) -> tuple[str, ...]:
+        return tuple(self.names[c] for c in self.child_sets[self.index(name)])
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Parents, children and the children's other parents, in the order of `names`."""
+        v = self.index(name)
+        members = {*self.parent_sets[v], *self.child_sets[v]}
+        for child in self.child_sets[v]:
+            members.update(self.parent_sets[child])
+        members.discard(v)
+        return tuple(self.names[u] for u in sorted(members))
+
+    def to_cpdag(self) -> Cpdag:
+        """The essential graph: what all Markov-equivalent DAGs share."""
+        return Cpdag(self.names, *essential_graph(self.order, self.parent_sets))
+
+    def to_networkx(self) -> Any:
+        """A networkx DiGraph over the names."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(self.names)
+        graph.add_edges_from(self.arcs)
+        return graph
+
+    def _cycle(self) -> list[str]:
+        """The names along one cycle, first = last."""
+        done = set(self.order)
+        path: list[int] = []
+        v = next(v for v in range(len(self.names)) if v not in done)
+        while v not in path:
+            path.append(v)
+            v = next(p for p in self.parent_sets[v] if p not in done)
+        around = [v, *reversed(path[path.index(v) :])]  # we walked from child to parent
+        return [self.names[u] for u in around]
+
+    def __repr__(self) -> str:
+        return f"Structure({len(self.names)} variables, {self.n_arcs} arcs)"
+
+
+FORMAT = "optbn-structure"
+
+
+def write_structure(structure: Structure, path: str | PathLike[str]) -> None:
+    """A structure as JSON: {"format": "optbn-structure", "parents": {name: [parents]}}."""
+    import msgspec
+
+    content = {"format": FORMAT, "parents": {name: structure.parents(name) for name in structure.names}}
+    Path(path).write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n")
+
+
+def read_structure(path: str | PathLike[str]) -> Structure:
+    """The structure in a structure file, or of a network in any format `read_network` knows."""
+    import msgspec
+
+    from optbn.network.formats import read_network
+
+    class Content(msgspec.Struct):
+        format: str
+        parents: dict[str, list[str]]
+
+    if Path(path).suffix.lower() == ".json":
+        try:
+            content = msgspec.json.decode(Path(path).read_bytes(), type=Content)
+        except msgspec.DecodeError:
+            content = None
+        if content is not None and content.format == FORMAT:
+            try:
+                return Structure.from_parents(content.parents)
+            except NetworkError as error:
+                raise NetworkError(f"{path}: {error}") from None
+    return read_network(path).structure
