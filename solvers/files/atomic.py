@@ -1,0 +1,31 @@
+"""Files that are there whole or not at all: written beside their place, flushed to the disk, then renamed into it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[BinaryIO]:
+    """A binary file that takes `path`'s place when the block ends well and vanishes when it does not."""
+    path = Path(path)
+    if path.exists() and not path.is_file():  # a device or pipe cannot be replaced by renaming
+        with open(path, "wb") as file:
+            yield file
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(part, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, str(part)):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise

@@ -1,0 +1,47 @@
+"""The rows of a score file as they stand there: nothing snapped, nothing pruned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.table import ScoreTable
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One row per scored parent set.
+
+    names     the n variables
+    children  int64[m]
+    masks     uint64[m, W], the parents
+    scores    float64[m], finite
+    """
+
+    names: tuple[str, ...]
+    children: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+    scores: NDArray[np.float64]
+
+    def table(self) -> ScoreTable:
+        """The instance: scores on the grid, dominated rows dropped."""
+        return ScoreTable.build(self.names, self.children, self.masks, self.scores)
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> Rows:
+        """The rows of a table."""
+        return cls(table.names, table.children, table.masks, table.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+def member_lists(masks: NDArray[np.uint64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Masks as lists: (members, offsets), the members of row i being members[offsets[i]:offsets[i + 1]], ascending."""
+    little = np.ascontiguousarray(masks.astype("<u8", copy=False))
+    bits = np.unpackbits(little.view(np.uint8).reshape(len(masks), -1), axis=1, bitorder="little", count=n)
+    members = np.nonzero(bits)[1].astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(bits.sum(axis=1, dtype=np.int64))])
+    return members, offsets
