@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.evaluate.graphs import Matrix, adjacency, names_of, topological_order
+from optbn.evaluate.graphs import Matrix, class_matrix, dag_matrix, structure_of
 
 
 @dataclass(frozen=True)
@@ -80,16 +80,12 @@ class Comparison:
 
 def compare(truth: Any, estimate: Any, *, sid: bool = True) -> Comparison:
     """All distances between two DAGs (networks, structures or networkx graphs over the same variables)."""
-    from optbn.errors import NetworkError
     from optbn.evaluate.intervention import intervention_distance
-    from optbn.network.equivalence import cpdag
 
-    names = names_of(truth)
-    true, estimated = adjacency(truth, names), adjacency(estimate, names)
-    for matrix, which in ((true, "first"), (estimated, "second")):
-        if topological_order(matrix) is None:
-            raise NetworkError(f"the {which} graph has a cycle; compare takes directed acyclic graphs")
-    true_class, estimated_class = cpdag(true), cpdag(estimated)
+    first, second = structure_of(truth), structure_of(estimate)
+    names = first.names
+    true, estimated = dag_matrix(first, names), dag_matrix(second, names)
+    true_class, estimated_class = class_matrix(first, names), class_matrix(second, names)
     return Comparison(
         variables=len(names),
         true_arcs=int(true.sum()),

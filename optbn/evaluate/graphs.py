@@ -6,75 +6,66 @@ Graphs are aligned by the names of their variables, so the order in which two fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn.errors import NetworkError
+from optbn.network.structure import Structure
 
 Matrix = NDArray[np.bool_]
 
 
-def names_of(graph: Any) -> tuple[str, ...]:
-    """The variables of a network, a structure or a networkx graph."""
-    names = getattr(graph, "names", None)
-    if names is not None:
-        return tuple(names)
-    nodes = getattr(graph, "nodes", None)
-    if nodes is None:
-        raise NetworkError(f"expected a network, a structure or a networkx graph, got {type(graph).__name__}")
-    return tuple(str(node) for node in nodes)
+def structure_of(graph: Any) -> Structure:
+    """The DAG of a network, a structure or a networkx graph."""
+    if isinstance(graph, Structure):
+        return graph
+    if isinstance(structure := getattr(graph, "structure", None), Structure):
+        return structure
+    if hasattr(graph, "nodes") and hasattr(graph, "edges"):
+        return Structure.from_arcs(map(str, graph.nodes), ((str(u), str(v)) for u, v in graph.edges()))
+    raise NetworkError(f"expected a network, a structure or a networkx graph, got {type(graph).__name__}")
 
 
-def adjacency(graph: Any, names: Sequence[str]) -> Matrix:
-    """bool[n, n] with the variables in the order of `names`; refuses graphs over other variables."""
-    own = names_of(graph)
-    if set(own) != set(names):
-        missing, extra = sorted(set(names) - set(own)), sorted(set(own) - set(names))
+def dag_matrix(structure: Structure, names: Sequence[str]) -> Matrix:
+    """bool[n, n] with the variables in the order of `names`; refuses a graph over other variables."""
+    if set(structure.names) != set(names):
+        missing, extra = sorted(set(names) - set(structure.names)), sorted(set(structure.names) - set(names))
         said = [f"without {', '.join(missing[:5])}"] if missing else []
         said += [f"with an extra {', '.join(extra[:5])}"] if extra else []
         raise NetworkError(f"the graphs are over different variables: one is {' and '.join(said)}")
     at = {name: i for i, name in enumerate(names)}
-    matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
-    for tail, head in arcs_of(graph):
-        matrix[at[tail], at[head]] = True
-    return matrix
+    return _matrix(len(names), ((at[tail], at[head]) for tail, head in structure.arcs))
 
 
-def arcs_of(graph: Any) -> list[tuple[str, str]]:
-    """The arcs (tail, head) by name."""
-    if hasattr(graph, "edges"):
-        return [(str(tail), str(head)) for tail, head in graph.edges()]
-    parents = graph.parents
-    if callable(parents):
-        return [(parent, child) for child in graph.names for parent in parents(child)]
-    return [(graph.names[u], child) for child, us in zip(graph.names, parents, strict=True) for u in us]
-
-
-def topological_order(dag: Matrix) -> list[int] | None:
-    """Parents before children, smallest index first, or None when the graph has a cycle."""
-    waiting = dag.sum(axis=0)
-    ready = sorted(np.flatnonzero(waiting == 0).tolist(), reverse=True)
-    order: list[int] = []
-    while ready:
-        u = ready.pop()
-        order.append(u)
-        for v in np.flatnonzero(dag[u])[::-1].tolist():
-            waiting[v] -= 1
-            if waiting[v] == 0:
-                ready.append(v)
-    return order if len(order) == len(dag) else None
+def class_matrix(structure: Structure, names: Sequence[str]) -> Matrix:
+    """The same for the CPDAG of the structure."""
+    at = {name: i for i, name in enumerate(names)}
+    place = [at[name] for name in structure.names]
+    cpdag = structure.to_cpdag()
+    lines = [(v, u) for u, v in cpdag.edges]
+    return _matrix(len(names), ((place[u], place[v]) for u, v in (*cpdag.arcs, *cpdag.edges, *lines)))
 
 
 def reachability(dag: Matrix) -> Matrix:
     """bool[n, n]: v is u or a descendant of u. The graph must be acyclic."""
-    order = topological_order(dag)
-    if order is None:
-        raise NetworkError("the graph has a cycle")
+    waiting = dag.sum(axis=1)
+    ready = np.flatnonzero(waiting == 0).tolist()
     reach = np.eye(len(dag), dtype=np.bool_)
-    for u in reversed(order):
-        for v in np.flatnonzero(dag[u]):
+    while ready:  # children before parents
+        v = ready.pop()
+        for u in np.flatnonzero(dag[:, v]).tolist():
             reach[u] |= reach[v]
+            waiting[u] -= 1
+            if waiting[u] == 0:
+                ready.append(u)
     return reach
+
+
+def _matrix(n: int, pairs: Iterable[tuple[int, int]]) -> Matrix:
+    matrix = np.zeros((n, n), dtype=np.bool_)
+    for u, v in pairs:
+        matrix[u, v] = True
+    return matrix

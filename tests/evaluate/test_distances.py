@@ -7,8 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
+from optbn.errors import NetworkError
 from optbn.evaluate import distances
 from optbn.evaluate.intervention import intervention_distance
+from optbn.network.structure import Structure
 from tests.naive import evaluate as naive
 
 
@@ -96,3 +98,27 @@ def test_intervention_distance_to_itself_is_zero():
     for n in (1, 5, 30):
         a = random_dag(rng, n, 0.3)
         assert intervention_distance(a, a) == 0
+
+
+def test_compare_aligns_by_name_and_takes_every_kind_of_graph():
+    networkx = pytest.importorskip("networkx")
+    a = Structure.from_parents({"x": (), "y": ("x",), "z": ("y",)})
+    b = networkx.DiGraph([("z", "y"), ("y", "x")])
+    result = distances.compare(a, b)
+    assert (result.shd_dag, result.shd_cpdag) == (2, 0)
+    assert result.arcs.reversed == 2 and result.cpdag_arcs.correct == 2
+    assert result.sid == 6 and distances.compare(a, b, sid=False).sid is None
+    assert distances.compare(a, a).sid == 0
+    with pytest.raises(NetworkError, match="different variables: one is without z"):
+        distances.compare(a, Structure.from_parents({"x": (), "y": ()}))
+
+
+def test_compare_reads_the_class_of_either_graph_in_the_first_ones_order():
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        m = random_dag(rng, 6, 0.4)
+        names = [f"v{i}" for i in range(6)]
+        parents = {name: tuple(names[u] for u in np.flatnonzero(m[:, v])) for v, name in enumerate(names)}
+        shuffled = {names[i]: parents[names[i]] for i in rng.permutation(6)}
+        result = distances.compare(Structure.from_parents(parents), Structure.from_parents(shuffled))
+        assert (result.shd_dag, result.shd_cpdag, result.sid) == (0, 0, 0)

@@ -1,0 +1,81 @@
+"""How far a fitted network is from the distribution, as opposed to from the graph.
+
+    held-out log-likelihood   the mean over rows that were not learned from, in nats
+    KL(true || fitted)        = sum_v E_true[ log P_true(v | parents) - log P_fitted(v | its parents there) ]
+
+Each expectation is over one family only, so the divergence is exact whenever the true network's marginals over the
+fitted network's families are (variable elimination). Elsewhere it is the mean over a sample of the true network, with
+its standard error.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from optbn.data.dataset import Dataset
+from optbn.errors import LimitError, NetworkError
+from optbn.network.inference import query, table_of
+from optbn.network.network import BayesianNetwork
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and its standard error; 0.0 when it is exact."""
+
+    value: float
+    error: float
+
+
+def held_out(network: BayesianNetwork, data: Dataset) -> Estimate:
+    """The mean log-likelihood per row; -inf (and an infinite error) when some row is impossible."""
+    if data.n_rows == 0:
+        raise NetworkError("held-out log-likelihood needs at least one row")
+    rows = network.log_likelihood_rows(data)
+    if not np.isfinite(rows).all():
+        return Estimate(float(rows.mean()), math.inf)
+    return Estimate(float(rows.mean()), _standard_error(rows))
+
+
+def divergence(true: BayesianNetwork, fitted: BayesianNetwork, *, samples: int = 100_000, seed: int = 0) -> Estimate:
+    """KL(true || fitted) in nats: exact where the families are tractable, else from samples."""
+    if set(true.names) != set(fitted.names):
+        raise NetworkError("the networks are over different variables")
+    try:
+        return Estimate(exact_divergence(true, fitted), 0.0)
+    except LimitError:
+        return sampled_divergence(true, fitted, samples, seed)
+
+
+def exact_divergence(true: BayesianNetwork, fitted: BayesianNetwork) -> float:
+    """KL by families; raises LimitError when a marginal of the true network would not fit."""
+    return sum(_expected_log(true, true, v) - _expected_log(true, fitted, v) for v in true.names)
+
+
+def sampled_divergence(true: BayesianNetwork, fitted: BayesianNetwork, samples: int, seed: int) -> Estimate:
+    """The mean log ratio over rows drawn from the true network."""
+    data = true.sample(samples, seed)
+    with np.errstate(invalid="ignore"):
+        ratio = true.log_likelihood_rows(data) - fitted.log_likelihood_rows(data)
+    if not np.isfinite(ratio).all():
+        return Estimate(math.inf, math.inf)
+    return Estimate(float(ratio.mean()), _standard_error(ratio))
+
+
+def _expected_log(true: BayesianNetwork, network: BayesianNetwork, name: str) -> float:
+    """E_true[ log P_network(name | parents in network) ]."""
+    family = (*network.cpd(name).parents, name)
+    for member in family:
+        if true.domain(member) != network.domain(member):
+            raise NetworkError(f"the networks give {member!r} different levels")
+    weights = query(true, family).probabilities
+    table = table_of(network, name)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(weights > 0, weights * np.log(table), 0.0)
+    return float(terms.sum())
+
+
+def _standard_error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.inf
