@@ -6,6 +6,7 @@ Evidence is one of
     RowBound    stages of valid inequalities with integer multipliers; the checker recomputes the bound from them
     Proof       a file holding a search tree whose leaves carry such multipliers
     Exhausted   the solver says that it looked everywhere (and with what tolerance); a claim, not a proof
+    Parts       evidence for parts of the variables, each on its own, whose bounds add up
 
 RowBound, the mathematics. A DAG picks one family (v, P) per variable. Valid inequalities are
     cluster C:       at least one v in C has P disjoint from C
@@ -16,6 +17,10 @@ and every DAG scores at most  B = sum_v max_P s'(v, P) - sum_{clusters} y_C + su
 A DAG that uses (v, P) scores at most B - (max_Q s'(v, Q) - s'(v, P)); a family for which that is not above the
 incumbent can be dropped. Stages do this in turn: each stage's multipliers act on the families that the stages
 before it left. The graph is optimal once some stage has B <= score, or leaves a variable without a family.
+
+Parts, the mathematics. Cut the variables into parts. A DAG restricted to a part K is acyclic on K, so the families of
+K score at most the maximum over choices for K that are acyclic within K, whatever their parents outside: bounds of the
+parts add up to a bound. A part's rows have their members in K, and its filter compares with the graph's families in K.
 """
 
 from __future__ import annotations
@@ -80,7 +85,23 @@ class Exhausted:
     tolerance: float = 0.0
 
 
-Evidence = RowBound | Proof | Exhausted
+@dataclass(frozen=True)
+class Part:
+    """Evidence that the families of `members` score at most `bound` units in any acyclic graph."""
+
+    members: tuple[int, ...]
+    bound: int
+    evidence: RowBound | Proof | Exhausted
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Evidence for disjoint parts (see the module's header); a variable in none of them takes its best family."""
+
+    parts: tuple[Part, ...]
+
+
+Evidence = RowBound | Proof | Exhausted | Parts
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,313 @@
+"""The independent checker. It believes no solver: it reads the table and the answer, and nothing else.
+
+Pure Python on exact integers, obviously right before fast. It shares no code with any solver (only the data types),
+and every answer passes through it before anyone sees it. The mathematics of the evidence is in `solvers.solution`;
+what is used here, in one line each:
+
+    part      cut the variables into parts and let each part ignore arcs from outside: a relaxation, so the parts'
+              bounds add up to a bound, and rows whose members lie in the part remain valid for it
+    cluster   a set of variables in an acyclic graph has a member without parents in the set
+    subset    sum of a[v, P & C] <= r for every DAG: re-proved by maximising the left side over the DAGs on C, by
+              f(U) = max over v in U of f(U - v) + max { a[v, T] : T within U - v }
+    filter    a family that cannot be in a graph better than the one in hand is dropped before the next stage
+
+Cost: (sum of row sizes) x (families per variable), plus m 2^m per subset row of m members.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from solvers.errors import CheckFailed
+from solvers.solution import ClusterRow, Evidence, Exhausted, Parts, Proof, RowBound, Solution, Status, SubsetRow
+from solvers.table import ScoreTable
+
+LARGEST_SUBSET = 12  # members of a subset row: beyond that the check costs too much, and no solver makes them
+
+Parents = tuple[tuple[int, ...], ...]
+Constraint = Callable[[Parents], str | None]  # what is wrong with the graph, or None
+ProofChecker = Callable[[ScoreTable, Solution, Proof], int]  # the bound in units that a proof file proves
+Units = int | float | Fraction  # exact; a float is only ever +inf
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was checked. `bound` is what is proved; `proved` and `claimed` are sentences for people."""
+
+    score: float | None
+    bound: float
+    proved: tuple[str, ...]
+    claimed: tuple[str, ...]
+
+    @property
+    def optimal(self) -> bool:
+        """The graph is proved to be optimal (not only claimed)."""
+        return self.score is not None and self.bound == self.score
+
+
+def verify(
+    table: ScoreTable,
+    solution: Solution,
+    constraints: Sequence[Constraint] = (),
+    proof_checker: ProofChecker | None = None,
+) -> Verdict:
+    """Check every statement of a solution; CheckFailed names the first that is false."""
+    if solution.table_digest != table.digest:
+        raise CheckFailed(
+            f"the solution belongs to another score table (digest {solution.table_digest[:12]}, "
+            f"this table has {table.digest[:12]})"
+        )
+    check = _Check(table, solution, proof_checker)
+    proved: list[str] = []
+    total = None
+    if solution.choice is not None:
+        total = check.graph(solution.choice, constraints)
+        proved.append(f"the graph is acyclic, its families exist and add up to {solution.score!r}")
+        if constraints:
+            proved.append(f"it satisfies {len(constraints)} constraints")
+    if solution.status is Status.OPTIMAL and solution.bound != solution.score:
+        raise CheckFailed(f"the status is optimal, but the bound {solution.bound!r} is not the score")
+    if solution.status is Status.INFEASIBLE:
+        check.infeasible()
+        return Verdict(None, -math.inf, ("no acyclic graph can be chosen from the table",), ())
+
+    found = check.bound(solution.evidence)
+    if total is not None and found.proved < total:
+        raise CheckFailed(
+            f"the evidence 'proves' a bound of {check.score(found.proved)!r}, below the score of the graph: it is wrong"
+        )
+    if check.stated < found.accepted:
+        source = "the sum of the best scores" if solution.evidence is None else "its evidence gives"
+        raise CheckFailed(f"the bound {solution.bound!r} is lower than {source}, {check.score(found.accepted)!r}")
+    proved.append(f"no acyclic graph scores more than {check.score(found.proved)!r}")
+    claimed = found.claims if check.stated < found.proved else ()
+    return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed)
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A bound in units: what is proved, what follows if the claims are believed, and those claims."""
+
+    proved: int
+    accepted: Units
+    claims: tuple[str, ...] = ()
+
+
+class _Check:
+    """One solution against one table, read into plain lists: per variable its families (mask, units)."""
+
+    def __init__(self, table: ScoreTable, solution: Solution, proof_checker: ProofChecker | None) -> None:
+        self.table, self.solution, self.proof_checker = table, solution, proof_checker
+        self.n, self.names, self.exponent = table.n, table.names, table.exponent
+        self.first: list[int] = table.offsets.tolist()
+        masks = [sum(word << (64 * i) for i, word in enumerate(row)) for row in table.masks.tolist()]
+        families = list(zip(masks, table.units.tolist(), strict=True))
+        self.families: list[list[tuple[int, int]]] = [
+            families[self.first[v] : self.first[v + 1]] for v in range(self.n)
+        ]
+        if math.isnan(solution.bound):
+            raise CheckFailed("the bound is not a number")
+        self.stated = self.units(solution.bound)
+        self.proved_rows: set[object] = set()  # subset rows come back in later stages; once is enough
+
+    def units(self, score: float) -> Units:
+        return score if math.isinf(score) else Fraction(score) * Fraction(2) ** self.exponent
+
+    def score(self, units: Units) -> float:
+        return float(units) if isinstance(units, float) else float(Fraction(units) / Fraction(2) ** self.exponent)
+
+    def graph(self, choice: Sequence[int], constraints: Sequence[Constraint]) -> int:
+        """The exact score of an acyclic choice of families."""
+        if len(choice) != self.n:
+            raise CheckFailed(f"the graph has {len(choice)} families, but there are {self.n} variables")
+        for v, row in enumerate(choice):
+            if not self.first[v] <= row < self.first[v + 1]:
+                raise CheckFailed(f"row {row} of the table is not a family of {self.names[v]!r}")
+        chosen = [self.families[v][row - self.first[v]] for v, row in enumerate(choice)]
+        masks = [mask for mask, _ in chosen]
+        placed, left = 0, set(range(self.n))
+        while left:
+            ready = [v for v in left if masks[v] & ~placed == 0]
+            if not ready:
+                raise CheckFailed(f"the graph has a cycle: {' -> '.join(self.names[v] for v in _cycle(masks, left))}")
+            left.difference_update(ready)
+            placed |= sum(1 << v for v in ready)
+        total = sum(units for _, units in chosen)
+        given = self.solution.score
+        if given is None or not math.isfinite(given) or self.units(given) != total:
+            raise CheckFailed(f"the score is given as {given!r}, but the families add up to {self.score(total)!r}")
+        for constraint in constraints:
+            wrong = constraint(tuple(_members(mask) for mask in masks))
+            if wrong is not None:
+                raise CheckFailed(f"a constraint does not hold: {wrong}")
+        return total
+
+    def infeasible(self) -> None:
+        """Check that no acyclic graph can be chosen: growing a set of placeable variables gets stuck."""
+        placed, grown = 0, True
+        while grown:
+            grown = False
+            for v, families in enumerate(self.families):
+                if not placed >> v & 1 and any(mask & ~placed == 0 for mask, _ in families):
+                    placed |= 1 << v
+                    grown = True
+        if placed == (1 << self.n) - 1:
+            raise CheckFailed("the status is infeasible, but an acyclic graph can be chosen")
+
+    def bound(self, evidence: Evidence | None) -> _Bound:
+        """The bound over all acyclic graphs."""
+        if not isinstance(evidence, Parts):
+            return self.part(tuple(range(self.n)), evidence, self.stated)
+        rest = set(range(self.n))
+        bounds = []
+        for part in evidence.parts:
+            if not part.members or not rest.issuperset(part.members) or len(set(part.members)) < len(part.members):
+                raise CheckFailed("the parts of the evidence are not disjoint sets of variables")
+            rest.difference_update(part.members)
+            bounds.append(self.part(part.members, part.evidence, part.bound))
+        bounds += [self.part((v,), None, 0) for v in sorted(rest)]
+        return _Bound(
+            sum(b.proved for b in bounds), sum(b.accepted for b in bounds), tuple(c for b in bounds for c in b.claims)
+        )
+
+    def part(self, members: tuple[int, ...], evidence: Evidence | None, stated: Units) -> _Bound:
+        """The bound over the variables of one part; `stated` is what an unchecked claim gives it."""
+        if evidence is None:
+            return _Bound(plain := self.rows(members, RowBound(())), plain)
+        if isinstance(evidence, RowBound):
+            return _Bound(proved := self.rows(members, evidence), proved)
+        if isinstance(evidence, Proof) and self.proof_checker is not None:
+            return _Bound(proved := self.proof_checker(self.table, self.solution, evidence), proved)
+        plain = self.rows(members, RowBound(()))
+        if isinstance(evidence, Proof):
+            how = f"the proof file {evidence.path} was not opened"
+        elif isinstance(evidence, Exhausted):
+            how = f"searched completely by {evidence.method}"
+            how += f", within {evidence.tolerance:g}" if evidence.tolerance else ""
+        else:
+            raise CheckFailed(f"evidence of an unknown kind: {type(evidence).__name__}")
+        where = "" if len(members) == self.n else f" for {len(members)} variables ({self.listing(members)})"
+        return _Bound(plain, stated, (f"the bound {self.score(stated)!r}{where}: {how}",))
+
+    def listing(self, variables: Sequence[int]) -> str:
+        return ", ".join(self.names[v] for v in variables[:5]) + (", ..." if len(variables) > 5 else "")
+
+    def rows(self, members: tuple[int, ...], evidence: RowBound) -> int:
+        """The bound over the variables `members` that the stages of rows prove, in exact integers."""
+        choice = self.solution.choice
+        target = None  # the score of the graph's families here: what a family must be able to beat
+        if choice is not None:
+            target = sum(self.families[v][choice[v] - self.first[v]][1] for v in members)
+        alive = {v: self.families[v] for v in members}
+        best = sum(max(units for _, units in alive[v]) for v in members)
+        for stage in evidence.stages:
+            adjusted = {v: [units for _, units in families] for v, families in alive.items()}
+            constant = 0
+            for row in stage:
+                constant += self.add_row(row, alive, adjusted)
+            tops = {v: max(values) for v, values in adjusted.items()}
+            bound = sum(tops.values()) + constant
+            if target is None:
+                best = min(best, bound)
+                continue
+            # a graph that beats the target uses no family that falls (bound - target) or more short of the top
+            best = min(best, max(bound, target))
+            for v, families in alive.items():
+                least = tops[v] - (bound - target)
+                alive[v] = [family for family, value in zip(families, adjusted[v], strict=True) if value > least]
+            if not all(alive.values()):
+                return target
+        return best
+
+    def add_row(
+        self,
+        row: ClusterRow | SubsetRow,
+        alive: dict[int, list[tuple[int, int]]],
+        adjusted: dict[int, list[int]],
+    ) -> int:
+        """Add the row's multiplier to the families it touches; returns what it adds to the bound itself."""
+        y = row.multiplier
+        if not _whole(y) or y < 0:
+            raise CheckFailed(f"a row of the evidence has the multiplier {y!r}; expected a whole number >= 0")
+        if not row.members or len(set(row.members)) < len(row.members) or not alive.keys() >= set(row.members):
+            raise CheckFailed(
+                f"a row of the evidence is on {row.members!r}, which is not a set of variables of its part"
+            )
+        within = sum(1 << v for v in row.members)
+        if isinstance(row, ClusterRow):
+            for v in row.members:
+                values = adjusted[v]
+                for i, (mask, _) in enumerate(alive[v]):
+                    if not mask & within:
+                        values[i] += y
+            return -y
+        if (statement := (row.members, row.coefficients, row.rhs)) not in self.proved_rows:
+            _check_subset_row(row)
+            self.proved_rows.add(statement)
+        for v in row.members:
+            worth = {
+                sum(1 << u for u in parents): coefficient * y
+                for child, parents, coefficient in row.coefficients
+                if child == v
+            }
+            values = adjusted[v]
+            for i, (mask, _) in enumerate(alive[v]):
+                pattern = mask & within
+                if pattern in worth:
+                    values[i] -= worth[pattern]
+        return row.rhs * y
+
+
+def _check_subset_row(row: SubsetRow) -> None:
+    """Re-prove that no acyclic graph on the members exceeds the right-hand side."""
+    m = len(row.members)
+    if m > LARGEST_SUBSET:
+        raise CheckFailed(f"a subset row has {m} members; at most {LARGEST_SUBSET} can be checked")
+    bit = {v: 1 << i for i, v in enumerate(row.members)}
+    # best[i][U]: the largest coefficient of member i with parents within U (0 where none is listed)
+    best = [[0] * (1 << m) for _ in range(m)]
+    listed = set()
+    for child, parents, coefficient in row.coefficients:
+        if child not in bit or not bit.keys() >= set(parents) or child in parents:
+            raise CheckFailed(f"a subset row on {row.members!r} has a coefficient for {child!r} given {parents!r}")
+        pattern = sum(bit[u] for u in set(parents))
+        if not _whole(coefficient) or coefficient <= 0 or (child, pattern) in listed:
+            raise CheckFailed(
+                f"a subset row on {row.members!r} has the coefficient {coefficient!r} for {child!r} given {parents!r}; "
+                "expected one whole number > 0"
+            )
+        listed.add((child, pattern))
+        best[row.members.index(child)][pattern] = coefficient
+    for values in best:
+        for step in (1 << i for i in range(m)):
+            for start in range(0, 1 << m, 2 * step):
+                middle, end = start + step, start + 2 * step
+                values[middle:end] = map(max, values[start:middle], values[middle:end])
+    most = [0] * (1 << m)  # most[U]: the largest left side over the acyclic graphs on U
+    for among in range(1, 1 << m):
+        most[among] = max(
+            most[among ^ 1 << i] + values[among ^ 1 << i] for i, values in enumerate(best) if among >> i & 1
+        )
+    if not _whole(row.rhs) or most[-1] > row.rhs:
+        raise CheckFailed(
+            f"a subset row on {row.members!r} claims at most {row.rhs!r}, but an acyclic graph reaches {most[-1]}"
+        )
+
+
+def _whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
+def _members(mask: int) -> tuple[int, ...]:
+    return tuple(v for v in range(mask.bit_length()) if mask >> v & 1)
+
+
+def _cycle(masks: Sequence[int], left: set[int]) -> list[int]:
+    """A cycle among variables that all have a parent in `left`, in the direction of the arcs, closed."""
+    walk = [min(left)]
+    while len(set(walk)) == len(walk):
+        walk.append(next(u for u in _members(masks[walk[-1]]) if u in left))
+    return walk[walk.index(walk[-1]) :][::-1]
