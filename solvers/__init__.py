@@ -11,9 +11,20 @@ The pieces, in the order a reader meets them:
     registry   SOLVERS: the lazy dictionary of names
 """
 
+from solvers.checked import solve
 from solvers.protocol import Budget, Progress, Solver
 from solvers.registry import SOLVERS, load_solver
 from solvers.solution import Solution, Status
 from solvers.table import ScoreTable
 
-__all__ = ["SOLVERS", "Budget", "Progress", "ScoreTable", "Solution", "Solver", "Status", "load_solver"]
+__all__ = [
+    "SOLVERS",
+    "Budget",
+    "Progress",
+    "ScoreTable",
+    "Solution",
+    "Solver",
+    "Status",
+    "load_solver",
+    "solve",
+]

@@ -167,6 +167,12 @@ class ScoreTable:
         hit = np.flatnonzero((self.masks[lo:hi] == mask).all(axis=1))
         return int(lo + hit[0]) if len(hit) else None
 
+    def graph(self, choice: Sequence[int]) -> dict[str, tuple[str, ...]]:
+        """The graph of one row per child as {variable: its parents}, in names."""
+        return {
+            name: tuple(self.names[u] for u in self.parents(row)) for name, row in zip(self.names, choice, strict=True)
+        }
+
     def check_feasible(self) -> None:
         """Raise InfeasibleError, naming the variables that cannot be placed, when no acyclic graph can be chosen."""
         stuck = np.flatnonzero(unplaced(self.offsets, self.masks))
