@@ -142,7 +142,7 @@ class Greedy:
             if best is None or walk.total > best.total:
                 best = walk
                 if progress is not None:
-                    progress(Progress(table.total(best.rows), _score(table, bound_units), climbs, budget.elapsed()))
+                    progress(Progress(table.total(best.rows), table.score_of(bound_units), climbs, budget.elapsed()))
             elif walk.total == best.total:
                 best = walk
         optimal = best.total == bound_units
@@ -150,7 +150,7 @@ class Greedy:
             status=Status.OPTIMAL if optimal else Status.FEASIBLE,
             choice=tuple(best.rows.tolist()),
             score=table.total(best.rows),
-            bound=_score(table, bound_units),
+            bound=table.score_of(bound_units),
             evidence=None,
             table_digest=table.digest,
             solver="greedy",
@@ -197,7 +197,3 @@ class _Walk:
 
 def _random_state(seed: int) -> NDArray[np.uint64]:
     return np.random.default_rng(seed).integers(0, 2**63, size=1, dtype=np.uint64)
-
-
-def _score(table: ScoreTable, units: int) -> float:
-    return float(np.ldexp(float(units), -table.exponent))

@@ -70,7 +70,8 @@ class ScoreTable:
             return f"{names[children[row]]!r} with parents {{{', '.join(parents)}}}"
 
         if len(children) and (children.min() < 0 or children.max() >= n):
-            raise TableError(f"a row belongs to child number {children.max()}, but there are {n} variables")
+            odd = children[(children < 0) | (children >= n)][0]
+            raise TableError(f"a row belongs to child number {odd}, but the {n} variables are numbered from 0")
         bad = np.flatnonzero(~np.isfinite(scores))
         if len(bad):
             raise TableError(f"the score of {describe(int(bad[0]))} is {scores[bad[0]]}; scores must be finite numbers")
@@ -185,7 +186,11 @@ class ScoreTable:
 
     def total(self, choice: Sequence[int] | NDArray[np.int64]) -> float:
         """The exact score of one row per child."""
-        return math.ldexp(float(self.total_units(choice)), -self.exponent)
+        return self.score_of(self.total_units(choice))
+
+    def score_of(self, units: int) -> float:
+        """A sum of units as a score (exact below 2^53 units)."""
+        return math.ldexp(float(units), -self.exponent)
 
     def total_units(self, choice: Sequence[int] | NDArray[np.int64]) -> int:
         """The exact score of one row per child, in units."""

@@ -1,0 +1,137 @@
+"""Random score tables and slow, obvious answers about them: every acyclic graph, every order."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+
+from solvers.kernels.masks import pack_sets
+from solvers.table import ScoreTable
+
+KINDS = ("plain", "ties", "huge", "tiny", "signs", "single", "blocks", "bare", "dense")
+NO_FAMILY = -(1 << 52)
+
+
+def random_table(rng: np.random.Generator, n: int, kind: str = "plain", most: int = 3, rows: int = 12) -> ScoreTable:
+    """A random table. Its kind: plain; ties (few distinct scores); huge or tiny scores; both signs; a single family
+    each; blocks (two halves that do not touch); bare (the empty set is missing for some); dense (many large sets)."""
+    children, sets, scores = [], [], []
+    for v in range(n):
+        others = [u for u in range(n) if u != v]
+        if kind == "blocks":
+            others = [u for u in others if (u < n // 2) == (v < n // 2)]
+        wanted = {()} if kind not in ("bare", "single") or rng.random() < 0.7 else set()
+        tries = 1 if kind == "single" else 3 * rows if kind == "dense" else rows
+        for _ in range(tries if others else 0):
+            size = int(rng.integers(0 if kind == "single" else 1, min(most, len(others)) + 1))
+            wanted.add(tuple(sorted(rng.choice(others, size=size, replace=False).tolist())))
+        wanted = wanted or {()}
+        for parents in sorted(wanted):
+            if kind == "single" and parents != max(wanted):
+                continue
+            children.append(v)
+            sets.append(parents)
+            if kind == "ties":
+                scores.append(-float(rng.integers(0, 3)) + (0.5 if len(parents) > 1 else 0))
+            else:
+                scores.append(-50 + 10 * len(parents) ** 0.5 * rng.random() + 5 * rng.random())
+    values = np.array(scores)
+    if kind == "huge":
+        values *= 1e290
+    if kind == "tiny":
+        values *= 1e-300
+    if kind == "signs":
+        values += 50 + rng.normal(size=len(values)) * 5
+    names = [f"v{v}" for v in range(n)]
+    return ScoreTable.build(names, np.array(children, dtype=np.int64), pack_sets(sets, n), values)
+
+
+def families_of(table: ScoreTable) -> list[list[tuple[frozenset[int], int]]]:
+    """Per variable its families as (parents, units), best first."""
+    return [[(frozenset(table.parents(row)), int(table.units[row])) for row in table.rows(v)] for v in range(table.n)]
+
+
+@cache
+def all_dags(n: int) -> np.ndarray:
+    """int64[number of labelled acyclic graphs on n, n]: parent masks; by way of all orders."""
+    graphs = set()
+    for order in itertools.permutations(range(n)):
+        choices = []
+        for v in range(n):
+            before = order[: order.index(v)]
+            choices.append(
+                [sum(1 << u for u in s) for k in range(len(before) + 1) for s in itertools.combinations(before, k)]
+            )
+        graphs.update(itertools.product(*choices))
+    return np.array(sorted(graphs), dtype=np.int64)
+
+
+def scores_of_all_dags(table: ScoreTable) -> dict[tuple[int, ...], int]:
+    """Units of every acyclic graph that the table has families for, by its parent masks (n <= 5)."""
+    graphs = all_dags(table.n)
+    absent = -(1 << 60)
+    worth = np.full((table.n, 1 << table.n), absent, dtype=np.int64)
+    for v, families in enumerate(families_of(table)):
+        for parents, units in families:
+            worth[v, sum(1 << u for u in parents)] = units
+    each = np.stack([worth[v, graphs[:, v]] for v in range(table.n)], axis=1)
+    there = (each > absent).all(axis=1)
+    return dict(zip(map(tuple, graphs[there].tolist()), each[there].sum(axis=1).tolist(), strict=True))
+
+
+def optimum(table: ScoreTable) -> int | None:
+    """The optimum in units over all acyclic graphs, or None when there is none (n <= 5)."""
+    scores = scores_of_all_dags(table)
+    return max(scores.values()) if scores else None
+
+
+def optimum_by_subsets(table: ScoreTable) -> int | None:
+    """The same by recursion over the sets of variables, with dictionaries (n <= 12)."""
+    families = families_of(table)
+    best: dict[frozenset[int], int] = {frozenset(): 0}
+    for size in range(1, table.n + 1):
+        for among in map(frozenset, itertools.combinations(range(table.n), size)):
+            totals = []
+            for sink in among:
+                rest = among - {sink}
+                fitting = [units for parents, units in families[sink] if parents <= rest]
+                if fitting and rest in best:
+                    totals.append(best[rest] + fitting[0])
+            if totals:
+                best[among] = max(totals)
+    return best.get(frozenset(range(table.n)))
+
+
+def rows_of_order(table: ScoreTable, order: list[int]) -> list[int]:
+    """The best row of each variable among its predecessors, -1 for none."""
+    rows = []
+    for v in range(table.n):
+        before = set(order[: order.index(v)])
+        rows.append(next((row for row in table.rows(v) if before.issuperset(table.parents(row))), -1))
+    return rows
+
+
+def total_of(table: ScoreTable, rows: list[int]) -> int:
+    """The units of rows, with NO_FAMILY for -1."""
+    return sum(int(table.units[row]) if row >= 0 else NO_FAMILY for row in rows)
+
+
+def insertions(order: list[int]) -> list[list[int]]:
+    """Every order that differs by one insertion."""
+    found = []
+    for i, v in enumerate(order):
+        rest = order[:i] + order[i + 1 :]
+        found += [[*rest[:j], v, *rest[j:]] for j in range(len(order)) if j != i]
+    return found
+
+
+def swaps(order: list[int]) -> list[list[int]]:
+    """Every order that differs by the exchange of two places."""
+    found = []
+    for i, j in itertools.combinations(range(len(order)), 2):
+        other = order.copy()
+        other[i], other[j] = other[j], other[i]
+        found.append(other)
+    return found

@@ -1,0 +1,158 @@
+"""What every solver in the registry promises, on random tables small enough to know everything about."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from solvers import SOLVERS, Budget, Status, load_solver, solve
+from solvers.errors import InfeasibleError, UnknownSolverError
+from solvers.greedy import search
+from solvers.protocol import Progress
+from solvers.table import ScoreTable
+from solvers.verify import verify
+from tests.naive.solvers import KINDS, optimum, optimum_by_subsets, random_table
+
+HEURISTIC = {"greedy"}
+EXACT = sorted(set(SOLVERS) - HEURISTIC)
+OPTIONS = {"greedy": {"seconds": 0.05}}
+MANY = 4000  # looks at a fake clock that no solver needs for these sizes
+
+
+def run(name: str, table: ScoreTable, **kwargs):
+    return solve(table, name, **kwargs, **OPTIONS.get(name, {}))
+
+
+def random_tables(count: int, sizes, kinds=KINDS, seed: int = 0, **kwargs):
+    rng = np.random.default_rng(seed)
+    for trial in range(count):
+        yield random_table(rng, sizes[trial % len(sizes)], kinds[trial % len(kinds)], **kwargs)
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+def test_against_all_acyclic_graphs(name):
+    """n <= 5, every kind of table: the optimum to the bit, or that there is no graph at all."""
+    count = 300 if name in EXACT else 90
+    infeasible = 0
+    for table in random_tables(count, [1, 2, 3, 4, 5], seed=1):
+        best = optimum(table)
+        if best is None:
+            infeasible += 1
+            with pytest.raises(InfeasibleError) as caught:
+                run(name, table)
+            assert any(repr(v) in str(caught.value) for v in table.names)
+            continue
+        solution = run(name, table)
+        assert table.total_units(solution.choice) <= best
+        assert solution.bound >= table.score_of(best)
+        if name in EXACT:
+            assert solution.status is Status.OPTIMAL
+            assert table.total_units(solution.choice) == best
+    assert infeasible > 0
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_against_recursion_over_subsets(name):
+    for table in random_tables(18, [7, 9, 10], seed=2, rows=25):
+        best = optimum_by_subsets(table)
+        if best is not None:
+            solution = run(name, table)
+            assert solution.status is Status.OPTIMAL and table.total_units(solution.choice) == best
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_two_words_per_mask(name):
+    """70 variables in blocks of 7 that touch in one direction only: the optimum is the sum over the blocks."""
+    rng = np.random.default_rng(3)
+    families: dict[str, dict[tuple[str, ...], float]] = {}
+    best = 0
+    for block in range(10):
+        inner = random_table(rng, 7, "plain", rows=10)
+        for v in range(7):
+            families[f"b{block}v{v}"] = {
+                tuple(f"b{block}v{u}" for u in inner.parents(row)): math.ldexp(float(inner.units[row]), -40)
+                for row in inner.rows(v)
+            }
+        best += optimum_by_subsets(inner)
+    for block in range(1, 10):  # worse than what is there, so that they change nothing, but dominated by nothing
+        child = families[f"b{block}v0"]
+        child[(f"b{block - 1}v0", f"b{block}v1")] = min(child.values())
+    table = ScoreTable.from_dict(families)
+    solution = run(name, table, budget=Budget(cpu=120))
+    if solution.status is Status.OPTIMAL or name != "dp":
+        assert solution.score == math.ldexp(float(best), -40)
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+def test_progress_brackets_the_optimum(name):
+    events: list[Progress] = []
+    for table in random_tables(12, [5, 9], ("plain", "dense", "ties"), seed=4, rows=25):
+        events.clear()
+        best = table.score_of(optimum_by_subsets(table))
+        run(name, table, progress=events.append)
+        for event in events:
+            assert event.bound >= best
+            assert event.score is None or event.score <= best
+        assert [e.seconds for e in events] == sorted(e.seconds for e in events)
+
+
+class Clock:
+    """Advances by `step` at each look; counts the looks."""
+
+    def __init__(self, step: float) -> None:
+        self.now, self.step, self.looks = 0.0, step, 0
+
+    def __call__(self) -> float:
+        self.now += self.step
+        self.looks += 1
+        return self.now
+
+
+@pytest.mark.parametrize("which", ["wall", "cpu"])
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+def test_a_clock_that_runs_out_stops_it(name, which):
+    for table in random_tables(6, [8, 11], ("plain", "dense"), seed=5, rows=30):
+        best = table.score_of(optimum_by_subsets(table))
+        for limit in (0.0, 1.0, 10.0):
+            clock = Clock(1.0)
+            clocks = {"clock": clock} if which == "wall" else {"cpu_clock": clock}
+            budget = Budget(**{which: limit}, **clocks)
+            solution = run(name, table, budget=budget)
+            assert clock.looks < limit + MANY
+            assert solution.bound >= best
+            assert solution.score is None or solution.score <= best
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+def test_a_stopped_budget_returns_the_start(name):
+    for table in random_tables(4, [6, 10], ("plain", "dense"), seed=6, rows=25):
+        start = search(table, starts=2, kicks=10).tolist()
+        budget = Budget()
+        budget.stop()
+        solution = run(name, table, budget=budget, start=start)
+        assert solution.score is not None and solution.score >= table.total(start)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_poor_start_does_no_harm(name):
+    for table in random_tables(6, [5, 8], ("plain", "dense"), seed=7, rows=25):
+        empty = [table.find(v, []) for v in range(table.n)]
+        solution = run(name, table, start=empty)
+        assert solution.status is Status.OPTIMAL
+        assert table.total_units(solution.choice) == optimum_by_subsets(table)
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+def test_the_same_question_has_the_same_answer(name):
+    table = random_table(np.random.default_rng(8), 9, "dense")
+    first, second = run(name, table), run(name, table)
+    assert first.score == second.score or name in HEURISTIC
+    assert first.table_digest == table.digest
+    verify(table, first)
+
+
+def test_an_unknown_solver_lists_what_exists():
+    with pytest.raises(UnknownSolverError, match=r"did you mean 'greedy'.*greedy"):
+        load_solver("gredy")
