@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 _EXPORTS: dict[str, str] = {
     "Dataset": "optbn.data.dataset",
+    "read": "optbn.data.read",
 }
 
 __all__ = ["__version__", *sorted(_EXPORTS)]

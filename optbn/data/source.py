@@ -1,0 +1,131 @@
+"""An opened table: names, what the file itself says about its columns, and its rows as Arrow record batches.
+
+One file per format has an `open_table(path, options) -> Source`; READERS lists them by the ending of the file name.
+A file that is plainly something else than its name says is refused at once, from its first bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from optbn.data.missing import TOKENS
+from optbn.data.schema import Declared
+from optbn.errors import DataError
+from optbn.registry import lookup, unknown
+
+READERS: dict[str, str] = {
+    "csv": "optbn.data.delimited:open_table",
+    "parquet": "optbn.data.parquet:open_table",
+}
+
+ENDINGS: dict[str, str] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".dat": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+_MAGIC: dict[bytes, str] = {  # first bytes of files that people give by mistake, or under another name
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"PK\x03\x04": "zip (or spreadsheet)",
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"(\xb5/\xfd": "zstd",
+    b"%PDF": "PDF",
+    b"\x89PNG": "PNG",
+    b"\x7fELF": "program",
+    b"SQLite format 3": "SQLite",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a reader of text needs to be told when it should not find out by itself."""
+
+    header: bool | None = None  # None: detect
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    tokens: tuple[str, ...] = TOKENS
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table about to be read, once.
+
+    declared      what the file says about its columns; the user's schema goes first
+    levels_given  columns whose dictionary of levels is a declaration: is it ordered?
+    tokens        texts that stand for a missing value
+    rows          how many there are, where that is known before reading
+    position      (bytes or rows done, of how many), for progress and for planning memory
+    """
+
+    where: str
+    names: tuple[str, ...]
+    batches: Iterator[Any]
+    declared: Mapping[str, Declared] = field(default_factory=dict)
+    levels_given: Mapping[str, bool] = field(default_factory=dict)
+    tokens: tuple[str, ...] = ()
+    position: Callable[[], tuple[int, int | None]] = lambda: (0, None)
+
+    def __post_init__(self) -> None:
+        first: dict[str, int] = {}
+        for i, name in enumerate(self.names, start=1):
+            if name in first:
+                raise DataError(f"{self.where}: columns {first[name]} and {i} are both named {name!r}; rename one")
+            first[name] = i
+        if not self.names:
+            raise DataError(f"{self.where}: there are no columns")
+
+
+def open_source(path: str | os.PathLike[str] | Any, format: str | None, options: Options) -> Source:
+    """Open a file by its ending (or `format`), "-" or a binary stream as csv."""
+    if hasattr(path, "read") or path == "-":
+        source: Source = lookup("data format", READERS, format or "csv")(path, options)
+        return source
+    path = Path(path)
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder, expected a file")
+    if not path.exists():
+        raise DataError(f"{path}: no such file")
+    found = format or ENDINGS.get(path.suffix.lower())
+    if found is None:
+        endings = ", ".join(ENDINGS)
+        raise DataError(
+            f"{path}: unknown file ending {path.suffix!r}, expected one of {endings}; or say the format (csv, ...)"
+        )
+    if found not in READERS:
+        raise unknown("data format", found, READERS)
+    try:
+        _refuse_other_kinds(path, found)
+        opened: Source = lookup("data format", READERS, found)(path, options)
+    except PermissionError:
+        raise DataError(f"{path}: permission denied") from None
+    return opened
+
+
+def _refuse_other_kinds(path: Path, format: str) -> None:
+    with path.open("rb") as file:
+        start = file.read(16)
+    if not start:
+        raise DataError(f"{path}: the file is empty")
+    for magic, kind in _MAGIC.items():
+        if start.startswith(magic) and kind != format:
+            remedy = f"; say format {kind}, or rename it" if kind in READERS else ", which optbn does not read"
+            if kind in ("zip (or spreadsheet)", "gzip", "bzip2", "zstd"):
+                remedy = "; unpack it or save it as csv"
+            if kind == "UTF-16 text":
+                if format == "csv":
+                    return  # the text reader knows the encoding option
+                remedy = ""
+            raise DataError(f"{path}: this is a {kind} file, expected {format}{remedy}")
