@@ -1,0 +1,1 @@
+"""Parameters of networks: counts on a tree of contexts, and the smoothers that turn them into probabilities."""

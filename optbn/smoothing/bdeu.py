@@ -1,0 +1,31 @@
+"""The posterior mean under the prior of the BDeu score: `ess` imagined rows spread evenly over the family's table.
+
+A context that covers a share s of the configurations gets s ess / K of them per level, so the estimates are those of
+one coherent Dirichlet prior on the joint table; a configuration that was never seen is uniform.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from optbn.errors import UnsupportedError
+from optbn.smoothing.protocol import Estimate
+from optbn.smoothing.tree import CountTree
+
+
+@dataclass(frozen=True)
+class BDeu:
+    """(n_k + s ess / K) / (N + s ess), ess > 0."""
+
+    ess: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.ess) and self.ess > 0):
+            raise UnsupportedError(f"bdeu: ess is {self.ess}, expected a number above 0 (use mle for none)")
+
+    def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
+        rows = (self.ess * tree.span / tree.span[0])[:, None]
+        p = (tree.counts + rows / tree.n_levels) / (tree.totals[:, None] + rows)
+        return Estimate(p, np.full_like(p, 1.0 / tree.n_levels))

@@ -1,0 +1,267 @@
+"""Hierarchical Dirichlet smoothing: every context's distribution is drawn around its parent's.
+
+    phi_root ~ Dir(alpha_0/K, ..., alpha_0/K),   theta_u ~ Dir(alpha_g(u) theta_parent(u)),   alpha_g ~ Gamma(2, 1)
+
+down the count tree (Petitjean, Buntine, Webb, Zaidi 2018); concentrations are tied per level by default. Estimates are
+posterior means of theta at every node, which for an unseen configuration is its deepest seen ancestor.
+
+The sampler. Introduce table counts t: the customers n of a cell of node u sit at t tables, and the tables are the
+customers of the parent's cell. Published samplers integrate the phi out and move one t by a few steps at a time, with
+a table of Stirling numbers. Here the phi of inner nodes are kept, and the blocks are large and exact:
+
+    upward     t ~ CRT(n, alpha phi_parent) at all cells, the deepest first, adding up n of the inner nodes
+    alpha      given t, phi integrated out: an auxiliary Beta(alpha, N) per node, then a gamma variate
+    downward   phi_u ~ Dir(n_u + alpha phi_parent) from the root
+
+Each t is drawn with the phi of its own node integrated out, and every phi is drawn again before it is conditioned on,
+so this is a partially collapsed Gibbs sampler with its steps in a valid order (van Dyk and Park 2008). It needs no
+Stirling number and no window. Cells with at most one customer are constant and cost nothing, phi is drawn only where a
+child uses it, and a CRT draw costs O(a log n) (see kernels.variates), so a sweep takes time proportional to the cells
+with two rows or more, whatever the number of rows.
+
+What is averaged is E[theta | t, alpha], by the recursion (n_u + alpha theta_parent) / (N_u + alpha).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.errors import UnsupportedError
+from optbn.smoothing.convergence import Moments
+from optbn.smoothing.m_estimate import whole_counts
+from optbn.smoothing.protocol import Estimate
+from optbn.smoothing.tree import CountTree
+
+TYINGS = ("level", "single", "same_parent", "none")
+BATCHES = 16
+"""Batches a chain is recorded in, at least; up to twice as many while it is being extended."""
+
+
+@dataclass(frozen=True)
+class HDP:
+    """tying     which nodes share a concentration: those of a "level", all ("single"), siblings ("same_parent"), "none"
+    sweeps     Gibbs sweeps per chain after burn-in, or None: until R-hat <= `r_hat` and `effective` draws at every node
+    burn_in    sweeps thrown away, or None: a tenth of `sweeps`
+    chains     independent chains, started from concentrations drawn from their prior
+    shape, rate  the Gamma prior of the concentrations
+    alpha0     the root's concentration
+    every      sweeps between updates of the concentrations
+    deviations report the posterior standard deviation of every probability
+    compat     "published" leaves the root's prior out of the sampling but not of the estimates, as the published code
+    """
+
+    tying: str = "level"
+    sweeps: int | None = None
+    burn_in: int | None = None
+    chains: int = 2
+    shape: float = 2.0
+    rate: float = 1.0
+    alpha0: float = 2.0
+    every: int = 1
+    deviations: bool = False
+    r_hat: float = 1.01
+    effective: float = 400.0
+    max_sweeps: int = 50_000
+    compat: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.tying not in TYINGS:
+            from optbn.registry import unknown
+
+            raise unknown("tying of concentrations", self.tying, TYINGS)
+        if self.compat not in (None, "published"):
+            raise UnsupportedError(f"hdp: compat is {self.compat!r}, expected None or 'published'")
+        for name in ("shape", "rate", "alpha0"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise UnsupportedError(f"hdp: {name} is {value}, expected a number above 0 (0 has no proper posterior)")
+        for name, least in (("chains", 1), ("every", 1), ("sweeps", 1), ("burn_in", 0), ("max_sweeps", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise UnsupportedError(f"hdp: {name} is {value}, expected at least {least}")
+
+    def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
+        return self.sample(tree, generator, None)
+
+    def sample(
+        self, tree: CountTree, generator: np.random.Generator, progress: Callable[[int, int], None] | None
+    ) -> Estimate:
+        """`fit`, telling progress(sweeps done, of) after every batch."""
+        layout = plan(tree, self.tying)
+        seeds = generator.integers(1, 1 << 63, size=(self.chains, 4), dtype=np.uint64)
+        states = [ChainState.start(layout, seed, generator, self) for seed in seeds]
+        limit = self.sweeps or self.max_sweeps
+        length = max(1, -(-limit // BATCHES) if self.sweeps else 32)
+        burn_in = self.burn_in if self.burn_in is not None else (limit // 10 if self.sweeps else 2 * length)
+        moments = Moments.empty(self.chains, tree.counts.size, length)
+        seconds = np.zeros(tree.counts.size if self.deviations else 0)
+        concentrations = np.zeros(len(layout.fixed))
+        for state in states:
+            state.advance(layout, self, burn_in, None, seconds[:0], concentrations)
+        settled = False
+        while not settled:
+            for _ in range(BATCHES):
+                for c, state in enumerate(states):
+                    state.advance(layout, self, moments.length, (moments, c), seconds, concentrations)
+                if progress is not None:
+                    progress(moments.batches * moments.length, limit)
+            settled = self.sweeps is not None or self._settled(moments) or moments.draws >= limit * self.chains
+            if not settled and moments.batches >= 2 * BATCHES:
+                moments.halve()
+        mean = moments.mean().reshape(tree.counts.shape)
+        mean /= mean.sum(axis=1, keepdims=True)
+        spread = None
+        if self.deviations:
+            spread = np.sqrt(np.maximum(seconds / moments.draws - moments.mean() ** 2, 0.0)).reshape(mean.shape)
+        return Estimate(mean, mean, spread, self._diagnostics(moments, concentrations, layout))
+
+    def _settled(self, moments: Moments) -> bool:
+        return bool(moments.r_hat().max() <= self.r_hat and moments.effective_draws().min() >= self.effective)
+
+    def _diagnostics(
+        self, moments: Moments, concentrations: NDArray[np.float64], layout: Layout
+    ) -> dict[str, Any]:
+        r_hat, effective = float(moments.r_hat().max()), float(moments.effective_draws().min())
+        return {
+            "sweeps": moments.batches * moments.length,
+            "chains": len(moments.means),
+            "r_hat": r_hat,
+            "effective_draws": effective,
+            "monte_carlo_error": float(np.sqrt(moments.variance() / moments.effective_draws()).max()),
+            "converged": bool(r_hat <= self.r_hat and effective >= self.effective),
+            "concentration": concentrations / moments.draws,
+            "concentration_group": layout.group,
+        }
+
+
+class Layout(NamedTuple):
+    """A count tree laid out for the sweeps; see `kernels.hdp` for the arrays. Nothing here changes while sampling."""
+
+    counts: NDArray[np.int64]
+    totals: NDArray[np.float64]
+    parent: NDArray[np.int64]
+    group: NDArray[np.int64]
+    inner: int
+    base: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    cell_parent: NDArray[np.int64]
+    cell_node: NDArray[np.int64]
+    fixed: NDArray[np.float64]
+    group_start: NDArray[np.int64]
+    group_nodes: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    start: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+def plan(tree: CountTree, tying: str, every_level: bool = False) -> Layout:
+    """The layout of a tree; `every_level` draws phi of all levels at all inner nodes, needed or not (for tests)."""
+    counts = whole_counts(tree, "hdp")
+    m, K = counts.shape
+    parent = tree.parent.astype(np.int64)
+    has_children = np.diff(tree.first_child) > 0
+    inner = int(np.flatnonzero(has_children)[-1]) + 1 if has_children.any() else 1
+    single = counts[1:] == 1
+    base = np.zeros((m, K), dtype=np.int64)
+    np.add.at(base, parent[1:], single)
+    base[~has_children] = counts[~has_children]
+    group, groups = _groups(tree, tying)
+    fixed = np.bincount(group[1:], weights=single.sum(axis=1), minlength=groups)
+    several = counts >= 2
+    several[0] = False
+    cells = np.flatnonzero(several)[::-1].copy()
+    cell_node = cells // K
+    cell_parent = parent[cell_node] * K + cells % K
+    needed = np.zeros(m * K, dtype=np.bool_)
+    needed[cell_parent] = True
+    if every_level:
+        needed.reshape(m, K)[has_children] = True
+    needed = needed.reshape(m, K)
+    nodes = np.flatnonzero(needed.any(axis=1))
+    start = np.concatenate([[0], np.cumsum(needed[nodes].sum(axis=1))]).astype(np.int64)
+    members = np.argsort(group[1:], kind="stable") + 1
+    return Layout(
+        counts.ravel(),
+        tree.totals.astype(np.float64),
+        parent,
+        group,
+        inner,
+        base[:inner].ravel(),
+        cells,
+        cell_parent,
+        cell_node,
+        fixed,
+        np.searchsorted(group[members], np.arange(groups + 1)),
+        members,
+        nodes,
+        start,
+        np.nonzero(needed)[1].astype(np.int64),
+    )
+
+
+def _groups(tree: CountTree, tying: str) -> tuple[NDArray[np.int64], int]:
+    """Which concentration each node uses (the root none: 0), and how many there are."""
+    m = len(tree.parent)
+    if tying == "level":
+        group = tree.depth.astype(np.int64) - 1
+    elif tying == "single":
+        group = np.zeros(m, dtype=np.int64)
+    elif tying == "none":
+        group = np.arange(m) - 1
+    else:
+        group = np.unique(tree.parent, return_inverse=True)[1].astype(np.int64) - 1
+    group[0] = 0
+    return group, int(group.max()) + 1 if m > 1 else 0
+
+
+@dataclass
+class ChainState:
+    """Where one chain stands: its random bits, concentrations and phi, and room for the sweeps."""
+
+    random: NDArray[np.uint64]
+    alpha: NDArray[np.float64]
+    phi: NDArray[np.float64]
+    n: NDArray[np.int64]
+    total: NDArray[np.float64]
+
+    @classmethod
+    def start(cls, layout: Layout, seed: NDArray[np.uint64], generator: np.random.Generator, prior: HDP) -> ChainState:
+        """Frequencies for phi; concentrations from their prior, so that chains begin apart."""
+        counts = layout.counts.reshape(len(layout.totals), -1) + 0.5
+        phi = (counts / counts.sum(axis=1, keepdims=True)).ravel()
+        alpha = np.maximum(generator.gamma(prior.shape, 1.0 / prior.rate, len(layout.fixed)), 1e-2)
+        return cls(seed.copy(), alpha, phi, layout.counts.copy(), layout.totals.copy())
+
+    def advance(
+        self,
+        layout: Layout,
+        prior: HDP,
+        sweeps: int,
+        record: tuple[Moments, int] | None,
+        seconds: NDArray[np.float64],
+        concentrations: NDArray[np.float64],
+    ) -> None:
+        """Run some sweeps; with `record` their estimates make one batch."""
+        from optbn.smoothing.kernels.hdp import run
+
+        K = len(layout.counts) // len(layout.totals)
+        size = len(layout.counts)
+        sums, squares = np.zeros(size), np.zeros(size)
+        run(
+            sweeps, prior.every, ROUNDS, record is not None, self.random, self.alpha, self.phi, self.n, self.total,
+            layout.parent, layout.group, layout.inner, layout.base, layout.cells, layout.cell_parent, layout.cell_node,
+            layout.fixed, layout.group_start, layout.group_nodes, layout.nodes, layout.start, layout.levels,
+            prior.shape, prior.rate, prior.alpha0, 0.0 if prior.compat == "published" else 1.0 / K, np.empty(size),
+            sums, squares, seconds, np.empty(len(seconds)), concentrations,
+        )  # fmt: skip
+        if record is not None:
+            record[0].add(record[1], sums, squares)
+
+
+ROUNDS = 2
+"""Draws of the concentrations per update."""

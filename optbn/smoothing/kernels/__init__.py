@@ -1,0 +1,1 @@
+"""Compiled leaves of the smoothers: arrays in, arrays out."""

@@ -1,0 +1,113 @@
+"""Random variates for compiled samplers, from 256 bits of state held by the caller.
+
+The generator is xoshiro256++ (Blackman and Vigna); the caller seeds the four words from a numpy Generator, so a result
+depends on the seed alone. Gamma variates are Marsaglia and Tsang's (2000), on the log scale for shapes below one,
+where the variate itself would underflow. Table counts of the Chinese restaurant process are exact and cost
+O(a log n) instead of O(n); see `tables`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, uint64
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _rotate(x, k):
+    return (x << uint64(k)) | (x >> uint64(64 - k))
+
+
+@njit(cache=True, nogil=True)
+def uniform(state):
+    """A float64 in the open interval (0, 1), never 0 or 1; `state` is uint64[4], not all zero."""
+    result = _rotate(state[0] + state[3], 23) + state[0]
+    t = state[1] << uint64(17)
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= t
+    state[3] = _rotate(state[3], 45)
+    return (np.float64(result >> uint64(12)) + 0.5) * 2.220446049250313e-16  # 2^-52
+
+
+@njit(cache=True, nogil=True)
+def normal(state):
+    """A standard normal variate (polar method; its second variate is thrown away)."""
+    while True:
+        u = 2.0 * uniform(state) - 1.0
+        v = 2.0 * uniform(state) - 1.0
+        s = u * u + v * v
+        if 0.0 < s < 1.0:
+            return u * math.sqrt(-2.0 * math.log(s) / s)
+
+
+@njit(cache=True, nogil=True)
+def _large_gamma(shape, state):
+    """Gamma(shape, 1) for shape >= 1."""
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = normal(state)
+        v = 1.0 + c * x
+        if v <= 0.0:
+            continue
+        v = v * v * v
+        u = uniform(state)
+        if u < 1.0 - 0.0331 * x * x * x * x or math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+            return d * v
+
+
+@njit(cache=True, nogil=True)
+def log_gamma(shape, state):
+    """The logarithm of a Gamma(shape, 1) variate, shape > 0: no underflow, however small the shape."""
+    if shape >= 1.0:
+        return math.log(_large_gamma(shape, state))
+    return math.log(_large_gamma(shape + 1.0, state)) + math.log(uniform(state)) / shape
+
+
+@njit(cache=True, nogil=True)
+def gamma(shape, state):
+    """Gamma(shape, 1) for shape >= 0; exactly 0 at shape 0."""
+    if shape >= 1.0:
+        return _large_gamma(shape, state)
+    return math.exp(log_gamma(shape, state)) if shape > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def minus_log_beta(a, b, state):
+    """-log of a Beta(a, b) variate."""
+    difference = log_gamma(b, state) - log_gamma(a, state)
+    return difference if difference > 40.0 else math.log1p(math.exp(difference))
+
+
+@njit(cache=True, nogil=True)
+def tables(n, a, state):
+    """How many tables n customers take in a Chinese restaurant of strength a: 1 + sum_{i=1}^{n-1} Bernoulli(a/(a+i)).
+
+    The first terms are drawn as they stand. From i = stop on successes are rare, and are found without visiting the
+    failures: a Poisson process of rate a/x, thinned so that the interval (i-1, i] keeps rate log(1 + a/i), is empty
+    there with probability i/(a+i); rate a/x means that log x advances by exponential steps. Exact for every a >= 0.
+    """
+    if n < 2:
+        return n
+    t = 1
+    if not a > 0.0:
+        return t
+    stop = n if 4.0 * a >= n else min(n, max(32, int(4.0 * a)))
+    for i in range(1, stop):
+        if uniform(state) * (a + i) < a:
+            t += 1
+    x = stop - 1.0
+    last = 0
+    while stop < n:
+        x *= math.exp(-math.log(uniform(state)) / a)
+        if x >= n - 1.0:
+            break
+        i = int(x) + 1
+        if i != last and uniform(state) * a * math.log1p(1.0 / (i - 1.0)) < math.log1p(a / i):
+            t += 1
+            last = i
+    return t

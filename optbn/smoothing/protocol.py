@@ -1,0 +1,73 @@
+"""What a smoother is: a frozen dataclass of its settings with one verb, `fit(tree, generator) -> Estimate`.
+
+Adding one is a file with such a class and a line in SMOOTHERS; the conformance tests run over the registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.smoothing.tree import CountTree
+
+SMOOTHERS: dict[str, str] = {
+    "mle": "optbn.smoothing.mle:MaximumLikelihood",
+    "laplace": "optbn.smoothing.laplace:Laplace",
+    "bdeu": "optbn.smoothing.bdeu:BDeu",
+    "m_estimate": "optbn.smoothing.m_estimate:MEstimate",
+    "m_branch": "optbn.smoothing.m_branch:MBranch",
+    "hdp": "optbn.smoothing.hdp:HDP",
+    "hierarchical": "optbn.smoothing.hierarchical:Hierarchical",
+    "gradient": "optbn.smoothing.gradient:Gradient",
+}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Probabilities for every context of a count tree.
+
+    probabilities  float64[m, K], the child's distribution in the context of each node
+    unseen         float64[m, K], its distribution in a full configuration that was never seen and left the tree below
+                   that node; most smoothers back off, and then this is `probabilities`
+    deviations     float64[m, K], posterior standard deviations of `probabilities`, if asked for and known
+    diagnostics    what the method has to say about its own quality (R-hat, effective draws, chosen constants...)
+    """
+
+    probabilities: NDArray[np.float64]
+    unseen: NDArray[np.float64]
+    deviations: NDArray[np.float64] | None = None
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+
+    def at(self, tree: CountTree, nodes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """float64[len(nodes), K]: the answer for rows whose deepest node is given (see `CountTree.locate`)."""
+        return np.where(tree.is_leaf[nodes][:, None], self.probabilities[nodes], self.unseen[nodes])
+
+
+class Smoother(Protocol):
+    """Settings; `fit` is a pure function of the tree and of the generator's state."""
+
+    def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate: ...
+
+
+Progress = Callable[[str, int, int], None]
+"""Called as progress(what, done, of)."""
+
+
+def load_smoother(smoother: str | Smoother, **settings: Any) -> Smoother:
+    """A smoother by name with its settings, or the one given; names that do not exist list those that do."""
+    if not isinstance(smoother, str):
+        return smoother
+    from optbn.errors import UnknownNameError
+    from optbn.registry import lookup
+
+    cls = lookup("smoother", SMOOTHERS, smoother)
+    unknown = sorted(set(settings) - set(cls.__dataclass_fields__))
+    if unknown:
+        known = ", ".join(cls.__dataclass_fields__) or "none"
+        raise UnknownNameError(f"smoother {smoother!r} has no setting {unknown[0]!r}; it has: {known}")
+    made: Smoother = cls(**settings)
+    return made
