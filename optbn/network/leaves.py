@@ -67,7 +67,8 @@ class CategoricalLeaves:
     @property
     def n_parameters(self) -> int:
         """Free parameters."""
-        return len(self.probabilities) * (self.probabilities.shape[1] - 1)
+        cells, r = self.probabilities.shape
+        return int(cells * (r - 1))
 
     def check_child(self, domain: Domain) -> None:
         """Refuse a child these leaves cannot describe."""
@@ -81,12 +82,13 @@ class CategoricalLeaves:
     @cached_property
     def _log(self) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
-            return np.log(self.probabilities)
+            logarithms: NDArray[np.float64] = np.log(self.probabilities)
+        return logarithms
 
     @cached_property
     def _cumulative(self) -> NDArray[np.float64]:
         """Running sums over the total, and 2 from the last level with any probability on: the kernel always stops."""
-        sums = np.cumsum(self.probabilities, axis=1)
+        sums: NDArray[np.float64] = np.cumsum(self.probabilities, axis=1)
         sums /= sums[:, -1:]
         r = self.probabilities.shape[1]
         last = r - 1 - np.argmax(self.probabilities[:, ::-1] > 0.0, axis=1)
@@ -102,7 +104,7 @@ class CategoricalLeaves:
         from optbn.network.kernels import draw
 
         out = np.empty(len(cells), dtype=np.int64)
-        draw(cells, self._cumulative, generator.bit_generator.random_raw(len(cells)), out)  # type: ignore[attr-defined]
+        draw(cells, self._cumulative, generator.bit_generator.random_raw(len(cells)), out)
         return out
 
     def __eq__(self, other: object) -> bool:

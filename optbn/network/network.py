@@ -180,7 +180,7 @@ def _recode(name: str, column: NDArray[Any], given: Domain, wanted: Domain) -> N
         return column
     known = {level: code for code, level in enumerate(wanted.levels)}
     codes = np.array([known.get(level, -1) for level in given.levels], dtype=np.int64)
-    recoded = codes[column]
+    recoded: NDArray[np.int64] = codes[column]
     if (recoded < 0).any():
         row = int(np.argmax(recoded < 0))
         level = given.levels[column[row]]

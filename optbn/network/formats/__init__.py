@@ -1,1 +1,113 @@
-"""File formats of networks; see the registry below."""
+"""Reading and writing networks: one module per format, listed in FORMATS and imported when used.
+
+A format module has `read(content, source, rescale) -> BayesianNetwork` and `write(network) -> bytes` (DOT only the
+latter). `source` is the name errors begin with. Adding a format: a module, a line in FORMATS, its extensions.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import os
+import zlib
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+
+from optbn.errors import NetworkError
+from optbn.network.network import BayesianNetwork
+from optbn.registry import unknown
+
+FORMATS: dict[str, str] = {
+    "bif": "optbn.network.formats.bif",
+    "xmlbif": "optbn.network.formats.xmlbif",
+    "net": "optbn.network.formats.net",
+    "json": "optbn.network.formats.json",
+    "dot": "optbn.network.formats.dot",
+}
+
+EXTENSIONS: dict[str, str] = {
+    ".bif": "bif",
+    ".xmlbif": "xmlbif",
+    ".xml": "xmlbif",
+    ".bifxml": "xmlbif",
+    ".net": "net",
+    ".hugin": "net",
+    ".oobn": "net",
+    ".json": "json",
+    ".dot": "dot",
+    ".gv": "dot",
+}
+
+LARGEST = 1 << 30  # bytes; the largest published network has 6 million
+
+
+def format_of(path: str | PathLike[str]) -> str:
+    """The format a file name stands for, `.gz` aside."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    if not suffixes or suffixes[-1] not in EXTENSIONS:
+        raise NetworkError(
+            f"{path}: cannot tell the format by the name; the extensions are {' '.join(EXTENSIONS)}, or name a format"
+        )
+    return EXTENSIONS[suffixes[-1]]
+
+
+def decode(content: bytes, format: str, source: str = "input", rescale: bool = False) -> BayesianNetwork:
+    """A network from the bytes of a file; gzip is recognised. See `read_network`."""
+    if content[:2] == b"\x1f\x8b":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise NetworkError(f"{source}: broken gzip file ({error})") from None
+    module = _module(format)
+    if not hasattr(module, "read"):
+        readable = ", ".join(name for name in FORMATS if hasattr(_module(name), "read"))
+        raise NetworkError(f"{source}: {format} can only be written; the formats that can be read are {readable}")
+    network: BayesianNetwork = module.read(content, source, rescale)
+    return network
+
+
+def encode(network: BayesianNetwork, format: str) -> bytes:
+    """The bytes of a network's file."""
+    content: bytes = _module(format).write(network)
+    return content
+
+
+def read_network(path: str | PathLike[str], format: str | None = None, rescale: bool = False) -> BayesianNetwork:
+    """The network in a file; the format is that of the extension unless given.
+
+    A row of probabilities may be off by 1e-6 (printed with seven digits, say) and is kept as it stands. One that is
+    off by more is refused with its place; `rescale` divides such rows by their sum instead.
+    """
+    format = format or format_of(path)
+    size = os.path.getsize(path)
+    if size > LARGEST:
+        raise NetworkError(f"{path}: {size / 1e9:.1f} GB is not a network file")
+    return decode(Path(path).read_bytes(), format, str(path), rescale)
+
+
+def write_network(network: BayesianNetwork, path: str | PathLike[str], format: str | None = None) -> None:
+    """Write a network to a file, in one step: a failure leaves what was there."""
+    content = encode(network, format or format_of(path))
+    path = Path(path)
+    if path.suffix.lower() == ".gz":
+        content = gzip.compress(content, mtime=0)
+    if path.exists() and not path.is_file():  # a device or a pipe
+        path.write_bytes(content)
+        return
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    except FileNotFoundError:
+        raise NetworkError(f"{path}: there is no folder {path.parent}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _module(format: str) -> ModuleType:
+    if format not in FORMATS:
+        raise unknown("network format", format, FORMATS)
+    return importlib.import_module(FORMATS[format])

@@ -1,0 +1,191 @@
+"""Between a file and a network: what every table format says, and the checks they share.
+
+A reader fills a Draft with variables and tables as they stand in the file, each with the place it came from; `build`
+checks that they fit together and makes the network. A writer asks `tables` for the same view of a network.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical
+from optbn.errors import NetworkError
+from optbn.network.cpds import CPD, TableCPD
+from optbn.network.leaves import CategoricalLeaves
+from optbn.network.network import BayesianNetwork
+
+LARGEST_TABLE = 1 << 27  # entries; 1 GB
+ORDERED = "optbn_ordered = true"  # the property that marks an ordinal variable where a format has no word for it
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Variable:
+    levels: tuple[str, ...]
+    where: str  # "file:line:column"
+
+
+@dataclass
+class Factor:
+    """P(child | parents): the table float64[cells, r], the last parent fastest, and the place of each row."""
+
+    parents: tuple[str, ...]
+    rows: NDArray[np.float64]
+    where: Callable[[int], str]
+
+
+@dataclass
+class Draft:
+    source: str
+    name: str = ""
+    properties: dict[str, list[str]] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    factors: dict[str, Factor] = field(default_factory=dict)
+
+    def declare(self, name: str, levels: Sequence[str], where: str) -> None:
+        """Add a variable."""
+        if name in self.variables:
+            raise NetworkError(f"{where}: variable {name!r} is declared twice (before at {self.variables[name].where})")
+        if not levels:
+            raise NetworkError(f"{where}: variable {name!r} has no levels")
+        if len(set(levels)) != len(levels):
+            twice = next(level for level in levels if levels.count(level) > 1)
+            raise NetworkError(f"{where}: variable {name!r} has the level {twice!r} twice")
+        self.variables[name] = Variable(tuple(levels), where)
+
+    def sizes(self, child: str, parents: Sequence[str], where: str) -> tuple[int, ...]:
+        """The shape of the table of P(child | parents): one size per parent, then the child's."""
+        for name in (child, *parents):
+            if name not in self.variables:
+                raise NetworkError(f"{where}: expected a declared variable, found {name!r}")
+        if len({child, *parents}) != 1 + len(parents):
+            raise NetworkError(f"{where}: a variable is named twice in the distribution of {child!r}")
+        if child in self.factors:
+            raise NetworkError(f"{where}: a second distribution of {child!r}")
+        sizes = tuple(len(self.variables[name].levels) for name in (*parents, child))
+        if math.prod(sizes) > LARGEST_TABLE:
+            raise NetworkError(f"{where}: the table of {child!r} would have {math.prod(sizes)} entries; too large")
+        return sizes
+
+    def note(self, variable: str, text: str) -> None:
+        """Keep a property of a variable, or of the network for ""."""
+        self.properties.setdefault(variable, []).append(tidy_property(text))
+
+    def build(self, rescale: bool) -> BayesianNetwork:
+        """The network; rows that do not sum to one within the tolerance are refused, or divided by their sum."""
+        if not self.variables:
+            raise NetworkError(f"{self.source}: there is no variable in it")
+        for name, variable in self.variables.items():
+            if name not in self.factors:
+                raise NetworkError(f"{variable.where}: variable {name!r} has no distribution")
+        domains = {}
+        for name, variable in self.variables.items():
+            ordered = ORDERED in self.properties.get(name, ())
+            if ordered:
+                self.properties[name].remove(ORDERED)
+            domains[name] = Categorical(variable.levels, ordered)
+        cpds = []
+        for name in self.variables:
+            factor = self.factors[name]
+            rows = factor.rows
+            if rescale:
+                rows = _rescaled(name, factor)
+            parent_domains = tuple(domains[p] for p in factor.parents)
+            shape = (*(len(d.levels) for d in parent_domains), rows.shape[1])
+            bad = CategoricalLeaves.invalid_row(rows)
+            if bad is not None:
+                codes = np.unravel_index(bad[0], shape[:-1])
+                row = ", ".join(d.levels[int(c)] for d, c in zip(parent_domains, codes, strict=True))
+                of = f"{name!r} given ({row})" if row else f"{name!r}"
+                hint = "; read it with rescale to divide by the sum" if "sum to" in bad[1] else ""
+                raise NetworkError(f"{factor.where(bad[0])}: distribution of {of}: {bad[1]}{hint}")
+            cpds.append(TableCPD(domains[name], factor.parents, parent_domains, rows.reshape(shape)))
+        try:
+            return BayesianNetwork(
+                tuple(self.variables),
+                tuple(domains.values()),
+                tuple(cpds),
+                self.name,
+                {key: tuple(texts) for key, texts in self.properties.items() if texts},
+            )
+        except NetworkError as error:
+            raise NetworkError(f"{self.source}: {error}") from None
+
+
+NUMBER_LIST = re.compile(r"\([-+.0-9eE,\s]*\)")
+_PROPERTY = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)", re.DOTALL)
+
+
+def tidy_property(text: str) -> str:
+    """A property's text without the freedoms that formats differ in: "key = value", lists of numbers as "(1, 2)"."""
+    match = _PROPERTY.fullmatch(text.strip())
+    if match is None:
+        return text.strip()
+    value = match[2]
+    if NUMBER_LIST.fullmatch(value):
+        value = f"({', '.join(value[1:-1].replace(',', ' ').split())})"
+    return f"{match[1]} = {value}"
+
+
+def split_property(text: str) -> tuple[str, str] | None:
+    """(key, value) of a property of the form "key = value", else None."""
+    match = re.fullmatch(r"([A-Za-z_]\w*) = (.*)", text, re.DOTALL)
+    return (match[1], match[2]) if match else None
+
+
+def _rescaled(name: str, factor: Factor) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):
+        totals = factor.rows.sum(axis=1)
+        off = ~(np.abs(totals - 1.0) <= 1e-6)
+        usable = np.isfinite(totals) & (totals > 0) & (factor.rows >= 0).all(axis=1)
+    if (off & ~usable).any():
+        row = int(np.argmax(off & ~usable))
+        raise NetworkError(f"{factor.where(row)}: a row of {name!r} sums to {totals[row]:.10g} and cannot be rescaled")
+    if off.any():
+        log.warning("%s: %d rows of %r divided by their sums", factor.where(int(np.argmax(off))), int(off.sum()), name)
+    rows = factor.rows.copy()
+    rows[off] /= totals[off, None]
+    return rows
+
+
+def tables(network: BayesianNetwork, format: str) -> Iterator[tuple[str, TableCPD, list[str]]]:
+    """(name, table, properties) of every variable, for a format that holds nothing but tables."""
+    for name, domain, cpd in zip(network.names, network.domains, network.cpds, strict=True):
+        if not isinstance(domain, Categorical):
+            raise NetworkError(f"variable {name!r} is real, which {format} cannot say; write optbn's JSON (.json)")
+        properties = list(network.properties.get(name, ()))
+        if domain.ordered:
+            properties.append(ORDERED)
+        yield name, as_table(name, cpd, format), properties
+
+
+def as_table(name: str, cpd: CPD, format: str) -> TableCPD:
+    """The same distribution as a table, where that is exact; otherwise an error that names the variable."""
+    if isinstance(cpd, TableCPD):
+        return cpd
+    real = [p for p, d in zip(cpd.parents, cpd.parent_domains, strict=True) if not isinstance(d, Categorical)]
+    if real or not isinstance(cpd.domain, Categorical) or not isinstance(cpd.leaves, CategoricalLeaves):
+        what = f"has the real parent {real[0]!r}" if real else "is real"
+        raise NetworkError(f"variable {name!r} {what}, which {format} cannot say; write optbn's JSON (.json)")
+    sizes = [len(d.levels) for d in cpd.parent_domains if isinstance(d, Categorical)]
+    entries = math.prod(sizes) * len(cpd.domain.levels)
+    if entries > LARGEST_TABLE // 8:
+        raise NetworkError(f"variable {name!r}: its table would have {entries} entries; write optbn's JSON (.json)")
+    log.warning("variable %r: %s has no trees, written as a table of %d entries", name, format, entries)
+    cells = math.prod(sizes)
+    codes = np.unravel_index(np.arange(cells), sizes) if sizes else ()
+    rows = cpd.leaves.probabilities[cpd.cells(codes, cells)]
+    return TableCPD(cpd.domain, cpd.parents, cpd.parent_domains, rows.reshape(*sizes, -1))
+
+
+def number_text(values: Sequence[float]) -> list[str]:
+    """The shortest decimal of each float that reads back as the same float."""
+    return [repr(value) for value in values]

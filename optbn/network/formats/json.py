@@ -1,0 +1,243 @@
+"""optbn's own JSON: the one format that holds every kind of CPD in full.
+
+    {"format": "optbn-network", "version": 1, "name": .., "properties": {..},
+     "variables": [{"name": .., "levels": [..], "ordered": false} | {"name": .., "range": [low, high]}, ..],
+     "cpds": [{"kind": "table", "parents": [..], "rows": [[p, ..], ..]}
+              {"kind": "tree", "parents": [..], "nodes": [{"parent": .., "below": x, "left": i, "right": j}
+                    | {"parent": .., "levels": [..], "left": i, "right": j} | {"leaf": k}, ..], "leaves": LEAVES}
+              {"kind": "binned", "parents": [..], "cuts": [[..], ..], "leaves": LEAVES}, ..]}
+    LEAVES = {"kind": "categorical", "rows": [[p, ..], ..]} | {"kind": "normal", "mean": [..], "sd": [..]}
+             | {"kind": "student", "location": [..], "scale": [..], "dof": [..]}
+
+Rows go through the configurations of the parents, the last parent fastest; cpds[i] belongs to variables[i]. Floats are
+written with their shortest exact decimals, so reading gives back the same bits.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from optbn.data.dataset import Categorical, Domain, Real
+from optbn.errors import DataError, NetworkError
+from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
+from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves, StudentLeaves
+from optbn.network.network import BayesianNetwork
+from optbn.network.tree import Split, Tree
+
+FORMAT, VERSION = "optbn-network", 1
+
+
+class _Record(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    pass
+
+
+class _Variable(_Record):
+    name: str
+    levels: list[str] | None = None
+    ordered: bool = False
+    range: tuple[float, float] | None = None
+
+
+class _Categorical(_Record, tag_field="kind", tag="categorical"):
+    rows: list[list[float]]
+
+
+class _Normal(_Record, tag_field="kind", tag="normal"):
+    mean: list[float]
+    sd: list[float]
+
+
+class _Student(_Record, tag_field="kind", tag="student"):
+    location: list[float]
+    scale: list[float]
+    dof: list[float]
+
+
+_Leaves = _Categorical | _Normal | _Student
+
+
+class _Node(_Record):
+    parent: str | None = None
+    below: float | None = None
+    levels: list[str] | None = None
+    left: int = 0
+    right: int = 0
+    leaf: int | None = None
+
+
+class _Table(_Record, tag_field="kind", tag="table"):
+    parents: list[str]
+    rows: list[list[float]]
+
+
+class _Tree(_Record, tag_field="kind", tag="tree"):
+    parents: list[str]
+    nodes: list[_Node]
+    leaves: _Leaves
+
+
+class _Binned(_Record, tag_field="kind", tag="binned"):
+    parents: list[str]
+    cuts: list[list[float]]
+    leaves: _Leaves
+
+
+class _Network(_Record):
+    format: str
+    version: int
+    variables: list[_Variable]
+    cpds: list[_Table | _Tree | _Binned]
+    name: str = ""
+    properties: dict[str, list[str]] = {}
+
+
+def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
+    """The network in a JSON file. `rescale` has nothing to do: this format is exact."""
+    try:
+        file = msgspec.json.decode(content, type=_Network)
+    except msgspec.ValidationError as error:
+        raise NetworkError(f"{source}: {error}") from None
+    except msgspec.DecodeError as error:
+        raise NetworkError(f"{source}:{_place(content, str(error))}: expected JSON ({error})") from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise NetworkError(f"{source}:1:1: expected JSON ({error})") from None
+    if file.format != FORMAT:
+        raise NetworkError(f"{source}: expected the format {FORMAT!r}, found {file.format!r}")
+    if file.version != VERSION:
+        raise NetworkError(f"{source}: written by a newer optbn (version {file.version}, this one reads {VERSION})")
+    names = tuple(v.name for v in file.variables)
+    if len(file.cpds) != len(names):
+        raise NetworkError(f"{source}: {len(names)} variables but {len(file.cpds)} cpds")
+    try:
+        domains = tuple(_domain(v) for v in file.variables)
+        known = dict(zip(names, domains, strict=True))
+        cpds = []
+        for name, domain, record in zip(names, domains, file.cpds, strict=True):
+            try:
+                cpds.append(_cpd(record, domain, known))
+            except (NetworkError, DataError) as error:
+                raise NetworkError(f"variable {name!r}: {error}") from None
+        properties = {key: tuple(texts) for key, texts in file.properties.items()}
+        return BayesianNetwork(names, domains, tuple(cpds), file.name, properties)
+    except (NetworkError, DataError) as error:
+        raise NetworkError(f"{source}: {error}") from None
+
+
+def _place(content: bytes, message: str) -> str:
+    """ "line:column" of msgspec's byte position."""
+    found = re.search(r"byte (\d+)", message)
+    at = min(int(found[1]), len(content)) if found else len(content)
+    line, column = content.count(b"\n", 0, at) + 1, at - content.rfind(b"\n", 0, at)
+    return f"{line}:{column}"
+
+
+def _domain(variable: _Variable) -> Domain:
+    if (variable.levels is None) == (variable.range is None):
+        raise NetworkError(f"variable {variable.name!r} needs either levels or a range")
+    if variable.levels is not None:
+        if not variable.levels:
+            raise NetworkError(f"variable {variable.name!r} has no levels")
+        return Categorical(tuple(variable.levels), variable.ordered)
+    return Real(*variable.range)  # type: ignore[misc]
+
+
+def _cpd(record: _Table | _Tree | _Binned, domain: Domain, known: dict[str, Domain]) -> CPD:
+    parents = tuple(record.parents)
+    for parent in parents:
+        if parent not in known:
+            raise NetworkError(f"parent {parent!r} is not a variable")
+    given = tuple(known[p] for p in parents)
+    if isinstance(record, _Table):
+        rows = _matrix(record.rows)
+        sizes = [len(d.levels) if isinstance(d, Categorical) else 1 for d in given]
+        if len(rows) != np.prod(sizes, dtype=object):
+            raise NetworkError(f"{len(rows)} rows, expected {np.prod(sizes, dtype=object)}")
+        return TableCPD(domain, parents, given, rows.reshape(*sizes, -1))  # type: ignore[arg-type]
+    leaves = _leaves(record.leaves)
+    if isinstance(record, _Binned):
+        return BinnedTableCPD(domain, parents, given, tuple(np.array(c, dtype=np.float64) for c in record.cuts), leaves)
+    nodes = [_split(i, node, parents, given) for i, node in enumerate(record.nodes)]
+    return TreeCPD(domain, parents, given, Tree.build(nodes, given), leaves)
+
+
+def _split(i: int, node: _Node, parents: tuple[str, ...], given: tuple[Domain, ...]) -> Split | int:
+    if node.leaf is not None:
+        if node.parent is not None:
+            raise NetworkError(f"tree node {i} is both a leaf and a split")
+        return node.leaf
+    if node.parent not in parents or (node.below is None) == (node.levels is None):
+        raise NetworkError(f"tree node {i} needs a leaf, or a parent with either 'below' or 'levels'")
+    position = parents.index(node.parent)
+    if node.below is not None:
+        return Split(position, node.below, node.left, node.right)
+    domain = given[position]
+    known = domain.levels if isinstance(domain, Categorical) else ()
+    for level in node.levels or ():
+        if level not in known:
+            raise NetworkError(f"tree node {i}: {node.parent!r} has no level {level!r}")
+    return Split(position, tuple(known.index(level) for level in node.levels or ()), node.left, node.right)
+
+
+def _leaves(record: _Leaves) -> Leaves:
+    if isinstance(record, _Categorical):
+        return CategoricalLeaves(_matrix(record.rows))
+    if isinstance(record, _Normal):
+        return NormalLeaves(np.array(record.mean), np.array(record.sd))
+    return StudentLeaves(np.array(record.location), np.array(record.scale), np.array(record.dof))
+
+
+def _matrix(rows: list[list[float]]) -> Any:
+    if not rows or len({len(row) for row in rows}) != 1 or not rows[0]:
+        raise NetworkError("rows of probabilities must be of one length, at least 1")
+    return np.array(rows, dtype=np.float64)
+
+
+def write(network: BayesianNetwork) -> bytes:
+    """The network as JSON, one variable and one CPD per line."""
+    variables = [
+        _Variable(name, levels=list(domain.levels), ordered=domain.ordered)
+        if isinstance(domain, Categorical)
+        else _Variable(name, range=(domain.low, domain.high))
+        for name, domain in zip(network.names, network.domains, strict=True)
+    ]
+    encode = msgspec.json.encode
+    head = {"format": FORMAT, "version": VERSION, "name": network.name, "properties": network.properties}
+    parts = [
+        encode(head)[:-1],
+        b'"variables":[\n' + b",\n".join(map(encode, variables)) + b"]",
+        b'"cpds":[\n' + b",\n".join(encode(_record(cpd)) for cpd in network.cpds) + b"]}\n",
+    ]
+    return b",\n".join(parts)
+
+
+def _record(cpd: CPD) -> _Table | _Tree | _Binned:
+    parents = list(cpd.parents)
+    if isinstance(cpd, TableCPD):
+        return _Table(parents, cpd.leaves.probabilities.tolist())
+    if isinstance(cpd, BinnedTableCPD):
+        return _Binned(parents, [c.tolist() for c in cpd.cuts], _leaves_record(cpd.leaves))
+    nodes = []
+    for node in cpd.tree.nodes(cpd.parent_domains):
+        if not isinstance(node, Split):
+            nodes.append(_Node(leaf=node))
+            continue
+        record = _Node(parent=cpd.parents[node.parent], left=node.left, right=node.right)
+        domain = cpd.parent_domains[node.parent]
+        if isinstance(domain, Categorical) and isinstance(node.goes_left, tuple):
+            record.levels = [domain.levels[code] for code in node.goes_left]
+        elif isinstance(node.goes_left, float):
+            record.below = node.goes_left
+        nodes.append(record)
+    return _Tree(parents, nodes, _leaves_record(cpd.leaves))
+
+
+def _leaves_record(leaves: Leaves) -> _Leaves:
+    if isinstance(leaves, CategoricalLeaves):
+        return _Categorical(leaves.probabilities.tolist())
+    if isinstance(leaves, NormalLeaves):
+        return _Normal(leaves.mean.tolist(), leaves.sd.tolist())
+    return _Student(leaves.location.tolist(), leaves.scale.tolist(), leaves.dof.tolist())

@@ -1,0 +1,244 @@
+"""XMLBIF 0.3, the XML version of BIF (JavaBayes, SamIam, Weka, GeNIe, pgmpy).
+
+    <BIF VERSION="0.3"> <NETWORK> <NAME>..</NAME> <PROPERTY>..</PROPERTY>
+      <VARIABLE TYPE="nature"> <NAME>..</NAME> <OUTCOME>..</OUTCOME>.. <PROPERTY>..</PROPERTY> </VARIABLE>
+      <DEFINITION> <FOR>child</FOR> <GIVEN>parent</GIVEN>.. <TABLE>p ..</TABLE> </DEFINITION>
+    </NETWORK> </BIF>
+
+TABLE lists the child fastest, then the last GIVEN. Files carry an internal DTD; it is read over. Nothing is ever
+resolved or fetched, and a file that declares or uses an entity is refused. White space around a text does not belong
+to it unless the element says xml:space="preserve", which `write` uses for names that begin or end with a space.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from optbn.errors import NetworkError
+from optbn.network.formats.draft import Draft, Factor, number_text, tables
+from optbn.network.network import BayesianNetwork
+
+_INSIDE = {  # element -> the elements it may stand in; text elements are leaves
+    "BIF": ("",),
+    "NETWORK": ("BIF",),
+    "VARIABLE": ("NETWORK",),
+    "DEFINITION": ("NETWORK", "PROBABILITY"),
+    "NAME": ("NETWORK", "VARIABLE"),
+    "OUTCOME": ("VARIABLE",),
+    "VALUE": ("VARIABLE",),  # what OUTCOME was called in XMLBIF 0.1
+    "FOR": ("DEFINITION",),
+    "GIVEN": ("DEFINITION",),
+    "TABLE": ("DEFINITION",),
+    "PROPERTY": ("NETWORK", "VARIABLE", "DEFINITION"),
+}
+_TEXTS = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE", "PROPERTY"}
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Block:
+    """What a NETWORK, VARIABLE or DEFINITION holds: its texts by element, and where it begins."""
+
+    where: str
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    table_at: str = ""
+
+    def all(self, *tags: str) -> list[str]:
+        return [text for tag in tags for text in self.texts.get(tag, ())]
+
+
+class _Reader:
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.path: list[str] = []
+        self.preserve: list[bool] = []
+        self.text: list[str] = []
+        self.text_at = ""
+        self.draft = Draft(source)
+        self.network = _Block(source)
+        self.definitions: list[_Block] = []
+        self.block = self.network
+        self.parser = parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler = self.start
+        parser.EndElementHandler = self.end
+        parser.CharacterDataHandler = self.characters
+        parser.EntityDeclHandler = self.entity_declared
+        parser.SkippedEntityHandler = self.entity_used
+        parser.ExternalEntityRefHandler = self.entity_declared
+
+    def where(self) -> str:
+        return f"{self.source}:{self.parser.CurrentLineNumber}:{self.parser.CurrentColumnNumber + 1}"
+
+    def fail(self, message: str) -> NoReturn:
+        raise NetworkError(f"{self.where()}: {message}")
+
+    def entity_declared(self, *ignored: object) -> int:
+        self.fail("expected no entity declarations (they are not read, for safety)")
+
+    def entity_used(self, name: str, parameter: bool) -> None:
+        if not parameter:
+            self.fail(f"expected no entities but the five of XML, found &{name};")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        tag = tag.upper()
+        inside = self.path[-1] if self.path else ""
+        if tag not in _INSIDE or inside not in _INSIDE[tag]:
+            if inside in ("NETWORK", "VARIABLE", "DEFINITION"):
+                expected = ", ".join(name for name, at in _INSIDE.items() if inside in at)
+                self.fail(f"expected one of {expected} in {inside}, found <{tag}>")
+            self.fail(
+                f"expected {'<BIF>' if not inside else '<NETWORK>' if inside == 'BIF' else 'text'}, found <{tag}>"
+            )
+        if tag == "NETWORK" and self.network.where != self.source:
+            self.fail("a second NETWORK, expected one")
+        if tag == "NETWORK":
+            self.network.where = self.where()
+        if tag == "VARIABLE":
+            kind = attributes.get("TYPE", "nature")
+            if kind.lower() != "nature":
+                self.fail(f'expected a variable of TYPE="nature", found {kind!r}')
+        if tag in ("VARIABLE", "DEFINITION"):
+            self.block = _Block(self.where())
+        if tag == "TABLE":
+            self.block.table_at = self.where()
+        self.path.append(tag)
+        self.preserve.append(attributes.get("xml:space") == "preserve")
+        self.text = []
+
+    def characters(self, text: str) -> None:
+        if self.path and self.path[-1] in _TEXTS:
+            self.text.append(text)
+        elif text.strip():
+            self.fail(f"expected an element, found {text.strip()[:40]!r}")
+
+    def end(self, tag: str) -> None:
+        tag = self.path.pop()
+        preserve = self.preserve.pop()
+        if tag in _TEXTS:
+            text = "".join(self.text)
+            self.block.texts.setdefault(tag, []).append(text if preserve else text.strip())
+            self.text = []
+        elif tag == "VARIABLE":
+            self.variable(self.block)
+            self.block = self.network
+        elif tag == "DEFINITION":
+            self.definitions.append(self.block)
+            self.block = self.network
+
+    def variable(self, block: _Block) -> None:
+        names = block.all("NAME")
+        if len(names) != 1:
+            raise NetworkError(f"{block.where}: expected one NAME in this VARIABLE, found {len(names)}")
+        self.draft.declare(names[0], block.all("OUTCOME", "VALUE"), block.where)
+        for text in block.all("PROPERTY"):
+            self.draft.note(names[0], text)
+
+    def definition(self, block: _Block) -> None:
+        children, parents = block.all("FOR"), tuple(block.all("GIVEN"))
+        if len(children) != 1:
+            raise NetworkError(f"{block.where}: expected one FOR in this DEFINITION, found {len(children)}")
+        sizes = self.draft.sizes(children[0], parents, block.where)
+        if len(block.all("TABLE")) != 1:
+            raise NetworkError(
+                f"{block.where}: expected one TABLE for {children[0]!r}, found {len(block.all('TABLE'))}"
+            )
+        values = _numbers(block.all("TABLE")[0], block.table_at)
+        if len(values) != math.prod(sizes):
+            raise NetworkError(
+                f"{block.table_at}: {len(values)} probabilities for {children[0]!r}, expected {math.prod(sizes)}"
+            )
+        rows = np.array(values).reshape(-1, sizes[-1])
+        self.draft.factors[children[0]] = Factor(parents, rows, lambda cell: block.table_at)
+        for text in block.all("PROPERTY"):
+            self.draft.note(children[0], text)
+
+
+def _numbers(text: str, where: str) -> list[float]:
+    tokens = text.replace(",", " ").split()
+    if _NUMBERS.fullmatch(text.replace(",", " ")):
+        try:
+            return [*map(float, tokens)]
+        except ValueError:
+            pass
+    bad = next(token for token in tokens if not _NUMBER.fullmatch(token))
+    raise NetworkError(f"{where}: expected numbers in this TABLE, found {bad[:40]!r}")
+
+
+def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
+    """The network in an XMLBIF file, in the encoding that the file declares."""
+    reader = _Reader(source)
+    try:
+        reader.parser.Parse(content, True)
+    except expat.ExpatError as error:
+        where = f"{source}:{error.lineno}:{error.offset + 1}"
+        raise NetworkError(f"{where}: expected well-formed XML, found: {expat.ErrorString(error.code)}") from None
+    except (LookupError, ValueError) as error:
+        if isinstance(error, NetworkError):
+            raise
+        raise NetworkError(f"{source}:1:1: expected an encoding this reader knows ({error})") from None
+    names = reader.network.all("NAME")
+    reader.draft.name = names[0] if names else ""
+    for text in reader.network.all("PROPERTY"):
+        reader.draft.note("", text)
+    for block in reader.definitions:
+        reader.definition(block)
+    return reader.draft.build(rescale)
+
+
+_HEADER = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE BIF [
+  <!ELEMENT BIF ( NETWORK )*>
+  <!ATTLIST BIF VERSION CDATA #REQUIRED>
+  <!ELEMENT NETWORK ( NAME, ( PROPERTY | VARIABLE | DEFINITION )* )>
+  <!ELEMENT NAME (#PCDATA)>
+  <!ELEMENT VARIABLE ( NAME, ( OUTCOME | PROPERTY )* )>
+  <!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">
+  <!ELEMENT OUTCOME (#PCDATA)>
+  <!ELEMENT DEFINITION ( FOR | GIVEN | TABLE | PROPERTY )*>
+  <!ELEMENT FOR (#PCDATA)>
+  <!ELEMENT GIVEN (#PCDATA)>
+  <!ELEMENT TABLE (#PCDATA)>
+  <!ELEMENT PROPERTY (#PCDATA)>
+]>
+<BIF VERSION="0.3">
+"""
+
+
+def write(network: BayesianNetwork) -> bytes:
+    """The network as XMLBIF, in UTF-8."""
+    out = [_HEADER, "<NETWORK>\n", _element("NAME", network.name)]
+    out += [_element("PROPERTY", text) for text in network.properties.get("", ())]
+    families = list(tables(network, "XMLBIF"))
+    for name, cpd, properties in families:
+        out += ['<VARIABLE TYPE="nature">\n', _element("NAME", name)]
+        out += [_element("OUTCOME", level) for level in cpd.domain.levels]
+        out += [_element("PROPERTY", text) for text in properties]
+        out.append("</VARIABLE>\n")
+    for name, cpd, _ in families:
+        out += ["<DEFINITION>\n", _element("FOR", name)]
+        out += [_element("GIVEN", parent) for parent in cpd.parents]
+        lines = [" ".join(number_text(row)) for row in cpd.leaves.probabilities.tolist()]
+        out.append("  <TABLE>\n" + "\n".join(lines) + "\n  </TABLE>\n</DEFINITION>\n")
+    out.append("</NETWORK>\n</BIF>\n")
+    return "".join(out).encode()
+
+
+def _element(tag: str, text: str) -> str:
+    bad = _NOT_XML.search(text)
+    if bad:
+        raise NetworkError(f"{text!r} holds the character {bad[0]!r}, which XML cannot say; write optbn's JSON (.json)")
+    space = ' xml:space="preserve"' if text != text.strip() else ""
+    return f"  <{tag}{space}>{escape(text, {chr(13): '&#13;'})}</{tag}>\n"
