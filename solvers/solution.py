@@ -17,6 +17,8 @@ and every DAG scores at most  B = sum_v max_P s'(v, P) - sum_{clusters} y_C + su
 A DAG that uses (v, P) scores at most B - (max_Q s'(v, Q) - s'(v, P)); a family for which that is not above the
 incumbent can be dropped. Stages do this in turn: each stage's multipliers act on the families that the stages
 before it left. The graph is optimal once some stage has B <= score, or leaves a variable without a family.
+The best multipliers are fractions; they are whole numbers of 1/denominator units. As scores are whole units, B may be
+rounded down, and a family is needed only for graphs of score + 1 or more.
 
 Parts, the mathematics. Cut the variables into parts. A DAG restricted to a part K is acyclic on K, so the families of
 K score at most the maximum over choices for K that are acyclic within K, whatever their parents outside: bounds of the
@@ -64,9 +66,10 @@ class SubsetRow:
 
 @dataclass(frozen=True)
 class RowBound:
-    """Multipliers that prove the bound, in stages (see the module's header)."""
+    """Multipliers that prove the bound, in stages (see the module's header), in units of 1/denominator."""
 
     stages: tuple[tuple[ClusterRow | SubsetRow, ...], ...]
+    denominator: int = 1
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class _Subset(msgspec.Struct, tag_field="row", tag="subset"):
 
 class _Rows(msgspec.Struct, tag_field="kind", tag="rows"):
     stages: tuple[tuple[_Cluster | _Subset, ...], ...]
+    denominator: int = 1
 
 
 class _Proof(msgspec.Struct, tag_field="kind", tag="proof"):
@@ -172,7 +173,8 @@ def _written_part(evidence: RowBound | Proof | Exhausted) -> _Rows | _Proof | _E
                 for row in stage
             )
             for stage in evidence.stages
-        )
+        ),
+        evidence.denominator,
     )
 
 
@@ -196,7 +198,8 @@ def _read_part(evidence: _Rows | _Proof | _Exhausted) -> RowBound | Proof | Exha
                 for row in stage
             )
             for stage in evidence.stages
-        )
+        ),
+        evidence.denominator,
     )
 
 

@@ -199,25 +199,28 @@ class _Check:
         """The bound over the variables `members` that the stages of rows prove, in exact integers."""
         choice = self.solution.choice
         target = None  # the score of the graph's families here: what a family must be able to beat
+        fine = evidence.denominator  # below, everything but `target` and `best` is counted in units of 1 / fine
+        if not _whole(fine) or fine < 1:
+            raise CheckFailed(f"the evidence has the denominator {fine!r}; expected a whole number >= 1")
         if choice is not None:
             target = sum(self.families[v][choice[v] - self.first[v]][1] for v in members)
         alive = {v: self.families[v] for v in members}
         best = sum(max(units for _, units in alive[v]) for v in members)
         for stage in evidence.stages:
-            adjusted = {v: [units for _, units in families] for v, families in alive.items()}
+            adjusted = {v: [units * fine for _, units in families] for v, families in alive.items()}
             constant = 0
             for row in stage:
                 constant += self.add_row(row, alive, adjusted)
             tops = {v: max(values) for v, values in adjusted.items()}
             bound = sum(tops.values()) + constant
             if target is None:
-                best = min(best, bound)
+                best = min(best, bound // fine)
                 continue
-            # a graph that beats the target uses no family that falls (bound - target) or more short of the top
-            best = min(best, max(bound, target))
+            # a graph that beats the target has target + 1 or more; a family too far below the top cannot be in it
+            best = min(best, max(bound // fine, target))
             for v, families in alive.items():
-                least = tops[v] - (bound - target)
-                alive[v] = [family for family, value in zip(families, adjusted[v], strict=True) if value > least]
+                least = tops[v] - (bound - (target + 1) * fine)
+                alive[v] = [family for family, value in zip(families, adjusted[v], strict=True) if value >= least]
             if not all(alive.values()):
                 return target
         return best
