@@ -1,0 +1,88 @@
+"""Running a plan: contents, leaf scores and best subtrees of every slot, for many responses side by side.
+
+    value(box) = max( leaf(box),  max over splits of  value(left) + value(right) ),    leaf(box) = log m(rows) - log 4C
+
+What the plan does never depends on the response, so the responses are *lanes*: consecutive doubles that one vector
+instruction adds or compares at a time. Categorical lanes come first, those with more levels before those with fewer;
+then the counts of level 0 of all of them are consecutive, then of level 1 of those that have one, and so on.
+
+Dirichlet leaves are look-ups in tables of lgamma differences. Normal-inverse-gamma leaves need one logarithm; their
+moments are merged as (rows, mean, sum of squared deviations), which neither cancels nor depends on where zero is.
+Twin: tests/naive/pcart.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
+    """value float64[slot, lane] for every slot; the last slot is the root.
+
+    plan          see `lattice`; leaf_cost = log 4C
+    site_content  (counts int32[site, M], mean float64[site, R], spread float64[site, R])
+    lanes         (column int64[W], the column of counts behind each count of a slot, level by level;
+                   level_lanes int64[.], how many lanes have that level; run_end and run_row int64[.], lanes with one
+                   number of declared levels; real int64[.], the column of mean and spread behind each real lane)
+    tables        (count float64[N + 1], total float64[., N + 1]; real_constant, real_power, real_shrink float64[N + 1],
+                   real_scale, real_mean)
+    work          (counts int32[slots, >= W], mean, spread float64[slots, >= R], value float64[slots, >= L])
+    """
+    first, second, rows, offset, left, right = plan
+    site_counts, site_mean, site_spread = site_content
+    column, level_lanes, run_end, run_row, real = lanes
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale, real_mean = tables
+    counts, mean, spread, value = work
+    width, reals = len(column), len(real)
+    cats = level_lanes[0] if len(level_lanes) else 0
+    n_lanes = cats + reals
+    for w in range(width):
+        counts[0, w] = 0
+    for q in range(reals):
+        mean[0, q] = 0.0
+        spread[0, q] = 0.0
+    for q in range(n_lanes):
+        value[0, q] = -leaf_cost
+    for s in range(1, n_slots):
+        a, b = first[s], second[s]
+        n = rows[s]
+        if b < 0:
+            for w in range(width):
+                counts[s, w] = site_counts[a, column[w]]
+            for q in range(reals):
+                mean[s, q] = site_mean[a, real[q]]
+                spread[s, q] = site_spread[a, real[q]]
+        else:
+            for w in range(width):
+                counts[s, w] = counts[a, w] + counts[b, w]
+            share = rows[b] / n
+            between = rows[a] * share
+            for q in range(reals):
+                gap = mean[b, q] - mean[a, q]
+                mean[s, q] = mean[a, q] + gap * share
+                spread[s, q] = spread[a, q] + spread[b, q] + gap * gap * between
+
+        start = 0
+        for g in range(len(run_end)):
+            base = -total_table[run_row[g], n] - leaf_cost
+            for q in range(start, run_end[g]):
+                value[s, q] = base
+            start = run_end[g]
+        w = 0
+        for level in range(len(level_lanes)):
+            for q in range(level_lanes[level]):
+                value[s, q] += count_table[counts[s, w + q]]
+            w += level_lanes[level]
+        for q in range(reals):
+            away = mean[s, q] - real_mean
+            scale = real_scale + spread[s, q] + real_shrink[n] * away * away
+            value[s, cats + q] = real_constant[n] - real_power[n] * np.log(scale) - leaf_cost
+
+        for t in range(offset[s], offset[s + 1]):
+            a, b = left[t], right[t]
+            for q in range(n_lanes):
+                both = value[a, q] + value[b, q]
+                value[s, q] = both if both > value[s, q] else value[s, q]
+    return value[n_slots - 1]

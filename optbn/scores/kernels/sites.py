@@ -1,0 +1,78 @@
+"""One pass over the rows serves every response: sites, their counts and their moments.
+
+A *site* is a configuration of the predictors (each at its finest cell) that holds at least one row. Sites are found by
+refinement, one predictor after another: the number of a row's site given the first j + 1 predictors is looked up from
+its number given the first j and its cell of the next. There are never more sites than rows, so nothing overflows
+however many cells the predictors have, and sets in lexicographic order share the refinements of their common prefix.
+Sites are numbered by their first row: the same predictor set has the same sites in the same order wherever it is asked.
+
+Cost: N look-ups per set for the last predictor, then N additions of one row of one-hot codes (and of real values, twice:
+means first, squared deviations from them after, which does not cancel as sums of squares do).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_coordinates):
+    """Refine sites by one more predictor; returns how many there are.
+
+    cells        int32[N], the predictor's cell of each row, below `size`
+    site         int32[N], each row's site so far, below old_n; coordinates int32[>= old_n, depth] where they lie
+    fresh        int32[N], out; fresh_coordinates int32[>= N, depth + 1], out
+    lookup       int32[>= old_n * size], scratch
+    """
+    for i in range(old_n * size):
+        lookup[i] = -1
+    n = 0
+    for i in range(len(cells)):
+        key = site[i] * size + cells[i]
+        s = lookup[key]
+        if s < 0:
+            s = n
+            lookup[key] = s
+            for j in range(depth):
+                fresh_coordinates[s, j] = coordinates[site[i], j]
+            fresh_coordinates[s, depth] = cells[i]
+            n += 1
+        fresh[i] = s
+    return n
+
+
+@njit(cache=True, nogil=True)
+def tabulate(site, n, onehot, values, rows, counts, mean, spread):
+    """What every site holds: rows int32[n], counts int32[n, M], mean and spread (sum of squared deviations) float64[n, R].
+
+    onehot uint8[N, M], values float64[N, R]; R may be 0. Sums run in row order.
+    """
+    width, reals = onehot.shape[1], values.shape[1]
+    for s in range(n):
+        rows[s] = 0
+        for w in range(width):
+            counts[s, w] = 0
+    for i in range(len(site)):
+        s = site[i]
+        rows[s] += 1
+        for w in range(width):
+            counts[s, w] += onehot[i, w]
+    if reals == 0:
+        return
+    for s in range(n):
+        for r in range(reals):
+            mean[s, r] = 0.0
+            spread[s, r] = 0.0
+    for i in range(len(site)):
+        s = site[i]
+        for r in range(reals):
+            mean[s, r] += values[i, r]
+    for s in range(n):
+        for r in range(reals):
+            mean[s, r] /= rows[s]
+    for i in range(len(site)):
+        s = site[i]
+        for r in range(reals):
+            away = values[i, r] - mean[s, r]
+            spread[s, r] += away * away

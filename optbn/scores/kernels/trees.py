@@ -1,0 +1,114 @@
+"""Scores of optimal trees, one predictor set after another: sites, bound, plan, climb."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from optbn.scores.kernels.climb import climb
+from optbn.scores.kernels.lattice import dense_plan
+from optbn.scores.kernels.sites import refine, tabulate
+
+
+@njit(cache=True, nogil=True)
+def score_trees(
+    sets, wanted, floor, leaf_cost, log_c, leaf_rows, predictors, responses, tables, bound, box, plan, work, out
+):
+    """out[i, v] = score of v given sets[i] where wanted; -inf where the bound shows it is not above floor[i, v].
+
+    leaf_cost, log_c float64[m], leaf_rows int64[m] per set
+    predictors  (cells int32[n, N], kinds, sizes, parts, table int64[n], halves, need), see `lattice`
+    responses   (order int64[n], lane order of the variables; onehot uint8[N, M]; start, levels int64[n]: where a
+                 categorical variable's columns of onehot begin and how many; total_row int64[n];
+                 values float64[N, R]; real int64[n], the column of values or -1)
+    bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
+    """
+    cells, kinds, sizes, parts, table, halves, need = predictors
+    order, onehot, start, levels, total_row, values, real = responses
+    xlogx, regret = bound
+    m, k = sets.shape
+    n_rows = cells.shape[1]
+    width, reals, n = onehot.shape[1], values.shape[1], len(order)
+    site = np.zeros((k + 1, n_rows), np.int32)
+    coordinates = np.zeros((k + 1, max(n_rows, 1), k), np.int32)
+    n_sites = np.zeros(k + 1, np.int64)
+    n_sites[0] = min(n_rows, 1)
+    largest = 1
+    for v in range(n):
+        largest = max(largest, sizes[v])
+    lookup = np.empty(n_rows * largest, np.int32)
+    site_rows = np.empty(n_rows, np.int32)
+    counts = np.empty((n_rows, width), np.int32)
+    mean = np.empty((n_rows, reals))
+    spread = np.empty((n_rows, reals))
+
+    lane = np.empty(n, np.int64)
+    column = np.empty(width, np.int64)
+    most = 0
+    for v in range(n):
+        most = max(most, levels[v])
+    level_lanes = np.empty(most, np.int64)
+    run_end = np.empty(n, np.int64)
+    run_row = np.empty(n, np.int64)
+    real_column = np.empty(n, np.int64)
+    for i in range(m):
+        shared = 0
+        if i > 0:
+            while shared < k and sets[i, shared] == sets[i - 1, shared]:
+                shared += 1
+        for j in range(shared, k):
+            v = sets[i, j]
+            n_sites[j + 1] = refine(
+                cells[v], sizes[v], site[j], n_sites[j], coordinates[j], j, site[j + 1], lookup, coordinates[j + 1]
+            )
+        u = n_sites[k]
+        tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
+
+        n_lanes, cats = 0, 0
+        for v in order:
+            out[i, v] = -np.inf
+            if not wanted[i, v]:
+                continue
+            if levels[v] > 0:
+                if len(xlogx) > 0 and floor[i, v] > -np.inf:
+                    top = log_c[i] - (k + 1) * leaf_cost[i] - regret[v]
+                    for s in range(u):
+                        top -= xlogx[site_rows[s]]
+                        for w in range(start[v], start[v] + levels[v]):
+                            top += xlogx[counts[s, w]]
+                    if top <= floor[i, v] - 1e-9 * (1.0 + abs(floor[i, v])):
+                        continue
+                cats += 1
+            lane[n_lanes] = v
+            n_lanes += 1
+        if n_lanes == 0:
+            continue
+        w, n_levels = 0, 0
+        if cats > 0:
+            n_levels = levels[lane[0]]
+        for level in range(n_levels):
+            q = 0
+            while q < cats and levels[lane[q]] > level:
+                column[w] = start[lane[q]] + level
+                w += 1
+                q += 1
+            level_lanes[level] = q
+        runs = 0
+        for q in range(cats):
+            if q == 0 or total_row[lane[q]] != run_row[runs - 1]:
+                run_row[runs] = total_row[lane[q]]
+                runs += 1
+            run_end[runs - 1] = q + 1
+        for q in range(cats, n_lanes):
+            real_column[q - cats] = real[lane[q]]
+        if reals and n_lanes > cats:
+            alone = 1
+        else:
+            alone = leaf_rows[i]
+        n_slots = dense_plan(
+            sets[i], coordinates[k], site_rows, u, alone, kinds, sizes, parts, table, halves, need, box, plan
+        )
+        lanes = (column[:w], level_lanes[:n_levels], run_end[:runs], run_row[:runs], real_column[: n_lanes - cats])
+        root = climb(plan, n_slots, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
+        for q in range(n_lanes):
+            out[i, lane[q]] = root[q] + log_c[i]

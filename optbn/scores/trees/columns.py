@@ -1,0 +1,201 @@
+"""A Dataset as the kernels want it: every variable as a predictor (cells, parts) and as a response (one-hot, values).
+
+Levels that no row has are dropped here: as a predictor they would only add empty boxes, as a response they add nothing
+to a leaf. The prior and the leaf's total still count them (see `prior`, `leaves`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.errors import DataError
+from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+
+Ints = NDArray[np.int64]
+MOST_TABULATED_PARTS = 1 << 20
+"""Variables of more parts than this get no table of them; no dense lattice could hold them either."""
+
+
+class Predictors(NamedTuple):
+    """See kernels/lattice.py. table[v] = -1 where the parts are too many to tabulate."""
+
+    cells: NDArray[np.int32]
+    kinds: Ints
+    sizes: Ints
+    parts: Ints
+    table: Ints
+    halves: NDArray[np.int32]
+    need: NDArray[np.uint64]
+
+
+class Responses(NamedTuple):
+    """See kernels/trees.py."""
+
+    order: Ints
+    onehot: NDArray[np.uint8]
+    start: Ints
+    levels: Ints
+    total_row: Ints
+    values: NDArray[np.float64]
+    real: Ints
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The data, and how often a real predictor may be halved."""
+
+    data: Dataset
+    max_splits: int
+
+    def __post_init__(self) -> None:
+        if self.data.n_rows == 0:
+            raise DataError("the data have no rows; there is nothing to score")
+
+    @cached_property
+    def observed(self) -> tuple[NDArray[np.integer], ...]:
+        """Per variable the codes that occur, ascending; empty for a real one."""
+        none = np.zeros(0, np.int64)
+        return tuple(
+            np.unique(column) if isinstance(domain, Categorical) else none
+            for domain, column in zip(self.data.domains, self.data.columns, strict=True)
+        )
+
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Per variable (kind, declared levels or halvings), as the structure prior counts them."""
+        return tuple(
+            (REAL, self.max_splits)
+            if isinstance(domain, Real)
+            else (ORDINAL if domain.ordered else CATEGORICAL, len(domain.levels))
+            for domain in self.data.domains
+        )
+
+    def thresholds(self, v: int) -> NDArray[np.float64]:
+        """float64[2^s - 1] of a real variable: the least number in each finest cell but the first."""
+        domain = self.data.domains[v]
+        assert isinstance(domain, Real)
+        cells = 1 << self.max_splits
+        return np.array([_least(domain, cells, c) for c in range(1, cells)])
+
+    @cached_property
+    def predictors(self) -> Predictors:
+        """Every variable as a predictor."""
+        n = self.data.n_variables
+        cells = np.empty((n, self.data.n_rows), np.int32)
+        kinds, sizes, parts = (np.empty(n, np.int64) for _ in range(3))
+        table = np.full(n, -1, np.int64)
+        halves, need, tabulated = [np.full((1, 2), -1, np.int32)], [np.zeros(1, np.uint64)], {}
+        used = 1
+        for v, (domain, column) in enumerate(zip(self.data.domains, self.data.columns, strict=True)):
+            kinds[v] = self.shapes[v][0]
+            if isinstance(domain, Real):
+                sizes[v] = 1 << self.max_splits
+                cells[v] = _cell(domain, int(sizes[v]), column)
+            else:
+                sizes[v] = len(self.observed[v])
+                cells[v] = np.searchsorted(self.observed[v], column)
+            kind, size = int(kinds[v]), int(sizes[v])
+            parts[v] = min(count_parts(kind, size), 1 << 62)
+            if parts[v] <= MOST_TABULATED_PARTS:
+                if (kind, size) not in tabulated:
+                    tabulated[kind, size] = used
+                    rows = _halves(kind, size)
+                    halves.append(rows)
+                    need.append(_need(kind, size))
+                    used += len(rows)
+                table[v] = tabulated[kind, size]
+        return Predictors(cells, kinds, sizes, parts, table, np.concatenate(halves), np.concatenate(need))
+
+    @cached_property
+    def cardinalities(self) -> list[int]:
+        """The different numbers of declared levels, ascending: the rows of LeafTables.total."""
+        return sorted({r for r in self.data.cardinalities if r})
+
+    @cached_property
+    def responses(self) -> Responses:
+        """Every variable as a response."""
+        data = self.data
+        n, n_rows = data.n_variables, data.n_rows
+        levels = np.array([len(codes) for codes in self.observed], np.int64)
+        start = np.cumsum(levels) - levels
+        onehot = np.zeros((n_rows, int(levels.sum())), np.uint8)
+        is_real = levels == 0
+        real = np.where(is_real, np.cumsum(is_real) - 1, -1)
+        values = np.empty((n_rows, int(is_real.sum())))
+        total_row = np.zeros(n, np.int64)
+        for v, column in enumerate(data.columns):
+            if is_real[v]:
+                values[:, real[v]] = column
+            else:
+                onehot[np.arange(n_rows), start[v] + np.searchsorted(self.observed[v], column)] = 1
+                total_row[v] = self.cardinalities.index(data.cardinalities[v])
+        order = np.array(sorted(range(n), key=lambda v: (-levels[v], total_row[v], v)), np.int64)
+        return Responses(order, onehot, start, levels, total_row, values, real)
+
+
+def count_parts(kind: int, size: int) -> int:
+    """How many parts a predictor of so many finest cells has."""
+    return 2**size - 1 if kind == CATEGORICAL else size * (size + 1) // 2 if kind == ORDINAL else 2 * size - 1
+
+
+def count_splits(kind: int, size: int) -> int:
+    """How many splits its parts have in all."""
+    if kind == CATEGORICAL:
+        return (3**size - 2 ** (size + 1) + 1) // 2
+    return math.comb(size + 1, 3) if kind == ORDINAL else size - 1
+
+
+def _halves(kind: int, size: int) -> NDArray[np.int32]:
+    """int32[parts, 2]: two parts that each part is made of, -1 for the finest."""
+    part = np.arange(count_parts(kind, size), dtype=np.int64)
+    if kind == CATEGORICAL:
+        low = (part + 1) & -(part + 1)
+        halves, finest = np.column_stack([part - low, low - 1]), part + 1 == low
+    elif kind == ORDINAL:
+        hi = np.repeat(np.arange(size), np.arange(1, size + 1))
+        lo = hi - (part - hi * (hi + 1) // 2)
+        halves, finest = np.column_stack([part - 1, lo * (lo + 1) // 2]), lo == hi
+    else:
+        halves = np.column_stack([2 * part - len(part) - 1, 2 * part - len(part)])
+        finest = part < size
+    halves[finest] = -1
+    return halves.astype(np.int32)
+
+
+def _need(kind: int, size: int) -> NDArray[np.uint64]:
+    """uint64[parts]: levels without which a box is no different from a smaller one."""
+    part = np.arange(count_parts(kind, size), dtype=np.uint64)
+    if kind == CATEGORICAL:
+        return part + np.uint64(1)
+    if kind == REAL or size > 64:  # beyond 64 bits no dense lattice is made
+        return np.zeros(len(part), np.uint64)
+    hi = np.repeat(np.arange(size), np.arange(1, size + 1)).astype(np.uint64)
+    lo = hi - (part - hi * (hi + np.uint64(1)) // np.uint64(2))
+    return (np.uint64(1) << hi) | (np.uint64(1) << lo)
+
+
+def _cell(domain: Real, cells: int, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The finest cell of each value: floor of its share of the range times the number of cells, clamped."""
+    if domain.low == domain.high:
+        return np.zeros(len(values), np.int64)
+    share = (values - domain.low) / (domain.high - domain.low)
+    return np.clip(np.floor(share * cells), 0, cells - 1).astype(np.int64)
+
+
+def _least(domain: Real, cells: int, cell: int) -> float:
+    """The least number that `_cell` puts into `cell`: the midpoint up to rounding, so that x < threshold is exact."""
+    x = domain.low + (domain.high - domain.low) * cell / cells
+    if domain.low == domain.high:
+        return x
+    while _cell(domain, cells, np.array([x]))[0] >= cell:
+        x = math.nextafter(x, -math.inf)
+    while _cell(domain, cells, np.array([x]))[0] < cell:
+        x = math.nextafter(x, math.inf)
+    return x

@@ -1,0 +1,71 @@
+"""What a leaf is worth: log marginal likelihoods of the rows in it, tabulated by counts.
+
+categorical response, r declared levels, Dirichlet(alpha each):
+    log m = sum_x [lgamma(n_x + alpha) - lgamma(alpha)] - [lgamma(n + r alpha) - lgamma(r alpha)]
+real response, sigma^2 ~ inverse-gamma(nu/2, nu lambda/2), mu | sigma^2 ~ normal(mean, sigma^2 / a):
+    log m = -n/2 log pi + 1/2 log(a/(a+n)) + lgamma((nu+n)/2) - lgamma(nu/2) + nu/2 log(nu lambda)
+            - (nu+n)/2 log(nu lambda + S + a n/(a+n) (x - mean)^2)
+with x the average and S the sum of squared deviations from it; no rows, 0. Twin: tests/naive/pcart.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from optbn.errors import UnsupportedError
+
+Floats = NDArray[np.float64]
+
+
+class LeafTables(NamedTuple):
+    """What the kernels look up; rows 0..N. `total` has a row per number of declared levels."""
+
+    per_level: Floats
+    total: Floats
+    constant: Floats
+    power: Floats
+    shrink: Floats
+    scale: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class LeafPrior:
+    """Hyper-parameters of both kinds of leaf."""
+
+    alpha: float = 0.5
+    nu: float = 1.0
+    lambda_: float = 1.0
+    mean: float = 0.0
+    a: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "nu", "lambda_", "a"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise UnsupportedError(f"{name.rstrip('_')} is {value}; it must be a finite number above 0")
+        if not math.isfinite(self.mean):
+            raise UnsupportedError(f"mean is {self.mean}; it must be a finite number")
+
+    def tables(self, n_rows: int, cardinalities: list[int]) -> LeafTables:
+        """Tables for up to n_rows rows and these numbers of declared levels."""
+        n = np.arange(n_rows + 1, dtype=np.float64)
+        total = [gammaln(n + r * self.alpha) - gammaln(r * self.alpha) for r in cardinalities]
+        power = (self.nu + n) / 2
+        constant = -n / 2 * math.log(math.pi) + 0.5 * np.log(self.a / (self.a + n)) + gammaln(power)
+        constant += self.nu / 2 * math.log(self.nu * self.lambda_) - gammaln(self.nu / 2)
+        return LeafTables(
+            per_level=gammaln(n + self.alpha) - gammaln(self.alpha),
+            total=np.array(total).reshape(len(cardinalities), n_rows + 1),
+            constant=constant,
+            power=power,
+            shrink=self.a * n / (self.a + n),
+            scale=self.nu * self.lambda_,
+            mean=self.mean,
+        )

@@ -1,0 +1,132 @@
+"""PCART and FT from their definitions: every tree, every table, and leaf scores by other formulas than the package's.
+
+A predictor's part is a tuple: ("c", levels) or ("o", levels) with the levels still possible, ("r", low, high, halvings
+left) for a real range. A box is one part per predictor; a tree is the tuple of its leaves' boxes (all that counts).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import stats
+
+from optbn.data.dataset import Categorical, Dataset
+
+Part = tuple
+Box = tuple[Part, ...]
+
+
+def whole(data: Dataset, parents: tuple[int, ...], max_splits: int) -> Box:
+    """The box of all rows."""
+    box = []
+    for u in parents:
+        domain = data.domains[u]
+        if isinstance(domain, Categorical):
+            box.append(("o" if domain.ordered else "c", tuple(range(len(domain.levels)))))
+        else:
+            box.append(("r", 0, 2**max_splits, max_splits))
+    return tuple(box)
+
+
+def cells(data: Dataset, parents: tuple[int, ...], max_splits: int) -> list[tuple[int, ...]]:
+    """Where each row lies: codes, and the number of the finest cell of a real value."""
+    columns = []
+    for u in parents:
+        domain, column = data.domains[u], data.columns[u]
+        if isinstance(domain, Categorical):
+            columns.append([int(x) for x in column])
+        else:
+            width = domain.high - domain.low
+            finest = 2**max_splits
+            columns.append([min(finest - 1, int((x - domain.low) / width * finest)) if width else 0 for x in column])
+    return list(zip(*columns, strict=True)) if columns else [()] * data.n_rows
+
+
+def holds(box: Box, cell: tuple[int, ...]) -> bool:
+    return all(part[1] <= x < part[2] if part[0] == "r" else x in part[1] for part, x in zip(box, cell, strict=True))
+
+
+def part_splits(part: Part) -> Iterator[tuple[Part, Part]]:
+    """Every way to cut a part in two."""
+    if part[0] == "r":
+        _, low, high, left = part
+        if left:
+            middle = (low + high) // 2
+            yield ("r", low, middle, left - 1), ("r", middle, high, left - 1)
+    elif part[0] == "o":
+        for i in range(1, len(part[1])):
+            yield ("o", part[1][:i]), ("o", part[1][i:])
+    else:
+        first, rest = part[1][:1], part[1][1:]
+        for size in range(len(rest)):
+            for beside in itertools.combinations(rest, size):
+                yield ("c", first + beside), ("c", tuple(x for x in rest if x not in beside))
+
+
+def box_splits(box: Box) -> Iterator[tuple[Box, Box]]:
+    for j, part in enumerate(box):
+        for a, b in part_splits(part):
+            yield (*box[:j], a, *box[j + 1 :]), (*box[:j], b, *box[j + 1 :])
+
+
+def trees(box: Box) -> Iterator[tuple[Box, ...]]:
+    """Every tree over a box, as its leaves. Trees with the same leaves but other splits are listed apart."""
+    yield (box,)
+    for a, b in box_splits(box):
+        rights = list(trees(b))
+        for left in trees(a):
+            for right in rights:
+                yield left + right
+
+
+def leaf(data: Dataset, child: int, rows: list[int], alpha=0.5, nu=1.0, lambda_=1.0, mean=0.0, a=1.0) -> float:
+    """log m of some rows: by the chain rule (categorical), as a multivariate Student t (real)."""
+    if not rows:
+        return 0.0
+    domain, values = data.domains[child], data.columns[child][rows]
+    if isinstance(domain, Categorical):
+        r, total, seen = len(domain.levels), 0.0, {}
+        for i, x in enumerate(values.tolist()):
+            total += math.log((seen.get(x, 0) + alpha) / (i + r * alpha))
+            seen[x] = seen.get(x, 0) + 1
+        return total
+    n = len(values)
+    shape = lambda_ * (np.eye(n) + np.ones((n, n)) / a)
+    return float(stats.multivariate_t(loc=np.full(n, mean), shape=shape, df=nu).logpdf(values))
+
+
+def leaf_cost(box: Box) -> float:
+    """log 4C."""
+    splits = sum(1 for _ in box_splits(box))
+    reals = sum(1 for part in box if part[0] == "r" and part[3] == 0)  # counted even where no halving is allowed
+    return math.log(4 * (splits + reals)) if splits + reals else 0.0
+
+
+def log_normaliser(box: Box) -> float:
+    """log c(P) by adding up all trees."""
+    cost = leaf_cost(box)
+    return -math.log(math.fsum(math.exp(-cost * len(tree)) for tree in trees(box))) if cost else 0.0
+
+
+def pcart(
+    data: Dataset, child: int, parents: tuple[int, ...], max_splits: int = 3, **prior: float
+) -> tuple[float, int]:
+    """The score of the best tree, and the fewest leaves a best tree has, by looking at every tree."""
+    box = whole(data, parents, max_splits)
+    where = cells(data, parents, max_splits)
+    cost, known = leaf_cost(box), {}
+
+    def value(part: Box) -> float:
+        if part not in known:
+            known[part] = leaf(data, child, [i for i, cell in enumerate(where) if holds(part, cell)], **prior) - cost
+        return known[part]
+
+    best, leaves = -math.inf, 0
+    for tree in trees(box):
+        score = math.fsum(value(part) for part in tree)
+        if score > best + 1e-9 or (abs(score - best) <= 1e-9 and len(tree) < leaves):
+            best, leaves = score, len(tree)
+    return best + log_normaliser(box), leaves
