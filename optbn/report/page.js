@@ -1,0 +1,304 @@
+"use strict";
+// Draws the report: the graph with pan, zoom and search; a panel for the chosen node or arc; the record below.
+// Everything shown comes from the JSON in #view and is put in as text, never as markup.
+(() => {
+  const view = JSON.parse(document.getElementById("view").textContent);
+  const byId = (id) => document.getElementById(id);
+  const canvas = byId("canvas"), panel = byId("panel"), details = byId("details");
+  const SVG = "http://www.w3.org/2000/svg";
+
+  // ---- building blocks -------------------------------------------------------------------------------------------
+  function fill(element, attributes, children) {
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (key === "text") element.textContent = value;
+      else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+      else if (value !== null && value !== undefined) element.setAttribute(key, value);
+    }
+    for (const child of children || []) if (child) element.append(child);
+    return element;
+  }
+  const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+  const short = (x) => (Math.abs(x) >= 1000 ? x.toFixed(1) : Number(x.toPrecision(4)).toString());
+  const share = (p) => (p === 0 ? "0" : p < 0.0005 ? p.toExponential(0) : p.toFixed(3));
+  const listOf = (pairs) => el("dl", {}, ...pairs.flatMap(([key, value]) => [el("dt", { text: key }), el("dd", { text: value })]));
+
+  // ---- the graph -------------------------------------------------------------------------------------------------
+  const HEIGHT = 30;
+  const strongest = Math.max(1e-9, ...view.arcs.map((arc) => Math.abs(arc.strength ?? 0)));
+  const scene = svg("g");
+  canvas.append(scene);
+
+  function border(node, toward) { // where the line from the node's centre leaves its box
+    const dx = toward.x - node.x, dy = toward.y - node.y;
+    if (!dx && !dy) return { x: node.x, y: node.y };
+    const scale = Math.min((node.width / 2 + 2) / Math.abs(dx || 1e-9), (HEIGHT / 2 + 2) / Math.abs(dy || 1e-9));
+    return { x: node.x + dx * scale, y: node.y + dy * scale };
+  }
+  function curve(points) { // a smooth line through the layout's control points
+    let d = `M${points[0].x} ${points[0].y}`;
+    for (let i = 1; i < points.length; i++) {
+      const a = points[i - 1], b = points[i], middle = (a.y + b.y) / 2;
+      d += points.length === 2 ? `L${b.x} ${b.y}` : `C${a.x} ${middle} ${b.x} ${middle} ${b.x} ${b.y}`;
+    }
+    return d;
+  }
+  const act = (f) => ({ onclick: f, onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); f(); } } });
+
+  view.arcs.forEach((arc, index) => {
+    const from = view.nodes[arc.from], to = view.nodes[arc.to];
+    const bends = arc.route.map(([x, y]) => ({ x, y }));
+    const start = border(from, bends[0] || { x: to.x, y: to.y });
+    const end = border(to, bends[bends.length - 1] || { x: from.x, y: from.y });
+    const points = [start, ...bends, end];
+    const straight = points.length === 2;
+    const before = straight ? start : { x: end.x, y: end.y - 20 };
+    const angle = Math.atan2(end.y - before.y, end.x - before.x);
+    const tip = (r, turn) => `${end.x + r * Math.cos(angle + turn)},${end.y + r * Math.sin(angle + turn)}`;
+    const d = curve(points);
+    const weight = 1.1 + 3.4 * Math.sqrt(Math.abs(arc.strength ?? 0) / strongest);
+    arc.element = svg("g", {
+      class: "arc" + (arc.compelled === false ? " reversible" : ""), tabindex: 0, role: "button",
+      "aria-label": `arc from ${from.label} to ${to.label}`, ...act(() => chooseArc(index)),
+    }, svg("path", { class: "reach", d }), svg("path", { class: "line", d, "stroke-width": weight.toFixed(2) }),
+    svg("polygon", { points: `${end.x},${end.y} ${tip(-10, 0.42)} ${tip(-10, -0.42)}` }));
+    scene.append(arc.element);
+  });
+  view.nodes.forEach((node, index) => {
+    const shown = node.label.length > 24 ? node.label.slice(0, 23) + "…" : node.label;
+    node.element = svg("g", {
+      class: "node " + node.kind, tabindex: 0, role: "button", "aria-label": `variable ${node.label}`,
+      transform: `translate(${node.x} ${node.y})`, ...act(() => chooseNode(index)),
+    }, svg("title", { text: node.label }),
+    svg("rect", { x: -node.width / 2, y: -HEIGHT / 2, width: node.width, height: HEIGHT, rx: 6 }),
+    svg("text", { text: shown }));
+    scene.append(node.element);
+  });
+
+  // ---- pan and zoom ----------------------------------------------------------------------------------------------
+  const camera = { x: 0, y: 0, k: 1 };
+  const place = () => scene.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.k})`);
+  const extent = (pick, grow) => [Math.min(...view.nodes.map((n) => pick(n) - grow(n))), Math.max(...view.nodes.map((n) => pick(n) + grow(n)))];
+  function fitAll() {
+    const box = canvas.getBoundingClientRect();
+    const [left, right] = extent((n) => n.x, (n) => n.width / 2 + 14), [top, bottom] = extent((n) => n.y, () => HEIGHT);
+    camera.k = Math.min(1.4, box.width / (right - left), box.height / (bottom - top));
+    camera.x = box.width / 2 - (camera.k * (left + right)) / 2;
+    camera.y = box.height / 2 - (camera.k * (top + bottom)) / 2;
+    place();
+  }
+  function zoom(factor, x, y) {
+    const k = Math.min(4, Math.max(0.02, camera.k * factor));
+    camera.x = x - ((x - camera.x) * k) / camera.k;
+    camera.y = y - ((y - camera.y) * k) / camera.k;
+    camera.k = k;
+    place();
+  }
+  function centre(node) {
+    const box = canvas.getBoundingClientRect();
+    camera.k = Math.max(camera.k, 0.75);
+    camera.x = box.width / 2 - camera.k * node.x;
+    camera.y = box.height / 2 - camera.k * node.y;
+    place();
+  }
+  const middle = () => { const box = canvas.getBoundingClientRect(); return [box.width / 2, box.height / 2]; };
+  canvas.addEventListener("wheel", (e) => {
+    e.preventDefault();
+    const box = canvas.getBoundingClientRect();
+    zoom(Math.exp(-e.deltaY * 0.0015), e.clientX - box.left, e.clientY - box.top);
+  }, { passive: false });
+  let drag = null;
+  canvas.addEventListener("pointerdown", (e) => { drag = { x: e.clientX, y: e.clientY, moved: false }; });
+  window.addEventListener("pointermove", (e) => {
+    if (!drag) return;
+    if (!drag.moved && Math.hypot(e.clientX - drag.x, e.clientY - drag.y) < 4) return;
+    drag.moved = true;
+    canvas.classList.add("dragging");
+    camera.x += e.clientX - drag.x; camera.y += e.clientY - drag.y;
+    drag.x = e.clientX; drag.y = e.clientY;
+    place();
+  });
+  window.addEventListener("pointerup", () => { drag = null; canvas.classList.remove("dragging"); });
+  byId("larger").addEventListener("click", () => zoom(1.3, ...middle()));
+  byId("smaller").addEventListener("click", () => zoom(1 / 1.3, ...middle()));
+  byId("fit").addEventListener("click", fitAll);
+  window.addEventListener("resize", fitAll);
+
+  // ---- choosing --------------------------------------------------------------------------------------------------
+  function mark(nodes, arcs, chosen) {
+    const any = nodes.size > 0;
+    view.nodes.forEach((n, i) => {
+      n.element.classList.toggle("faded", any && !nodes.has(i));
+      n.element.classList.toggle("near", nodes.has(i) && chosen.node !== i);
+      n.element.classList.toggle("chosen", chosen.node === i);
+    });
+    view.arcs.forEach((a, i) => {
+      a.element.classList.toggle("faded", any && !arcs.has(i));
+      a.element.classList.toggle("near", arcs.has(i) && chosen.arc !== i);
+      a.element.classList.toggle("chosen", chosen.arc === i);
+    });
+  }
+  const variable = (i) => el("button", { class: "link", type: "button", text: view.nodes[i].label, onclick: () => { chooseNode(i); centre(view.nodes[i]); } });
+  const between = (items) => items.flatMap((item, i) => (i ? [document.createTextNode(", "), item] : [item]));
+
+  function chooseNode(index) {
+    const node = view.nodes[index];
+    const touching = view.arcs.map((arc, i) => i).filter((i) => view.arcs[i].from === index || view.arcs[i].to === index);
+    mark(new Set([index, ...touching.flatMap((i) => [view.arcs[i].from, view.arcs[i].to])]), new Set(touching), { node: index });
+    const parents = view.arcs.filter((a) => a.to === index).map((a) => variable(a.from));
+    const children = view.arcs.filter((a) => a.from === index).map((a) => variable(a.to));
+    panel.replaceChildren(
+      el("h2", { text: node.label }), el("p", { class: "soft", text: node.summary }),
+      el("p", {}, document.createTextNode("Parents: "), ...(parents.length ? between(parents) : [document.createTextNode("none")])),
+      el("p", {}, document.createTextNode("Children: "), ...(children.length ? between(children) : [document.createTextNode("none")])),
+      el("h3", { text: "Local distribution" }), distribution(node.cpd));
+  }
+  function chooseArc(index) {
+    const arc = view.arcs[index];
+    mark(new Set([arc.from, arc.to]), new Set([index]), { arc: index });
+    const facts = [];
+    if (arc.strength !== null && arc.strength !== undefined) facts.push(["Score lost without it", `${short(arc.strength)} nat`]);
+    if (arc.compelled !== null && arc.compelled !== undefined)
+      facts.push(["Direction", arc.compelled ? "compelled: every equivalent network has it this way" : "open: an equivalent network has it the other way"]);
+    if (arc.posterior !== null && arc.posterior !== undefined) facts.push(["Posterior probability", share(arc.posterior)]);
+    panel.replaceChildren(el("h2", {}, variable(arc.from), document.createTextNode(" → "), variable(arc.to)), listOf(facts));
+  }
+  function overview() {
+    mark(new Set(), new Set(), {});
+    panel.replaceChildren(
+      el("h2", { text: "Overview" }), listOf(view.facts),
+      el("h3", { text: "Strongest arcs" }), arcTable(view.arcs.map((arc, i) => i).slice().sort((a, b) => (view.arcs[b].strength ?? 0) - (view.arcs[a].strength ?? 0)).slice(0, 12)),
+      el("p", { class: "soft", text: "Click a variable or an arc; Esc comes back here." }));
+  }
+  function arcTable(order) {
+    return el("table", {}, el("thead", {}, el("tr", {}, el("th", { text: "Arc" }), el("th", { text: "Strength (nat)" }))),
+      el("tbody", {}, ...order.map((i) => el("tr", {},
+        el("td", {}, el("button", { class: "link", type: "button", text: `${view.nodes[view.arcs[i].from].label} → ${view.nodes[view.arcs[i].to].label}`, onclick: () => chooseArc(i) })),
+        el("td", { class: "number", text: view.arcs[i].strength === null ? "" : short(view.arcs[i].strength) })))));
+  }
+  canvas.addEventListener("click", (e) => { if (e.target === canvas) overview(); });
+  document.addEventListener("keydown", (e) => {
+    if (e.key === "Escape") { byId("search").value = ""; find(); overview(); }
+    else if (e.key === "/" && document.activeElement !== byId("search")) { e.preventDefault(); byId("search").focus(); }
+    else if (document.activeElement === byId("search")) return;
+    else if (e.key === "+" || e.key === "=") zoom(1.3, ...middle());
+    else if (e.key === "-") zoom(1 / 1.3, ...middle());
+    else if (e.key === "0") fitAll();
+  });
+
+  // ---- search ----------------------------------------------------------------------------------------------------
+  function find() {
+    const text = byId("search").value.trim().toLowerCase();
+    const hits = view.nodes.map((n, i) => i).filter((i) => text && view.nodes[i].label.toLowerCase().includes(text));
+    view.nodes.forEach((n, i) => n.element.classList.toggle("match", hits.includes(i)));
+    byId("found").textContent = text ? `${hits.length} found` : "";
+    return hits.sort((a, b) => view.nodes[a].label.length - view.nodes[b].label.length);
+  }
+  byId("search").addEventListener("input", find);
+  byId("search").addEventListener("keydown", (e) => {
+    if (e.key !== "Enter") return;
+    const hits = find();
+    if (hits.length) { chooseNode(hits[0]); centre(view.nodes[hits[0]]); }
+  });
+
+  // ---- local distributions ---------------------------------------------------------------------------------------
+  function heat(p) {
+    const cell = el("td", { class: "heat", text: share(p) });
+    cell.style.backgroundColor = `rgba(var(--heat), ${(0.55 * p).toFixed(3)})`;
+    return cell;
+  }
+  function distribution(cpd) {
+    if (cpd.type === "tree") return tree(cpd);
+    const counted = cpd.rows.some((row) => row.n !== null);
+    const head = [...cpd.parents, ...cpd.columns, ...(counted ? ["rows"] : [])];
+    const body = cpd.rows.map((row) => el("tr", {},
+      ...row.given.map((text) => el("td", { text })),
+      ...(row.p ? row.p.map(heat) : [el("td", { text: row.text })]),
+      counted ? el("td", { class: "number soft", text: row.n }) : null));
+    return el("div", {}, el("div", { class: "scroll" }, el("table", {},
+      el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { text, scope: "col" })))), el("tbody", {}, ...body))),
+    cpd.omitted ? el("p", { class: "soft", text: `${cpd.omitted} more rows are in the model file.` }) : null);
+  }
+  function tree(cpd) { // leaves side by side, inner nodes above the middle of their children
+    const LEAF = 108, LEVEL = 74;
+    let leaves = 0, depth = 0;
+    const shapes = [];
+    function lay(index, level) {
+      depth = Math.max(depth, level);
+      const node = cpd.nodes[index];
+      if (!node.branches) {
+        const x = (leaves++ + 0.5) * LEAF, y = level * LEVEL + 26;
+        shapes.push(svg("rect", { class: "leaf", x: x - LEAF / 2 + 5, y: y - 14, width: LEAF - 10, height: 44, rx: 5 }));
+        if (node.p) node.p.forEach((p, i) => {
+          const wide = (LEAF - 22) / node.p.length;
+          shapes.push(svg("rect", { class: "bar", x: x - LEAF / 2 + 11 + i * wide, y: y + 12 - 22 * p, width: Math.max(1, wide - 2), height: 22 * p },
+            svg("title", { text: `${cpd.columns[i]}: ${share(p)}` })));
+        });
+        shapes.push(svg("text", { x, y: node.p ? y + 25 : y + 4, text: node.p ? best(cpd, node) : node.text }));
+        if (node.n !== null) shapes.push(svg("text", { class: "answer", x, y: y + 46, text: `${node.n} rows` }));
+        return { x, y: y - 14 };
+      }
+      const below = node.branches.map((branch) => ({ ...lay(branch.to, level + 1), answer: branch.answer }));
+      const x = below.reduce((sum, b) => sum + b.x, 0) / below.length, y = level * LEVEL + 20;
+      for (const b of below) {
+        shapes.push(svg("line", { x1: x, y1: y + 5, x2: b.x, y2: b.y }));
+        shapes.push(svg("text", { class: "answer", x: (x + b.x) / 2, y: (y + b.y) / 2 + 2, text: b.answer.length > 22 ? b.answer.slice(0, 21) + "…" : b.answer }, svg("title", { text: b.answer })));
+      }
+      shapes.push(svg("text", { x, y, "font-weight": 600, text: node.question }));
+      return { x, y: y - 12 };
+    }
+    lay(0, 0);
+    const w = Math.max(1, leaves) * LEAF, h = (depth + 1) * LEVEL + 16;
+    const picture = svg("svg", { class: "tree", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "decision tree" }, ...shapes);
+    picture.style.minWidth = `${Math.min(w, 1400) * 0.8}px`;
+    return el("div", {}, el("div", { class: "scroll" }, picture),
+      cpd.columns.length ? el("p", { class: "soft", text: "Bars: " + cpd.columns.join(", ") + "." }) : null);
+  }
+  function best(cpd, leaf) {
+    const i = leaf.p.indexOf(Math.max(...leaf.p));
+    return `${cpd.columns[i].slice(0, 9)} ${(100 * leaf.p[i]).toFixed(0)}%`;
+  }
+
+  // ---- the record below ------------------------------------------------------------------------------------------
+  const article = (title, ...children) => el("article", {}, el("h2", { text: title }), ...children);
+  function chart(trace) {
+    const points = trace.filter((t) => t[2] !== null || t[1] !== null);
+    const finite = points.flatMap((t) => [t[1], t[2]]).filter((v) => v !== null);
+    const low = Math.min(...finite), high = Math.max(...finite), last = Math.max(1e-6, ...points.map((t) => t[0]));
+    const x = (t) => 62 + (330 * t) / last, y = (v) => 12 + 128 * (high === low ? 0.5 : (high - v) / (high - low));
+    const line = (column) => {
+      let d = "", before = null;
+      for (const t of points) if (t[column] !== null) {
+        d += before === null ? `M${x(t[0])} ${y(t[column])}` : `L${x(t[0])} ${y(before)}L${x(t[0])} ${y(t[column])}`;
+        before = t[column];
+      }
+      return before === null ? "" : d + `L${x(last)} ${y(before)}`;
+    };
+    return svg("svg", { class: "chart", viewBox: "0 0 400 165", role: "img", "aria-label": "score and bound over time" },
+      svg("line", { x1: 62, y1: 145, x2: 395, y2: 145 }), svg("path", { class: "bound", d: line(2) }), svg("path", { class: "score", d: line(1) }),
+      svg("text", { x: 2, y: 16, text: short(high) }), svg("text", { x: 2, y: 144, text: short(low) }),
+      svg("text", { x: 62, y: 160, text: "0 s" }), svg("text", { x: 395, y: 160, "text-anchor": "end", text: `${short(last)} s` }));
+  }
+  function record() {
+    byId("subtitle").textContent = view.subtitle;
+    byId("proof").textContent = view.proof.words;
+    byId("proof").className = view.proof.proved ? "proved" : "open";
+    details.append(article("How sure", ...view.proof.details.map((text) => el("p", { text }))));
+    if (view.trace.length > 1)
+      details.append(article("The search", chart(view.trace), el("p", { class: "soft", text: "Upper line: no network scores more. Lower line: best network so far. They meet at the proof." })));
+    if (view.phases.length)
+      details.append(article("Time", el("table", {}, el("thead", {}, el("tr", {}, ...["phase", "wall s", "CPU s"].map((text) => el("th", { text })))),
+        el("tbody", {}, ...view.phases.map(([name, wall, cpu]) => el("tr", {}, el("td", { text: name }), el("td", { class: "number", text: wall.toFixed(2) }), el("td", { class: "number", text: cpu.toFixed(2) })))))));
+    if (view.alternatives.length)
+      details.append(article("Nearly as good", ...view.alternatives.map((text) => el("p", { text }))));
+    details.append(article("Settings", listOf(view.settings)));
+    details.append(article("Data", el("p", { text: view.data.words }), el("div", { class: "scroll" }, el("table", {}, el("tbody", {},
+      ...view.data.columns.map(([name, kind, summary]) => el("tr", {}, el("td", { text: name }), el("td", { text: kind }), el("td", { class: "soft", text: summary }))))))));
+    details.append(article("All arcs", el("div", { class: "scroll" }, arcTable(view.arcs.map((arc, i) => i)))));
+    details.append(article("Reproduce and cite", view.command ? el("pre", { text: view.command }) : null, el("p", { text: view.cite })));
+  }
+  record();
+  overview();
+  fitAll();
+  document.documentElement.dataset.ready = "true";
+})();

@@ -1,0 +1,133 @@
+"""The record of one learning run: plain values with a JSON round trip, from which the page is drawn.
+
+Scores are natural logarithms; times are seconds; arcs name their variables. The network travels along in optbn's own
+JSON, so a report file alone is enough to see and to use the result.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from optbn.errors import DataError
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
+
+FORMAT = "optbn-report 1"
+
+Setting = str | int | float | bool | None
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A variable as the data declare it."""
+
+    name: str
+    kind: str  # "categorical", "ordinal" or "real"
+    levels: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+class DataSummary(msgspec.Struct, frozen=True):
+    """What was learned from."""
+
+    source: str
+    rows: int
+    digest: str
+    columns: tuple[Column, ...]
+
+
+class Arc(msgspec.Struct, frozen=True):
+    """One arc of the answer.
+
+    strength   the score lost when the child does without this parent (the best of its candidate sets within the rest)
+    compelled  every Markov-equivalent network has the arc this way round
+    posterior  its probability over all networks, where it was computed
+    """
+
+    parent: str
+    child: str
+    strength: float | None = None
+    compelled: bool | None = None
+    posterior: float | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How the search ended. `proof` says in plain words what is known about optimality and who checked it."""
+
+    status: str
+    score: float
+    bound: float
+    proof: str
+    details: tuple[str, ...] = ()
+
+    @property
+    def proved(self) -> bool:
+        return self.status == "optimal"
+
+
+class Phase(msgspec.Struct, frozen=True):
+    """Time spent in one part of the work."""
+
+    name: str
+    wall: float
+    cpu: float
+
+
+class TracePoint(msgspec.Struct, frozen=True):
+    """Best score and bound at a moment of the search; None while there was none."""
+
+    seconds: float
+    score: float | None
+    bound: float | None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """See the module's header. `counts` gives per variable the data rows in each cell of its local distribution."""
+
+    title: str
+    version: str
+    data: DataSummary
+    settings: dict[str, Setting]
+    outcome: Outcome
+    arcs: tuple[Arc, ...]
+    network: dict[str, Any]
+    counts: dict[str, tuple[int, ...]] = {}
+    families_scored: int = 0
+    families_kept: int = 0
+    phases: tuple[Phase, ...] = ()
+    trace: tuple[TracePoint, ...] = ()
+    alternatives: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    command: str = ""
+    format: str = FORMAT
+
+    def model(self) -> BayesianNetwork:
+        """The network."""
+        from optbn.network.formats import decode
+
+        return decode(msgspec.json.encode(self.network), "json", "the report's network")
+
+
+def to_json(report: Report) -> bytes:
+    """The report as JSON; `from_json` gives an equal one back."""
+    return msgspec.json.encode(report)
+
+
+def from_json(text: bytes | str) -> Report:
+    """A report from its JSON; says what is wrong with anything else."""
+    try:
+        report = msgspec.json.decode(text, type=Report)
+    except msgspec.DecodeError as error:
+        raise DataError(f"not a report: {error}") from None
+    if report.format != FORMAT:
+        raise DataError(f"a report of format {report.format!r}; this version reads {FORMAT!r}")
+    return report
+
+
+def write(report: Report, path: str | Path) -> None:
+    """Write the report's JSON."""
+    Path(path).write_bytes(to_json(report) + b"\n")

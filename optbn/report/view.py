@@ -1,0 +1,162 @@
+"""What the page shows, as plain JSON values: the report put into words, and every local distribution as rows or a tree.
+
+The keys are the contract with `page.js`. Probabilities are rounded to five digits here: the page is for reading, the
+exact numbers are in the model file. Long tables are cut, and say so.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from optbn.data.dataset import Categorical, Domain
+from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
+from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves
+from optbn.network.network import BayesianNetwork
+from optbn.network.tree import Split
+from optbn.report.layout import layered
+from optbn.report.report import Column, Report
+
+MAX_ROWS = 300
+
+
+def view(report: Report) -> dict[str, Any]:
+    """The page's data."""
+    network = report.model()
+    at = {name: i for i, name in enumerate(network.names)}
+    arcs = [(at[arc.parent], at[arc.child]) for arc in report.arcs]
+    widths = [_box_width(name) for name in network.names]
+    layout = layered(widths, arcs)
+    columns = {column.name: column for column in report.data.columns}
+    outcome = report.outcome
+    return {
+        "subtitle": (
+            f"{network.n_variables} variables, {report.data.rows:,} rows, {len(arcs)} arcs, "
+            f"score {_number(outcome.score)}"
+        ),
+        "proof": {"proved": outcome.proved, "words": outcome.proof, "details": [*outcome.details, *report.notes]},
+        "facts": [
+            ["Score", f"{outcome.score:.6f}"],
+            ["Bound", f"{outcome.bound:.6f}"],
+            ["Candidate sets scored", f"{report.families_scored:,}"],
+            ["Kept for the search", f"{report.families_kept:,}"],
+            ["Arcs", str(len(arcs))],
+            ["Parameters", f"{network.n_parameters:,}"],
+        ],
+        "nodes": [
+            {
+                "label": name,
+                "kind": "real" if name in columns and columns[name].kind == "real" else "categorical",
+                "summary": _summary(columns[name]) if name in columns else "",
+                "x": round(x, 1),
+                "y": round(y, 1),
+                "width": width,
+                "cpd": distribution(network, name, report.counts.get(name)),
+            }
+            for name, width, (x, y) in zip(network.names, widths, layout.positions, strict=True)
+        ],
+        "arcs": [
+            {
+                "from": tail,
+                "to": head,
+                "strength": arc.strength,
+                "compelled": arc.compelled,
+                "posterior": arc.posterior,
+                "route": [[round(x, 1), round(y, 1)] for x, y in route],
+            }
+            for arc, (tail, head), route in zip(report.arcs, arcs, layout.routes, strict=True)
+        ],
+        "trace": [[point.seconds, point.score, point.bound] for point in report.trace],
+        "phases": [[phase.name, phase.wall, phase.cpu] for phase in report.phases],
+        "alternatives": list(report.alternatives),
+        "settings": [[key, "" if value is None else str(value)] for key, value in report.settings.items()],
+        "data": {
+            "words": f"{report.data.source}: {report.data.rows:,} rows, sha256 {report.data.digest[:16]}…",
+            "columns": [[c.name, c.kind, _summary(c)] for c in report.data.columns],
+        },
+        "command": report.command,
+        "cite": f"Made with optbn {report.version}. Please cite optbn and the papers of the score and smoother used.",
+    }
+
+
+def distribution(network: BayesianNetwork, name: str, counts: Sequence[int] | None) -> dict[str, Any]:
+    """One variable's local distribution: {"type": "table", ...} or {"type": "tree", ...}."""
+    cpd, domain = network.cpd(name), network.domain(name)
+    columns = list(domain.levels) if isinstance(domain, Categorical) else []
+    if isinstance(cpd, TreeCPD):
+        return {"type": "tree", "columns": columns, "nodes": _tree(cpd, counts)}
+    given = [_cells(cpd, i) for i in range(len(cpd.parents))]
+    total = cpd.leaves.cells
+    rows = [
+        {"given": list(configuration), **_leaf(cpd.leaves, cell), "n": counts[cell] if counts is not None else None}
+        for cell, configuration in enumerate(itertools.islice(itertools.product(*given), MAX_ROWS))
+    ]
+    return {
+        "type": "table",
+        "parents": list(cpd.parents),
+        "columns": columns or [name],
+        "rows": rows,
+        "omitted": max(0, total - MAX_ROWS),
+    }
+
+
+def _cells(cpd: TableCPD | BinnedTableCPD, i: int) -> list[str]:
+    """What each of a parent's cells is called: its level, or its bin."""
+    domain = cpd.parent_domains[i]
+    if isinstance(domain, Categorical):
+        return list(domain.levels)
+    assert isinstance(cpd, BinnedTableCPD)
+    cuts = [_number(float(cut)) for cut in cpd.cuts[i]]
+    if not cuts:
+        return ["any"]
+    return [f"< {cuts[0]}", *(f"{a} to {b}" for a, b in itertools.pairwise(cuts)), f"≥ {cuts[-1]}"]
+
+
+def _tree(cpd: TreeCPD, counts: Sequence[int] | None) -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = []
+    for node in cpd.tree.nodes(cpd.parent_domains):
+        if isinstance(node, Split):
+            answers = _answers(cpd.parent_domains[node.parent], node)
+            branches = [{"to": to, "answer": text} for to, text in zip((node.left, node.right), answers, strict=True)]
+            nodes.append({"question": cpd.parents[node.parent], "branches": branches})
+        else:
+            nodes.append({**_leaf(cpd.leaves, node), "n": counts[node] if counts is not None else None})
+    return nodes
+
+
+def _answers(domain: Domain, split: Split) -> tuple[str, str]:
+    """What sends a row left, and right."""
+    if isinstance(split.goes_left, tuple):
+        assert isinstance(domain, Categorical)
+        left = [level for code, level in enumerate(domain.levels) if code in split.goes_left]
+        right = [level for code, level in enumerate(domain.levels) if code not in split.goes_left]
+        return ", ".join(left), ", ".join(right)
+    return f"< {_number(split.goes_left)}", f"≥ {_number(split.goes_left)}"
+
+
+def _leaf(leaves: Leaves, cell: int) -> dict[str, Any]:
+    if isinstance(leaves, CategoricalLeaves):
+        return {"p": [round(float(p), 5) for p in leaves.probabilities[cell]]}
+    if isinstance(leaves, NormalLeaves):
+        return {"text": f"{_number(float(leaves.mean[cell]))} ± {_number(float(leaves.sd[cell]))}"}
+    return {
+        "text": f"{_number(float(leaves.location[cell]))} ± {_number(float(leaves.scale[cell]))}"
+        f" (t, {_number(float(leaves.dof[cell]))})"
+    }
+
+
+def _box_width(name: str) -> float:
+    """Pixels a variable's box needs for its name, which the page cuts at 24 characters."""
+    return 22 + 7.2 * min(len(name), 24)
+
+
+def _summary(column: Column) -> str:
+    if column.kind == "real":
+        return f"{_number(column.low or 0.0)} to {_number(column.high or 0.0)}"
+    shown = ", ".join(column.levels[:12])
+    return shown + (f", … ({len(column.levels)} levels)" if len(column.levels) > 12 else "")
+
+
+def _number(x: float) -> str:
+    return f"{x:.5g}" if abs(x) < 1e5 else f"{x:,.1f}"

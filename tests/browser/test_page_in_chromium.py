@@ -1,0 +1,112 @@
+"""The page in a real browser: what a reader clicks works, nothing is fetched, nothing is logged as an error."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+
+import pytest
+
+from optbn.report.page import render
+from tests.report.examples import HOSTILE, hostile_network, report_of
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("chromium") and shutil.which("chromedriver")),
+    reason="chromium and chromedriver are not installed",
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Open a report's page; afterwards check that it logged nothing bad and fetched nothing but itself."""
+
+    def load(report):
+        path = tmp_path / "page.html"
+        path.write_text(render(report), encoding="utf-8")
+        browser.get_log("browser")
+        browser.get_log("performance")
+        browser.get(path.as_uri())
+        assert browser.find_element("css selector", "html").get_attribute("data-ready") == "true"
+        return browser
+
+    yield load
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    assert {url.rsplit("/", 1)[-1] for url in asked} <= {"page.html"}
+
+
+def text(browser, selector):
+    return browser.find_element("css selector", selector).text
+
+
+def click(browser, selector):
+    element = browser.find_element("css selector", selector)
+    browser.execute_script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", element)
+
+
+def test_nodes_arcs_search_and_keys(open_page):
+    report = report_of(hostile_network())
+    browser = open_page(report)
+    assert text(browser, "#proof") == report.outcome.proof
+    assert len(browser.find_elements("css selector", ".node")) == 4
+    assert len(browser.find_elements("css selector", ".arc")) == len(report.arcs)
+    click(browser, f'.node[aria-label="variable {HOSTILE[0]}"]')
+    assert HOSTILE[0] in text(browser, "#panel h2")
+    assert "0.250" in text(browser, "#panel table") and "7" in text(browser, "#panel table")
+    click(browser, ".arc")
+    assert "Score lost without it" in text(browser, "#panel") and "Direction" in text(browser, "#panel")
+    search = browser.find_element("css selector", "#search")
+    search.send_keys("größe\ue007")
+    assert text(browser, "#found") == "1 found"
+    assert text(browser, "#panel h2").startswith("Größe &")
+    assert browser.find_elements("css selector", "#panel svg.tree .leaf")
+    search.send_keys("\ue00c")
+    assert text(browser, "#panel h2") == "Overview"
+    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+
+
+def test_zoom_pan_and_fit_move_the_scene(open_page):
+    browser = open_page(report_of(hostile_network()))
+    scene = browser.find_element("css selector", "#canvas > g")
+    fitted = scene.get_attribute("transform")
+    click(browser, "#larger")
+    assert scene.get_attribute("transform") != fitted
+    click(browser, "#fit")
+    assert scene.get_attribute("transform") == fitted
+
+
+def test_a_node_can_be_reached_and_opened_with_the_keyboard(open_page):
+    browser = open_page(report_of(hostile_network()))
+    node = browser.find_element("css selector", ".node")
+    browser.execute_script("arguments[0].focus()", node)
+    node.send_keys("\ue007")
+    assert text(browser, "#panel h2") != "Overview"
+
+
+def test_a_page_of_724_variables_is_small_and_soon_ready(open_page):
+    from optbn.network.formats import read_network
+    from tests.paths import shared_data
+
+    report = report_of(read_network(shared_data("networks", "link.bif")))
+    assert len(render(report).encode()) < 3_000_000
+    start = time.monotonic()
+    browser = open_page(report)
+    assert len(browser.find_elements("css selector", ".node")) == 724
+    assert time.monotonic() - start < 20  # generous: shared machines; the figure proper is in the benchmarks

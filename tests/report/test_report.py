@@ -1,0 +1,71 @@
+"""The report's round trip, the layout's promises, and a page that carries everything and asks for nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from optbn.errors import DataError
+from optbn.report.layout import GAP, layered
+from optbn.report.page import render
+from optbn.report.report import from_json, to_json, write
+from tests.report.examples import HOSTILE, hostile_network, report_of
+
+
+def test_a_report_survives_its_json(tmp_path):
+    report = report_of(hostile_network())
+    assert from_json(to_json(report)) == report
+    assert report.model() == hostile_network()
+    write(report, tmp_path / "r.json")
+    assert from_json((tmp_path / "r.json").read_bytes()) == report
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "other"}'])
+def test_anything_else_is_refused(text):
+    with pytest.raises(DataError, match="not a report"):
+        from_json(text)
+
+
+def test_the_layout_puts_parents_above_children_and_nothing_on_top_of_another():
+    rng = np.random.default_rng(0)
+    for n, density in ((1, 0), (2, 1), (12, 0.2), (40, 0.05), (60, 0.02)):
+        arcs = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < density]
+        widths = rng.uniform(40, 180, n)
+        layout = layered(widths, arcs)
+        for u, v in arcs:
+            assert layout.positions[u][1] < layout.positions[v][1]
+        for u in range(n):
+            for v in range(u):
+                (x1, y1), (x2, y2) = layout.positions[u], layout.positions[v]
+                assert abs(y1 - y2) > 20 or abs(x1 - x2) >= (widths[u] + widths[v]) / 2 + GAP - 1e-6
+        for (u, v), route in zip(arcs, layout.routes, strict=True):
+            heights = [layout.positions[u][1], *(y for _, y in route), layout.positions[v][1]]
+            assert heights == sorted(heights)
+
+
+def test_the_page_is_self_contained_and_every_name_is_escaped():
+    page = render(report_of(hostile_network(), title=HOSTILE[0]))
+    outside = re.sub(r'<script id="view".*?</script>', "", page, flags=re.S)
+    assert "alert(" not in outside.replace("&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;", "")
+    assert page.count("<script") == 2 and page.count("</script>") == 2
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+    data = json.loads(re.search(r'<script id="view" type="application/json">(.*?)</script>', page, re.S).group(1))
+    assert [node["label"] for node in data["nodes"]] == list(HOSTILE)
+    assert {node["cpd"]["type"] for node in data["nodes"]} == {"table", "tree"}
+
+
+def test_a_long_table_is_cut_and_says_so():
+    from optbn.data.dataset import Categorical
+    from optbn.network.cpds import TableCPD
+    from optbn.network.network import BayesianNetwork
+    from optbn.report.view import MAX_ROWS, distribution
+
+    ten, two = Categorical(tuple("0123456789")), Categorical(("n", "y"))
+    roots = [TableCPD(ten, (), (), np.full(10, 0.1)) for _ in range(3)]
+    leaf = TableCPD(two, ("a", "b", "c"), (ten,) * 3, np.full((10, 10, 10, 2), 0.5))
+    network = BayesianNetwork(("a", "b", "c", "d"), (ten, ten, ten, two), (*roots, leaf))
+    shown = distribution(network, "d", None)
+    assert len(shown["rows"]) == MAX_ROWS and shown["omitted"] == 1000 - MAX_ROWS
