@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import typer
 
-VERBS: tuple[str, ...] = ("bench",)
+VERBS: tuple[str, ...] = ("networks", "show", "sample", "convert", "query", "compare", "bench")
 
 _ROOT_HELP = "Exact Bayesian-network learning: optimal structures with evidence, well-estimated parameters."
 
