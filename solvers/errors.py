@@ -13,6 +13,10 @@ class InfeasibleError(TableError):
     """No acyclic graph can be chosen from the table."""
 
 
+class TooLargeError(SolverError, MemoryError):
+    """The instance needs more memory than this solver may use; says how much and what to do."""
+
+
 class UnknownSolverError(SolverError, ValueError):
     """A solver was asked for by a name that does not exist."""
 

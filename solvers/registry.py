@@ -13,6 +13,7 @@ from solvers.errors import UnknownSolverError
 from solvers.protocol import Solver
 
 SOLVERS: dict[str, str] = {
+    "dp": "solvers.dp:SubsetDP",
     "greedy": "solvers.greedy:Greedy",
 }
 

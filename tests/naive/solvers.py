@@ -87,21 +87,24 @@ def optimum(table: ScoreTable) -> int | None:
     return max(scores.values()) if scores else None
 
 
+def values_of_subsets(table: ScoreTable) -> dict[int, int]:
+    """For every set of variables (a mask) that has an acyclic graph, the best score of one, in units (n <= 12)."""
+    families = [[(sum(1 << u for u in parents), units) for parents, units in rows] for rows in families_of(table)]
+    best = {0: 0}
+    for among in range(1, 1 << table.n):
+        totals = []
+        for sink in range(table.n):
+            rest = among & ~(1 << sink)
+            if rest != among and rest in best:
+                totals += [best[rest] + units for parents, units in families[sink] if parents & ~rest == 0][:1]
+        if totals:
+            best[among] = max(totals)
+    return best
+
+
 def optimum_by_subsets(table: ScoreTable) -> int | None:
-    """The same by recursion over the sets of variables, with dictionaries (n <= 12)."""
-    families = families_of(table)
-    best: dict[frozenset[int], int] = {frozenset(): 0}
-    for size in range(1, table.n + 1):
-        for among in map(frozenset, itertools.combinations(range(table.n), size)):
-            totals = []
-            for sink in among:
-                rest = among - {sink}
-                fitting = [units for parents, units in families[sink] if parents <= rest]
-                if fitting and rest in best:
-                    totals.append(best[rest] + fitting[0])
-            if totals:
-                best[among] = max(totals)
-    return best.get(frozenset(range(table.n)))
+    """The optimum in units, or None when there is no acyclic graph (n <= 12)."""
+    return values_of_subsets(table).get((1 << table.n) - 1)
 
 
 def rows_of_order(table: ScoreTable, order: list[int]) -> list[int]:

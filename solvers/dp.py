@@ -1,0 +1,168 @@
+"""Dynamic programming over subsets (Silander and Myllymaki 2006, forward; the blocks: solvers.kernels.subsets).
+
+f(U), the best score of an acyclic graph on U, is the best over its last variable v of f(U - v) + best(v, U - v). The
+number of families hardly matters, only n: the method of choice for dense tables of few variables. Only the 2^n values
+of f are kept, 8 bytes each, and the graph is read back from them: n = 26 takes 0.5 GB, n = 28 takes 2 GB, n = 30 takes
+8 GB. The top parts of the subsets are swept in layers of equal size; inside a layer they are independent, so threads
+share them, and the answer does not depend on how.
+
+All sums are exact, so the value is the optimum; the evidence says that everything was searched.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.errors import TooLargeError
+from solvers.greedy import search
+from solvers.kernels import subsets
+from solvers.protocol import Budget, Progress, ProgressCallback
+from solvers.solution import Exhausted, Solution, Status
+from solvers.table import ScoreTable
+
+LOW, MID = 13, 5  # measured: blocks of 64 kB, and 32 of them between looks at the lists of families
+ALONE = 20  # up to here one thread is quicker than starting two
+
+
+@dataclass(frozen=True)
+class SubsetDP:
+    """The optimum by dynamic programming over subsets; `threads` is None for all cores."""
+
+    threads: int | None = None
+
+    def solve(
+        self,
+        table: ScoreTable,
+        budget: Budget | None = None,
+        start: Sequence[int] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """The optimum; or, when the budget ends first, the start (or local search's graph) and the plain bound."""
+        budget = budget or Budget()
+        table.check_feasible()
+        check_memory(table.n, 8, budget)
+        incumbent = tuple(int(row) for row in start) if start is not None else None
+        if incumbent is None and table.n > ALONE:
+            incumbent = tuple(search(table, starts=2, kicks=20, budget=budget).tolist())
+        plain = table.score_of(int(table.units[table.offsets[:-1]].sum()))
+        known = None if incumbent is None else table.total(incumbent)
+        run = _Sweep(table, self.threads or os.cpu_count() or 1)
+        for _ in run.slices(budget):
+            if progress is not None:
+                progress(Progress(known, plain, run.done, budget.elapsed(), f"{run.done / run.f.size:.0%} of subsets"))
+        statistics = {"subsets": run.done, "threads": run.threads, "cpu": budget.cpu_elapsed()}
+        if not run.finished:
+            return Solution(
+                Status.UNKNOWN if known is None else Status.FEASIBLE,
+                incumbent,
+                known,
+                plain,
+                None,
+                table.digest,
+                "dp",
+                statistics,
+            )
+        choice = tuple(run.choice().tolist())
+        score = table.total(choice)
+        if progress is not None:
+            progress(Progress(score, score, run.done, budget.elapsed(), "done"))
+        evidence = Exhausted("dynamic programming over all subsets, in exact sums")
+        return Solution(Status.OPTIMAL, choice, score, score, evidence, table.digest, "dp", statistics)
+
+
+def check_memory(n: int, bytes_per_subset: int, budget: Budget) -> None:
+    """Raise TooLargeError when 2^n entries do not fit into the budget's memory."""
+    memory = budget.memory
+    if memory is None:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    if n > 62 or bytes_per_subset << n > memory:
+        most = max(0, (memory // bytes_per_subset).bit_length() - 1)
+        raise TooLargeError(
+            f"{n} variables need {bytes_per_subset} x 2^{n} bytes; at most {most} variables fit into "
+            f"{memory / 2**30:.1f} GB: use another solver, or split the table"
+        )
+
+
+class _Sweep:
+    """The values of f, filled layer by layer of the top parts."""
+
+    def __init__(self, table: ScoreTable, threads: int) -> None:
+        n = table.n
+        self.table = table
+        self.low = min(LOW, n)
+        self.mid = min(MID, n - self.low)
+        self.top = n - self.low - self.mid
+        self.threads = 1 if n <= ALONE else threads
+        self.masks = table.masks[:, 0].astype(np.int64)
+        child = table.children
+        low_masks = self.masks & (1 << self.low) - 1
+        below = (1 << np.minimum(child, self.low)) - 1
+        squeezed = low_masks & below | low_masks >> 1 & ~below
+        self.low_masks = np.where(child < self.low, squeezed, low_masks)
+        self.mid_masks = self.masks >> self.low & (1 << self.mid) - 1
+        self.top_masks = self.masks >> (self.low + self.mid)
+        self.values = table.units.astype(np.float64)
+        self.f = np.empty(1 << n)
+        self.done = 0
+        self.scratch = threading.local()
+
+    @property
+    def finished(self) -> bool:
+        return self.done == self.f.size
+
+    def slices(self, budget: Budget) -> Iterator[None]:
+        """Work until everything is done or the budget ends; yields after each top part, some milliseconds."""
+        layers: list[list[int]] = [[] for _ in range(self.top + 1)]
+        for top in range(1 << self.top):
+            layers[top.bit_count()].append(top)
+        with ThreadPoolExecutor(self.threads) as pool:
+            for layer in layers:
+                if self.threads == 1:
+                    sizes: Iterator[int] = map(self._sweep, layer)
+                else:
+                    sizes = (future.result() for future in as_completed([pool.submit(self._sweep, t) for t in layer]))
+                while not budget.exhausted():
+                    size = next(sizes, 0)
+                    if not size:
+                        break
+                    self.done += size
+                    yield
+                else:
+                    pool.shutdown(cancel_futures=True)
+                    return
+
+    def _sweep(self, top: int) -> int:
+        """One top part; returns the number of subsets filled."""
+        mine = self.scratch
+        if not hasattr(mine, "room"):
+            mine.room = np.empty(1 << self.low)
+            mine.own = np.empty((self.low, 1 << (self.low - 1)))
+            mine.kept = np.empty(len(self.table), dtype=np.int64)
+        subsets.sweep(
+            top,
+            self.low,
+            self.mid,
+            self.table.n,
+            self.table.offsets,
+            self.low_masks,
+            self.mid_masks,
+            self.top_masks,
+            self.values,
+            self.f,
+            mine.room,
+            mine.own,
+            mine.kept,
+        )
+        return 1 << (self.low + self.mid)
+
+    def choice(self) -> NDArray[np.int64]:
+        """The rows of a graph that attains the optimum."""
+        rows: NDArray[np.int64] = subsets.trace(self.table.offsets, self.masks, self.table.units, self.f, self.table.n)
+        return rows
