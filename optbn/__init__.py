@@ -14,8 +14,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _EXPORTS: dict[str, str] = {
+    "BayesianNetwork": "optbn.network.network",
     "Dataset": "optbn.data.dataset",
+    "Structure": "optbn.network.structure",
+    "load_network": "optbn.network.catalog",
     "read": "optbn.data.read",
+    "read_network": "optbn.network.formats",
+    "write_network": "optbn.network.formats",
 }
 
 __all__ = ["__version__", *sorted(_EXPORTS)]

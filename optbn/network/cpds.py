@@ -186,6 +186,14 @@ class BinnedTableCPD(_Local):
             for domain, points in zip(self.parent_domains, self.cuts, strict=False)
         )
 
+    def configuration(self, cell: int) -> tuple[str, ...]:
+        """The parents' levels and bins in a cell."""
+        codes = np.unravel_index(cell, self._sizes) if self._sizes else ()
+        return tuple(
+            domain.levels[int(code)] if isinstance(domain, Categorical) else _bin(points, int(code))
+            for domain, points, code in zip(self.parent_domains, self.cuts, codes, strict=True)
+        )
+
     def cells(self, columns: Sequence[NDArray[Any]], n: int) -> NDArray[np.int64]:
         bins = [
             np.searchsorted(points, column, side="right") if isinstance(domain, Real) else column
@@ -211,6 +219,12 @@ class BinnedTableCPD(_Local):
 
 
 CPD = TableCPD | TreeCPD | BinnedTableCPD
+
+
+def _bin(points: NDArray[np.float64], number: int) -> str:
+    low = f"{points[number - 1]:g} <= " if number else ""
+    high = f" < {points[number]:g}" if number < len(points) else ""
+    return f"{low}x{high}" if low or high else "any"
 
 
 def _mixed_radix(columns: Sequence[NDArray[Any]], sizes: Sequence[int], n: int) -> NDArray[np.int64]:

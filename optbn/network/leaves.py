@@ -97,7 +97,8 @@ class CategoricalLeaves:
 
     def log_density(self, cells: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
         """float64[N]: log probability of the codes `values`; -inf where it is zero."""
-        return self._log[cells, values]
+        density: NDArray[np.float64] = self._log[cells, values]
+        return density
 
     def sample(self, cells: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
         """int64[N]: a level code per row."""

@@ -10,7 +10,7 @@ Cost: O(n * variables * levels) compares; an alarm row takes about a microsecond
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,21 +25,35 @@ if TYPE_CHECKING:
 BLOCK = 1 << 15
 
 
-def sample(network: BayesianNetwork, n: int, seed: int) -> Dataset:
-    """n rows. The declared range of a real variable is widened where a drawn value lies outside."""
+def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int], None] | None = None) -> Dataset:
+    """n rows. The declared range of a real variable is widened where a drawn value lies outside.
+
+    `progress` is told how many rows there are, from time to time.
+    """
     columns: list[NDArray[Any]] = [
-        np.empty(n, dtype=code_dtype(len(d.levels)) if isinstance(d, Categorical) else np.float64)
+        np.empty(n if n > 0 else 0, dtype=code_dtype(len(d.levels)) if isinstance(d, Categorical) else np.float64)
         for d in network.domains
     ]
-    for begin, block in sample_blocks(network, n, seed):
+    for begin, block in _blocks(network, n, seed):
+        rows = len(block[0]) if block else 0
         for column, part in zip(columns, block, strict=True):
-            column[begin : begin + len(part)] = part
-    domains = tuple(_covering(d, c) for d, c in zip(network.domains, columns, strict=True))
-    return Dataset(network.names, domains, tuple(columns))
+            column[begin : begin + rows] = part
+        if progress:
+            progress(begin + rows)
+    return _dataset(network, columns)
 
 
-def sample_blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-    """(first row, columns of codes or values) in blocks of at most BLOCK rows, without holding all n."""
+def sample_blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, Dataset]]:
+    """The same rows as (first row, Dataset) of at most BLOCK rows each, never holding all."""
+    for begin, block in _blocks(network, n, seed):
+        codes = [
+            part.astype(code_dtype(len(domain.levels))) if isinstance(domain, Categorical) else part
+            for domain, part in zip(network.domains, block, strict=True)
+        ]
+        yield begin, _dataset(network, codes)
+
+
+def _blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, list[NDArray[Any]]]]:
     if n < 0:
         raise NetworkError(f"cannot draw {n} rows")
     if seed < 0:
@@ -53,6 +67,11 @@ def sample_blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple
             parents = [block[p] for p in structure.parent_sets[v]]
             block[v] = network.cpds[v].sample(parents, rows, streams[v])
         yield begin, block
+
+
+def _dataset(network: BayesianNetwork, columns: list[NDArray[Any]]) -> Dataset:
+    domains = tuple(_covering(d, c) for d, c in zip(network.domains, columns, strict=True))
+    return Dataset(network.names, domains, tuple(columns))
 
 
 def _covering(domain: Domain, column: NDArray[Any]) -> Domain:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from optbn.errors import NetworkError
+from optbn.network.files import replacing
 from optbn.network.network import BayesianNetwork
 from optbn.registry import unknown
 
@@ -91,20 +92,10 @@ def read_network(path: str | PathLike[str], format: str | None = None, rescale: 
 def write_network(network: BayesianNetwork, path: str | PathLike[str], format: str | None = None) -> None:
     """Write a network to a file, in one step: a failure leaves what was there."""
     content = encode(network, format or format_of(path))
-    path = Path(path)
-    if path.suffix.lower() == ".gz":
+    if Path(path).suffix.lower() == ".gz":
         content = gzip.compress(content, mtime=0)
-    if path.exists() and not path.is_file():  # a device or a pipe
-        path.write_bytes(content)
-        return
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with replacing(path) as partial:
         partial.write_bytes(content)
-        os.replace(partial, path)
-    except FileNotFoundError:
-        raise NetworkError(f"{path}: there is no folder {path.parent}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _module(format: str) -> ModuleType:

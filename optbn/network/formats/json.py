@@ -198,12 +198,7 @@ def _matrix(rows: list[list[float]]) -> Any:
 
 def write(network: BayesianNetwork) -> bytes:
     """The network as JSON, one variable and one CPD per line."""
-    variables = [
-        _Variable(name, levels=list(domain.levels), ordered=domain.ordered)
-        if isinstance(domain, Categorical)
-        else _Variable(name, range=(domain.low, domain.high))
-        for name, domain in zip(network.names, network.domains, strict=True)
-    ]
+    variables = [_variable(name, domain) for name, domain in zip(network.names, network.domains, strict=True)]
     encode = msgspec.json.encode
     head = {"format": FORMAT, "version": VERSION, "name": network.name, "properties": network.properties}
     parts = [
@@ -212,6 +207,35 @@ def write(network: BayesianNetwork) -> bytes:
         b'"cpds":[\n' + b",\n".join(encode(_record(cpd)) for cpd in network.cpds) + b"]}\n",
     ]
     return b",\n".join(parts)
+
+
+def cpd_json(network: BayesianNetwork, name: str) -> bytes:
+    """One CPD, as it stands in the file."""
+    return msgspec.json.encode(_record(network.cpd(name)))
+
+
+def summary_json(network: BayesianNetwork) -> bytes:
+    """Counts, variables, domains and parents: the network without its parameters."""
+    content = {
+        "name": network.name,
+        "counts": {
+            "variables": network.n_variables,
+            "arcs": network.n_arcs,
+            "parameters": network.n_parameters,
+        },
+        "variables": [
+            {**msgspec.to_builtins(_variable(name, domain)), "parents": network.parents(name)}
+            for name, domain in zip(network.names, network.domains, strict=True)
+        ],
+        "properties": network.properties,
+    }
+    return msgspec.json.format(msgspec.json.encode(content), indent=1)
+
+
+def _variable(name: str, domain: Domain) -> _Variable:
+    if isinstance(domain, Categorical):
+        return _Variable(name, levels=list(domain.levels), ordered=domain.ordered)
+    return _Variable(name, range=(domain.low, domain.high))
 
 
 def _record(cpd: CPD) -> _Table | _Tree | _Binned:

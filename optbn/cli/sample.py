@@ -1,0 +1,98 @@
+"""`optbn sample`: rows drawn from a network, to a file or to stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from optbn.cli.networks import complete_network
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
+
+
+def sample(
+    network: Annotated[
+        str,
+        typer.Argument(help="A bundled network's name or a file.", autocompletion=complete_network, metavar="NETWORK"),
+    ],
+    rows: Annotated[int, typer.Option("-n", "--rows", help="How many rows.", min=0)] = 1000,
+    seed: Annotated[
+        int, typer.Option("--seed", help="The same seed draws the same rows, on every machine.", min=0)
+    ] = 1,
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="A .csv, .tsv, .parquet, .arrow or .feather file; - is csv to stdout.")
+    ] = "-",
+) -> None:
+    """Draw rows from a network.
+
+    The first rows of a longer sample with the same seed are the same rows. Text is written as it is drawn, so any
+    number of rows fits.
+
+    Example: optbn sample alarm -n 1000 --seed 1 -o data.csv
+    """
+    import sys
+    from pathlib import Path
+
+    from optbn.data.write import ENDINGS, write
+    from optbn.network.catalog import find_network
+    from optbn.network.files import replacing
+
+    found = find_network(network)
+    if output == "-":
+        with _progress(rows) as progress:
+            _write_text(found, rows, seed, sys.stdout.buffer, "csv", progress)
+        sys.stdout.buffer.flush()
+        return
+    suffix = Path(output).suffix.lower()
+    if suffix not in ENDINGS:
+        from optbn.errors import DataError
+
+        raise DataError(f"{output}: cannot tell the format by the name; the extensions are {' '.join(ENDINGS)}")
+    with replacing(output) as partial, _progress(rows) as progress:
+        if ENDINGS[suffix] in ("csv", "tsv"):
+            with partial.open("wb") as file:
+                _write_text(found, rows, seed, file, ENDINGS[suffix], progress)
+        else:
+            from optbn.network.sampling import sample as draw
+
+            write(draw(found, rows, seed, progress), partial, ENDINGS[suffix])
+
+
+def _write_text(
+    network: BayesianNetwork, rows: int, seed: int, file: Any, format: str, progress: Callable[[int], None] | None
+) -> None:
+    """Header and rows, one block at a time: every block is written as a table of its own, less its header."""
+    import io
+
+    from optbn.data.write import write
+    from optbn.network.sampling import sample, sample_blocks
+
+    header = io.BytesIO()
+    write(sample(network, 0, seed), header, format)
+    file.write(header.getvalue())
+    for begin, block in sample_blocks(network, rows, seed):
+        text = io.BytesIO()
+        write(block, text, format)
+        file.write(text.getbuffer()[len(header.getvalue()) :])
+        if progress:
+            progress(begin + block.n_rows)
+
+
+@contextmanager
+def _progress(rows: int) -> Iterator[Callable[[int], None] | None]:
+    """A bar on stderr, when that is a terminal and there is much to do."""
+    import sys
+
+    if not sys.stderr.isatty() or rows < 500_000:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("rows", total=rows)
+        yield lambda done: bar.update(task, completed=done)

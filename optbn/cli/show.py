@@ -1,0 +1,37 @@
+"""`optbn show`: a network, or one of its distributions, as text or JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from optbn.cli.networks import complete_network
+
+
+def show(
+    network: Annotated[
+        str,
+        typer.Argument(help="A bundled network's name or a file.", autocompletion=complete_network, metavar="NETWORK"),
+    ],
+    cpd: Annotated[
+        str | None, typer.Option("--cpd", help="Show the distribution of this variable.", metavar="VARIABLE")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Show a network's variables and arcs, or the distribution of one variable.
+
+    Example: optbn show alarm --cpd PRESS
+    """
+    from optbn.network.catalog import find_network
+    from optbn.network.render import cpd_text, network_text
+
+    found = find_network(network)
+    if as_json:
+        from optbn.network.formats.json import cpd_json, summary_json
+
+        print((cpd_json(found, cpd) if cpd is not None else summary_json(found)).decode())
+    elif cpd is not None:
+        print(cpd_text(cpd, found.cpd(cpd)))
+    else:
+        print(network_text(found))
