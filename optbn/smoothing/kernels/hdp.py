@@ -5,65 +5,146 @@ All arrays are laid out by `optbn.smoothing.hdp.plan`. Nodes are in breadth-firs
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
-from optbn.smoothing.kernels.variates import gamma, minus_log_beta, tables
+from optbn.smoothing.kernels.variates import gamma, minus_log_beta, normal, tables, uniform
 
 SHARED = 32
-"""In a large group the first factors of the rising factorials are drawn once for all nodes; see `concentrations`."""
+"""Nodes of a group are counted by size up to this; larger ones are dealt with one by one."""
+
+ROUNDS = 3
+"""Draws of the one concentration per sweep when it is drawn given the tables."""
 
 
 @njit(cache=True, nogil=True)
-def upward(n, base, alpha, group, phi, cells, cell_parent, cell_node, fixed, seated, state):
-    """Draw the table counts t | n, phi from the deepest cells to the root; n of an inner node is its children's sum.
+def log_rising(x, n):
+    """log of x (x + 1) ... (x + n - 1)."""
+    if n > 12:
+        return math.lgamma(x + n) - math.lgamma(x)
+    product = 1.0
+    for i in range(n):
+        product *= x + i
+    return math.log(product)
 
-    n        int64[m K], counts of customers; the leaves' stay, the inner nodes' are made here
-    base     int64[inner K], what children with one customer always send up
-    cells    int64[c], the cells that may have two customers or more, deepest first; their parents' cells and nodes
-    fixed    float64[G], tables of single customers per group;  seated  float64[G], out: all tables per group
+
+@njit(cache=True, nogil=True)
+def log_posterior(a, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes, histogram,
+                  shape, rate):  # fmt: skip
+    """log p(log a | n, phi) up to a constant: the counts of group g are Dirichlet-multinomial given the parents' phi.
+
+    A cell contributes rising(a phi, n), whose first factor is a up to a constant, a node 1 / rising(a, N).
     """
-    n[: len(base)] = base
-    seated[:] = fixed
-    for j in range(len(cells)):
-        customers = n[cells[j]]
-        g = group[cell_node[j]]
-        t = tables(customers, alpha[g] * phi[cell_parent[j]], state)
-        n[cell_parent[j]] += t
-        seated[g] += t
+    result = (shape + fixed[g] + cell_start[g + 1] - cell_start[g]) * math.log(a) - rate * a
+    product = 1.0
+    for j in range(cell_start[g], cell_start[g + 1]):
+        x, customers = a * phi[cell_parent[j]] + 1.0, n[cells[j]] - 1
+        if customers > 12:
+            result += math.lgamma(x + customers) - math.lgamma(x)
+            continue
+        for i in range(customers):
+            product *= x + i
+        if product > 1e100:
+            result += math.log(product)
+            product = 1.0
+    result += math.log(product)
+    if group_start[g + 1] - group_start[g] <= SHARED:
+        for j in range(group_start[g], group_start[g + 1]):
+            result -= log_rising(a, int(total[group_nodes[j]]))
+        return result
+    above = group_start[g + 1] - group_start[g]
+    for i in range(SHARED):
+        if above == 0:
+            return result
+        result -= above * math.log(a + i)
+        above -= histogram[i]
+    for j in range(group_start[g], group_start[g + 1]):
+        customers = int(total[group_nodes[j]])
+        if customers > SHARED:
+            result -= log_rising(a + SHARED, customers - SHARED)
+    return result
 
 
 @njit(cache=True, nogil=True)
-def concentrations(alpha, total, group_start, group_nodes, seated, shape, rate, histogram, rounds, state):
-    """alpha | tables, by the auxiliary q_j ~ Beta(alpha, N_j): alpha ~ Gamma(shape + sum t, rate + sum log 1/q_j).
+def count_sizes(g, total, group_start, group_nodes, histogram):
+    """histogram[min(N, SHARED) - 1]: how many nodes of the group have N customers."""
+    histogram[:] = 0
+    for j in range(group_start[g], group_start[g + 1]):
+        histogram[min(SHARED, int(total[group_nodes[j]])) - 1] += 1
+
+
+@njit(cache=True, nogil=True)
+def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes,
+              histogram, shape, rate, state):  # fmt: skip
+    """alpha_g | n, phi with the tables of the group integrated out: one step of a random walk on log alpha.
+
+    `adapt` tunes its step toward accepting .44 of the moves; only during burn-in, so what follows is a Markov chain.
+    """
+    if group_start[g + 1] - group_start[g] > SHARED:
+        count_sizes(g, total, group_start, group_nodes, histogram)
+    here = log_posterior(alpha[g], g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes,
+                         histogram, shape, rate)  # fmt: skip
+    to = alpha[g] * math.exp(step[g] * normal(state))
+    there = log_posterior(to, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes,
+                          histogram, shape, rate)  # fmt: skip
+    accepted = math.log(uniform(state)) < there - here
+    if accepted:
+        alpha[g] = to
+    if adapt:
+        step[g] *= math.exp(0.1 * ((1.0 if accepted else 0.0) - 0.44))
+
+
+@njit(cache=True, nogil=True)
+def given_tables(alpha, total, group_start, group_nodes, seated, shape, rate, histogram, state):
+    """alpha | tables for one group that spans levels: alpha ~ Gamma(shape + sum t, rate + sum -log q_j), q_j ~ Beta(alpha, N_j).
 
     -log q_j is distributed as sum_{i < N_j} Exp(alpha + i), so many nodes together need, per i, one gamma variate of
     shape #(N_j > i) for i < SHARED, and single beta variates Beta(alpha + SHARED, N_j - SHARED) only for large nodes.
-    `rounds` repeats the pair of draws: they are cheap beside a sweep and each forgets the old alpha a little more.
     """
-    for g in range(len(alpha)):
-        first, last = group_start[g], group_start[g + 1]
-        share = last - first > SHARED
-        if share:
-            histogram[:] = 0
-            for j in range(first, last):
-                histogram[min(SHARED, int(total[group_nodes[j]])) - 1] += 1
-        for _ in range(rounds):
-            spent = 0.0
-            if share:
-                above = last - first
-                for i in range(SHARED):
-                    if above == 0:
-                        break
-                    spent += gamma(np.float64(above), state) / (alpha[g] + i)
-                    above -= histogram[i]
-            for j in range(first, last):
-                customers = total[group_nodes[j]]
-                if not share:
-                    spent += minus_log_beta(alpha[g], customers, state)
-                elif customers > SHARED:
-                    spent += minus_log_beta(alpha[g] + SHARED, customers - SHARED, state)
-            alpha[g] = max(gamma(shape + seated[g], state) / (rate + spent), 1e-300)
+    count_sizes(0, total, group_start, group_nodes, histogram)
+    for _ in range(ROUNDS):
+        spent = 0.0
+        above = group_start[1]
+        for i in range(SHARED):
+            if above == 0:
+                break
+            spent += gamma(np.float64(above), state) / (alpha[0] + i)
+            above -= histogram[i]
+        for j in range(group_start[1]):
+            customers = total[group_nodes[j]]
+            if customers > SHARED:
+                spent += minus_log_beta(alpha[0] + SHARED, customers - SHARED, state)
+        alpha[0] = gamma(shape + seated, state) / (rate + spent)
+
+
+@njit(cache=True, nogil=True)
+def upward(n, base, inner_total, alpha, step, adapt, across, total, phi, cells, cell_parent, cell_above,
+           cell_start, fixed, group_start, group_nodes, shape, rate, histogram, state):  # fmt: skip
+    """Draw alpha and the table counts t | n, phi from the deepest level to the root, adding up n of the inner nodes.
+
+    n           int64[m K], customers; the leaves' stay, the inner nodes' are made here, and so are their totals
+    base        int64[inner K], what children with one customer always send up; inner_total, its sums per node
+    cells       int64[c], the cells that may have two customers or more, deepest first; their parents' cells and nodes (above);
+                those of group g are cell_start[g] .. cell_start[g + 1] - 1
+    fixed       float64[G], single customers per group
+    across      whether the one group spans levels; its concentration then needs all tables, and is drawn last
+    """
+    n[: len(base)] = base
+    total[: len(inner_total)] = inner_total
+    seated = 0
+    for g in range(len(alpha) - 1, -1, -1):
+        if not across:
+            given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_start, fixed, group_start,
+                      group_nodes, histogram, shape, rate, state)  # fmt: skip
+        for j in range(cell_start[g], cell_start[g + 1]):
+            t = tables(n[cells[j]], alpha[g] * phi[cell_parent[j]], state)
+            n[cell_parent[j]] += t
+            total[cell_above[j]] += t
+            seated += t
+    if across:
+        given_tables(alpha, total, group_start, group_nodes, fixed[0] + seated, shape, rate, histogram, state)
 
 
 @njit(cache=True, nogil=True)
@@ -125,28 +206,19 @@ def estimate(n, total, alpha, group, parent, alpha0, mean, sums, squares, moment
 
 @njit(cache=True, nogil=True)
 def run(
-    sweeps, every, rounds, keep, state, alpha, phi, n, total, parent, group, inner, base, cells, cell_parent, cell_node,
-    fixed, group_start, group_nodes, nodes, start, levels, shape, rate, alpha0, root_mean, mean, sums, squares,
-    moments, second, traced,
+    sweeps, keep, state, alpha, step, phi, n, total, parent, group, across, base, inner_total, cells, cell_parent,
+    cell_above, cell_start, fixed, group_start, group_nodes, nodes, start, levels, shape, rate, alpha0, root_mean, mean,
+    sums, squares, moments, second, traced,
 ):  # fmt: skip
-    """`sweeps` sweeps from the state (alpha, phi); with `keep` their estimates are added up. Returns nothing.
+    """`sweeps` sweeps from the state (alpha, phi); with `keep` their estimates are added up, without steps are tuned.
 
-    inner   the number of nodes up to the last inner one, whose totals change
     traced  float64[G], out: the sum of alpha over the sweeps
     Twin: tests.naive.smoothing.hdp_collapsed, another sampler of the same posterior.
     """
-    K = len(n) // len(total)
-    seated = np.empty(len(alpha))
     histogram = np.zeros(SHARED, dtype=np.int64)
-    for sweep in range(sweeps):
-        upward(n, base, alpha, group, phi, cells, cell_parent, cell_node, fixed, seated, state)
-        for u in range(inner):
-            together = 0
-            for k in range(K):
-                together += n[u * K + k]
-            total[u] = together
-        if sweep % every == every - 1:
-            concentrations(alpha, total, group_start, group_nodes, seated, shape, rate, histogram, rounds, state)
+    for _ in range(sweeps):
+        upward(n, base, inner_total, alpha, step, not keep, across, total, phi, cells, cell_parent, cell_above,
+               cell_start, fixed, group_start, group_nodes, shape, rate, histogram, state)  # fmt: skip
         downward(n, total, alpha, group, parent, phi, nodes, start, levels, alpha0, root_mean, state)
         if keep:
             traced += alpha

@@ -1,7 +1,7 @@
-"""Random variates for compiled samplers, from 256 bits of state held by the caller.
+"""Random variates for compiled samplers, from one 64-bit word of state held by the caller.
 
-The generator is xoshiro256++ (Blackman and Vigna); the caller seeds the four words from a numpy Generator, so a result
-depends on the seed alone. Gamma variates are Marsaglia and Tsang's (2000), on the log scale for shapes below one,
+The generator is SplitMix64 (Steele, Lea and Flood 2014): its state is a counter, so draws do not wait for each other.
+The caller takes the word from a numpy Generator, so a result depends on the seed alone. Gamma variates are Marsaglia and Tsang's (2000), on the log scale for shapes below one,
 where the variate itself would underflow. Table counts of the Chinese restaurant process are exact and cost
 O(a log n) instead of O(n); see `tables`.
 """
@@ -14,23 +14,15 @@ import numpy as np
 from numba import njit, uint64
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _rotate(x, k):
-    return (x << uint64(k)) | (x >> uint64(64 - k))
-
-
 @njit(cache=True, nogil=True)
 def uniform(state):
-    """A float64 in the open interval (0, 1), never 0 or 1; `state` is uint64[4], not all zero."""
-    result = _rotate(state[0] + state[3], 23) + state[0]
-    t = state[1] << uint64(17)
-    state[2] ^= state[0]
-    state[3] ^= state[1]
-    state[1] ^= state[2]
-    state[0] ^= state[3]
-    state[2] ^= t
-    state[3] = _rotate(state[3], 45)
-    return (np.float64(result >> uint64(12)) + 0.5) * 2.220446049250313e-16  # 2^-52
+    """A float64 in the open interval (0, 1), never 0 or 1; `state` is uint64[1]."""
+    state[0] += uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
+    z ^= z >> uint64(31)
+    return (np.float64(z >> uint64(12)) + 0.5) * 2.220446049250313e-16  # 2^-52
 
 
 @njit(cache=True, nogil=True)
@@ -98,8 +90,7 @@ def tables(n, a, state):
         return t
     stop = n if 4.0 * a >= n else min(n, max(32, int(4.0 * a)))
     for i in range(1, stop):
-        if uniform(state) * (a + i) < a:
-            t += 1
+        t += uniform(state) * (a + i) < a
     x = stop - 1.0
     last = 0
     while stop < n:
