@@ -1,6 +1,40 @@
 """Phase I: local scores. SCORES lists them by name; adding one is a module and a line here."""
 
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from optbn.errors import UnknownNameError
+from optbn.registry import lookup
+
+if TYPE_CHECKING:
+    from optbn.scores.protocol import LocalScore
+
 SCORES: dict[str, str] = {
+    "aic": "optbn.scores.aic:AIC",
+    "bdeu": "optbn.scores.bdeu:BDeu",
+    "bds": "optbn.scores.bds:BDs",
+    "bge": "optbn.scores.bge:BGe",
+    "bic": "optbn.scores.bic:BIC",
+    "fnml": "optbn.scores.fnml:FNML",
+    "k2": "optbn.scores.k2:K2",
     "pcart": "optbn.scores.pcart:PCART",
     "pcartp": "optbn.scores.pcart:PCARTP",
+    "qnml": "optbn.scores.qnml:QNML",
 }
+
+
+def load_score(score: str | LocalScore, **settings: Any) -> LocalScore:
+    """The score of that name with these settings; a score that is one already is returned as it is."""
+    if not isinstance(score, str):
+        if settings:
+            raise UnknownNameError(f"settings {', '.join(settings)} go with the name of a score, not with {score!r}")
+        return score
+    made = lookup("score", SCORES, score)
+    known = [field.name for field in fields(made)]
+    for name in settings:
+        if name not in known:
+            raise UnknownNameError(f"score {score!r} has no setting {name!r}; it has: {', '.join(known) or 'none'}")
+    found: LocalScore = made(**settings)
+    return found

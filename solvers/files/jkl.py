@@ -126,20 +126,20 @@ class Lines:
         encoded = [name.encode() for name in names]
         text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
         offsets = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
-        children = np.ascontiguousarray(children, dtype=np.int64)
+        of: NDArray[np.int64] = np.ascontiguousarray(children, dtype=np.int64)
         starts, ends = self.starts[rows], self.ends[rows]
         masks = np.zeros((len(rows), max(1, -(-len(names) // 64))), dtype=np.uint64)
         digits = np.empty(int((ends - starts + 1).sum()), dtype=np.uint8)
         wrong, row, start, end, used = parse.parse_rows(
-            self.buffer, starts, ends, children, counted, parse.hash_names(text, offsets), text, offsets, masks, digits
+            self.buffer, starts, ends, of, counted, parse.hash_names(text, offsets), text, offsets, masks, digits
         )
         if wrong != parse.OK:
-            raise self.error(rows[row], self._complaint(wrong, names[children[row]], start, end))
+            raise self.error(rows[row], self._complaint(wrong, names[of[row]], start, end))
         scores = np.fromstring(digits[:used].tobytes(), dtype=np.float64, sep="\n")
         huge = np.flatnonzero(~np.isfinite(scores))
         if len(huge):
             raise self.error(rows[huge[0]], "the score is too large for a 64-bit float")
-        return Rows(tuple(names), children, masks, scores)
+        return Rows(tuple(names), of, masks, scores)
 
     def _complaint(self, wrong: int, child: str, start: int, end: int) -> str:
         if wrong == parse.WRONG_COUNT:

@@ -54,7 +54,7 @@ def hash_names(text, offsets):
 
 @njit(cache=True, nogil=True)
 def parse_rows(buffer, starts, ends, children, counted, table, text, offsets, masks, digits):
-    """Parse "score [k] p1 .. pk" lines into `masks` (uint64[m, W], zeros on entry) and `digits` (uint8, scores by line).
+    """Parse "score [k] p1 .. pk" lines into `masks` (uint64[m, W], zeros on entry) and `digits` (a score per line).
 
     counted   whether the second token is the number of parents (the .jkl way) or parents follow at once (.pss)
     returns   (OK, 0, 0, 0, bytes of `digits` used) or (what is wrong, line, start and end of the token, 0)

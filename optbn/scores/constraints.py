@@ -1,0 +1,205 @@
+"""Which parent sets may be candidates: size limits, forbidden and required arcs, tiers, roots and leaves.
+
+All of these say, per child, which variables may be parents, which must be, and how many there may be. The descendants
+of a child along required arcs can never be its parents (that would close a cycle), so they are not allowed either.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.errors import OptbnError
+from optbn.registry import unknown
+
+Arc = tuple[str, str]
+
+log = logging.getLogger(__name__)
+
+
+class ConstraintError(OptbnError, ValueError):
+    """Constraints that contradict each other or name what does not exist."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Build it with `build`.
+
+    allowed      bool[n, n], whether the column's variable may be a parent of the row's
+    required     bool[n, n], whether it must be; a subset of `allowed`
+    max_parents  int64[n], at least as many as are required, at most as many as are allowed
+    """
+
+    allowed: NDArray[np.bool_]
+    required: NDArray[np.bool_]
+    max_parents: NDArray[np.int64]
+
+    @classmethod
+    def build(
+        cls,
+        names: Sequence[str],
+        max_parents: int | Mapping[str, int],
+        forbidden: Iterable[Arc] = (),
+        required: Iterable[Arc] = (),
+        tiers: Sequence[Sequence[str]] = (),
+        roots: Iterable[str] = (),
+        leaves: Iterable[str] = (),
+    ) -> Constraints:
+        """From names; contradictions are refused by name.
+
+        max_parents  a limit for all, or per variable ("*" for the variables that are not listed, else no limit)
+        forbidden    (parent, child) pairs that may not be arcs;  required  pairs that must be
+        tiers        a variable's parents come from its own or an earlier tier; unlisted variables are free
+        roots        variables without parents;  leaves  variables without children
+        """
+        index = {name: v for v, name in enumerate(names)}
+        n = len(names)
+
+        def at(name: str) -> int:
+            if name not in index:
+                raise unknown("variable", name, names)
+            return index[name]
+
+        allowed = ~np.eye(n, dtype=np.bool_)
+        why = np.full((n, n), "", dtype=object)  # what took a parent away, for messages
+
+        def forbid(child: int, parent: int, reason: str) -> None:
+            allowed[child, parent] = False
+            why[child, parent] = reason
+
+        for parent, child in forbidden:
+            if at(parent) == at(child):
+                raise ConstraintError(f"the forbidden arc {parent} -> {child} is a loop")
+            forbid(at(child), at(parent), "is also forbidden")
+        tier: dict[int, int] = {}
+        for number, members in enumerate(tiers):
+            for name in members:
+                if at(name) in tier:
+                    raise ConstraintError(f"{name!r} is in tier {tier[at(name)] + 1} and in tier {number + 1}")
+                tier[at(name)] = number
+        for v in tier:
+            for u in tier:
+                if tier[u] > tier[v]:
+                    forbid(v, u, f"goes against the tiers ({names[u]!r} comes after {names[v]!r})")
+        for name in roots:
+            for u in range(n):
+                forbid(at(name), u, f"goes against {name!r} being a root")
+        for name in leaves:
+            for v in range(n):
+                forbid(v, at(name), f"goes against {name!r} being a leaf")
+
+        must = np.zeros((n, n), dtype=np.bool_)
+        for parent, child in required:
+            p, c = at(parent), at(child)
+            if p == c:
+                raise ConstraintError(f"the required arc {parent} -> {child} is a loop")
+            if not allowed[c, p]:
+                raise ConstraintError(f"the required arc {parent} -> {child} {why[c, p]}")
+            must[c, p] = True
+        ancestors = _closure(names, must)
+        allowed &= ~ancestors.T
+
+        limit = _limits(names, max_parents)
+        for v in range(n):
+            needs = np.flatnonzero(must[v]).tolist()
+            if len(needs) > limit[v]:
+                parents = ", ".join(names[u] for u in needs)
+                raise ConstraintError(f"{names[v]!r} may have {limit[v]} parents, but needs {len(needs)}: {parents}")
+        return cls(allowed, must, np.minimum(limit, allowed.sum(axis=1)))
+
+    @property
+    def n(self) -> int:
+        return len(self.allowed)
+
+    @property
+    def largest(self) -> int:
+        """The size of the largest candidate of any child."""
+        return int(self.max_parents.max())
+
+    def wanted(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """bool[m, n]: whether set i is a candidate of child v."""
+        k = sets.shape[1]
+        may: NDArray[np.bool_] = np.broadcast_to(self.max_parents >= k, (len(sets), self.n)).copy()
+        for j in range(k):
+            may &= self._allowed_by_parent[sets[:, j]]
+        if self._needs.any():
+            has = np.zeros((len(sets), self.n), dtype=np.int64)
+            for j in range(k):
+                has += self._required_by_parent[sets[:, j]]
+            may &= has == self._needs
+        return may
+
+    def count(self, size: int) -> int:
+        """How many candidates of that size there are, over all children."""
+        free = self.allowed.sum(axis=1) - self._needs
+        return sum(
+            math.comb(int(free[v]), size - int(self._needs[v]))
+            for v in range(self.n)
+            if self._needs[v] <= size <= self.max_parents[v]
+        )
+
+    @cached_property
+    def _needs(self) -> NDArray[np.int64]:
+        needs: NDArray[np.int64] = self.required.sum(axis=1)
+        return needs
+
+    @cached_property
+    def _allowed_by_parent(self) -> NDArray[np.bool_]:
+        return np.ascontiguousarray(self.allowed.T)
+
+    @cached_property
+    def _required_by_parent(self) -> NDArray[np.bool_]:
+        return np.ascontiguousarray(self.required.T)
+
+
+def parse_arc(text: str) -> Arc:
+    """("A", "B") from "A->B"."""
+    parent, arrow, child = (part.strip() for part in text.partition("->"))
+    if not (parent and arrow and child) or "->" in child:
+        raise ConstraintError(f"{text!r} is not an arc, expected something like 'A->B'")
+    return parent, child
+
+
+def _limits(names: Sequence[str], max_parents: int | Mapping[str, int]) -> NDArray[np.int64]:
+    """int64[n], the size limits, none of them above n - 1."""
+    n = len(names)
+    if isinstance(max_parents, Mapping):
+        for name in max_parents:
+            if name != "*" and name not in names:
+                raise unknown("variable", name, names)
+        default = max_parents.get("*", n - 1)
+        given = {name: max_parents.get(name, default) for name in names}
+    else:
+        given = dict.fromkeys(names, max_parents)
+    for name, limit in given.items():
+        if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 0:
+            raise ConstraintError(f"max_parents of {name!r} is {limit!r}, expected an integer of at least 0")
+    if max(given.values()) > n - 1:
+        log.warning("max_parents is %d, but a variable has only %d others: using %d", max(given.values()), n - 1, n - 1)
+    return np.minimum([given[name] for name in names], n - 1).astype(np.int64)
+
+
+def _closure(names: Sequence[str], must: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[n, n]: whether the column's variable is an ancestor of the row's along required arcs; a cycle is refused."""
+    reach = must.copy()
+    for middle in range(len(names)):
+        reach |= reach[:, middle : middle + 1] & reach[middle]
+    if reach.diagonal().any():
+        start = int(np.flatnonzero(reach.diagonal())[0])
+        walks: list[tuple[int, ...]] = [(start,)]
+        seen = {start}  # along arcs, breadth first: a shortest cycle
+        for walk in walks:
+            for child in np.flatnonzero(must[:, walk[-1]] & reach[start]).tolist():
+                if child == start:
+                    cycle = " -> ".join(names[v] for v in (*walk, start))
+                    raise ConstraintError(f"the required arcs form a cycle: {cycle}")
+                if child not in seen:
+                    seen.add(child)
+                    walks.append((*walk, child))
+    return reach

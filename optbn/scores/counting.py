@@ -1,0 +1,276 @@
+"""Scores of categorical data that are sums over the cells of contingency tables.
+
+All of BDeu, BDs, K2, BIC, AIC, fNML and qNML have the form, for a child of r levels whose parents P have q
+configurations (declared levels, observed or not),
+
+    score(v, P) = sum over cells of P + v: joint(count) - sum over cells of P: parent(count) - penalty(q, r)
+
+with terms that vanish at count 0. So one table per *set* of variables serves every member as the child: a block asks
+for the distinct sets P + v, each is counted and summed once, and its sum goes to all its families of the block. A
+score is then a few lines: its three functions.
+
+Cost per distinct set: about a pass over the rows in which all members but one are away from their commonest level,
+plus its cells; see kernels/counts.py for how tables of smaller sets pay for the rest.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical, Dataset
+from optbn.errors import DataError, UnsupportedError
+from optbn.scores.kernels import counts as kernels
+from optbn.scores.kernels.sets import binomials, join, sets_between
+from optbn.scores.kernels.terms import LOG_GAMMA, N_LOG_N, N_LOG_REGRET, tabulate
+
+MAX_LEVELS = 1 << 16
+TABULATED_COUNTS = 1 << 16  # terms of larger counts are computed where they occur
+TABULATED_BYTES = 64 << 20
+DENSE_CELLS = 1 << 14  # tables with more cells are laid out only if rows are as many
+
+
+class Term(NamedTuple):
+    """A function of a count; `kind` is one of kernels/terms.py."""
+
+    kind: int
+    parameter: float = 0.0
+
+
+def log_gamma(a: float) -> Term:
+    """n -> lgamma(n + a) - lgamma(a)"""
+    return Term(LOG_GAMMA, a)
+
+
+def n_log_n() -> Term:
+    """n -> n log n"""
+    return Term(N_LOG_N)
+
+
+def n_log_regret(levels: int) -> Term:
+    """n -> n log n + log C(levels, n)"""
+    return Term(N_LOG_REGRET, float(levels))
+
+
+class CountTerms(Protocol):
+    """What a score of this family says; q and cells = q r are floats because products of levels have no limit."""
+
+    @property
+    def observed(self) -> bool:
+        """Whether q stands for the configurations of P that occur in the data instead of the declared ones."""
+        ...
+
+    def joint(self, cells: float) -> Term: ...
+
+    def parent(self, configurations: float, levels: int) -> Term: ...
+
+    def penalty(self, configurations: float, levels: int, rows: int) -> float: ...
+
+
+@dataclass(frozen=True, eq=False)
+class CountTable:
+    """The local structure of a full table: counts of the child's levels (last axis) per parents' levels."""
+
+    child: int
+    parents: tuple[int, ...]
+    counts: NDArray[np.int64]
+
+
+class CountScore:
+    """A score of the family above tied to its data; a BoundScore."""
+
+    def __init__(self, terms: CountTerms, data: Dataset) -> None:
+        self._terms = terms
+        self._data = data
+        self._levels = np.array(_levels(terms, data), dtype=np.int64)
+        self._n, self._rows = data.n_variables, data.n_rows
+        self._codes = np.empty((self._n, self._rows), dtype=np.uint16)
+        for v, column in enumerate(data.columns):
+            self._codes[v] = _commonest_first(column, int(self._levels[v]))
+        self._rare, self._rare_starts = kernels.rare_rows(self._codes)
+        self._dense_cells = max(DENSE_CELLS, self._rows)
+        self._book = _Book(self._rows, tabulating=not terms.observed)
+        self._distinct_levels, self._level_class = np.unique(self._levels, return_inverse=True)
+        self._lower_bytes = 512 << 20
+        self._lower: dict[int, tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
+        self._lock = threading.Lock()
+
+    def limit_memory(self, size: int) -> None:
+        """Keep tables of smaller sets only up to that many bytes."""
+        self._lower_bytes = size // 4
+
+    def block(
+        self,
+        sets: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+        floor: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """See BoundScore; the floor is of no use, since counting costs less than any bound."""
+        sets = np.ascontiguousarray(sets, dtype=np.int32)
+        joined, where = join(sets, wanted)
+        terms = self._terms
+        # q per set, then the parents' sums, one column per kind of child that needs its own term
+        own_q = self._cells(sets)
+        if terms.observed:
+            _, occurring = self._sums(sets, np.full((len(sets), 1), -1, dtype=np.int32))
+            own_q = occurring.astype(np.float64)
+        q_values, q_of = np.unique(own_q, return_inverse=True)
+        r_values = [int(r) for r in self._distinct_levels]
+        rows_of = np.array(
+            [[self._book.row(terms.parent(q, r)) for r in r_values] for q in q_values.tolist()], dtype=np.int32
+        ).reshape(len(q_values), len(r_values))
+        columns, own_of = np.unique(rows_of, axis=1, return_inverse=True)
+        own, _ = self._sums(sets, columns[q_of])
+        penalty = np.array([[terms.penalty(q, r, self._rows) for r in r_values] for q in q_values.tolist()])
+        # the joined sets' sums
+        if terms.observed:
+            i, v = np.nonzero(where >= 0)
+            slots = (sets[i] < v[:, None]).sum(axis=1)
+            rows = np.full((len(joined), sets.shape[1] + 1), -1, dtype=np.int32)
+            rows[where[i, v], slots] = self._joint_rows(own_q[i] * self._levels[v])
+        else:
+            rows = self._joint_rows(self._cells(joined))[:, None]
+        joint, _ = self._sums(joined, rows)
+        scores: NDArray[np.float64] = kernels.assemble(
+            sets,
+            where,
+            joint,
+            own,
+            own_of.ravel().astype(np.int64),
+            penalty.reshape(len(q_values), len(r_values)),
+            q_of,
+            self._level_class,
+        )
+        return scores
+
+    def fitted(self, child: int, parents: tuple[int, ...]) -> CountTable:
+        """The counts behind one score."""
+        shape = [int(self._levels[u]) for u in (*parents, child)]
+        if math.prod(shape) > 1 << 30:
+            names = ", ".join(self._data.names[u] for u in parents)
+            raise UnsupportedError(f"the table of {self._data.names[child]!r} given {{{names}}} has {shape} cells")
+        columns = [self._data.columns[u].astype(np.int64) for u in (*parents, child)]
+        cell = np.ravel_multi_index(columns, shape)
+        return CountTable(child, parents, np.bincount(cell, minlength=math.prod(shape)).reshape(shape))
+
+    def _joint_rows(self, cells: NDArray[np.float64]) -> NDArray[np.int32]:
+        """The rows of the term book for tables of that many cells."""
+        values, of = np.unique(cells, return_inverse=True)
+        rows = [self._book.row(self._terms.joint(value)) for value in values.tolist()]
+        return np.array(rows, dtype=np.int32)[of]
+
+    def _cells(self, sets: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[m]: the product of the members' levels, multiplied in ascending order."""
+        cells = np.ones(len(sets))
+        for j in range(sets.shape[1]):
+            cells *= self._levels[sets[:, j]]
+        return cells
+
+    def _sums(self, sets: NDArray[np.int32], rows: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        k = sets.shape[1]
+        lower, starts = self._tables(k - 1, len(sets))
+        tables, kinds, parameters = self._book.arrays()
+        sums, observed = kernels.cell_sums(
+            sets, self._codes, self._levels, self._rare, self._rare_starts, lower, starts, binomials(self._n, k),
+            self._dense_cells, np.ascontiguousarray(rows), tables, kinds, parameters,
+        )  # fmt: skip
+        return sums, observed
+
+    def _tables(self, k: int, asked: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The tables of all k-sets and where each starts; empty when they would not fit or not pay for `asked` sets."""
+        none = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+        if k < 1:
+            return none
+        with self._lock:
+            if k not in self._lower:
+                choose = binomials(self._n, k)
+                if choose[self._n, k] < 0 or asked < choose[self._n, k] / 4:
+                    return none
+                if 4 * _symmetric(self._levels, k) + 12 * choose[self._n, k] > self._lower_bytes:
+                    self._lower[k] = none
+                    return none
+                self._lower[k] = self._build(k, choose)
+            return self._lower[k]
+
+    def _build(self, k: int, choose: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        sets = sets_between(self._n, k, 0, int(choose[self._n, k]), choose)
+        starts = np.concatenate([[0], np.cumsum(self._cells(sets))]).astype(np.int64)
+        lower, lower_starts = self._lower.get(k - 1, (np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)))
+        tables = kernels.all_tables(
+            sets, self._codes, self._levels, self._rare, self._rare_starts, lower, lower_starts, choose, starts
+        )
+        return tables, starts
+
+
+class _Book:
+    """The terms in use, each a row: its kind, its parameter, and (for the first ones) its values at small counts."""
+
+    def __init__(self, rows: int, tabulating: bool) -> None:
+        self._length = min(rows + 1, TABULATED_COUNTS)
+        self._tabulated = TABULATED_BYTES // (8 * self._length) if tabulating else 0
+        self._rows: dict[Term, int] = {}
+        self._values: list[NDArray[np.float64]] = []
+        self._arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None = None
+        self._lock = threading.Lock()
+
+    def row(self, term: Term) -> int:
+        """The row of a term, added when it is new."""
+        with self._lock:
+            if term not in self._rows:
+                if len(self._values) < self._tabulated:
+                    self._values.append(tabulate(term.kind, term.parameter, self._length))
+                self._rows[term] = len(self._rows)
+                self._arrays = None
+            return self._rows[term]
+
+    def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+        """(tables, kinds, parameters) of all rows so far."""
+        with self._lock:
+            if self._arrays is None:
+                tables = np.array(self._values).reshape(len(self._values), self._length)
+                kinds = np.array([term.kind for term in self._rows], dtype=np.int64)
+                self._arrays = tables, kinds, np.array([term.parameter for term in self._rows], dtype=np.float64)
+            return self._arrays
+
+
+def _levels(terms: CountTerms, data: Dataset) -> Sequence[int]:
+    """The declared levels of every column; a column this family of scores cannot serve is refused by name."""
+    if data.n_rows == 0:
+        raise DataError("the data have no rows, there is nothing to score")
+    name = type(terms).__name__
+    for column, domain in zip(data.names, data.domains, strict=True):
+        if not isinstance(domain, Categorical):
+            raise UnsupportedError(
+                f"column {column!r} is real, {name} needs categorical data: discretise it, or use a score for mixed "
+                "data (pcart, ft) or for real data (bge, bic)"
+            )
+        if len(domain.levels) > MAX_LEVELS:
+            raise UnsupportedError(
+                f"column {column!r} has {len(domain.levels)} levels, {name} takes at most {MAX_LEVELS}: merge levels, "
+                "or leave the column out"
+            )
+    return data.cardinalities
+
+
+def _commonest_first(column: NDArray[Any], levels: int) -> NDArray[np.uint16]:
+    """Codes with 0 and the commonest level's code exchanged."""
+    common = int(np.argmax(np.bincount(column, minlength=max(levels, 1))))
+    new = np.arange(max(levels, 1), dtype=np.uint16)
+    new[common], new[0] = 0, common
+    exchanged: NDArray[np.uint16] = new[column]
+    return exchanged
+
+
+def _symmetric(levels: NDArray[np.int64], k: int) -> float:
+    """The elementary symmetric polynomial: the cells of all k-sets' tables together."""
+    e = np.zeros(k + 1)
+    e[0] = 1.0
+    for size in levels:
+        e[1:] += size * e[:-1]
+    return float(e[k])

@@ -1,0 +1,106 @@
+"""Scores of real data under linear-Gaussian models, all from residuals in one matrix of cross products.
+
+Both the Gaussian BIC and BGe are, for a predictor set P of k members,
+
+    score(v, P) = constant_k - determinant_k log |M_P| - residual_k log (residual of v on P in M)
+
+with a matrix M and three coefficients per size. kernels/gaussian.py finds the residuals of all v at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical, Dataset
+from optbn.errors import DataError, UnsupportedError
+from optbn.scores.kernels.gaussian import residuals
+
+# A residual below this fraction of the variance is rounding noise of the cross products, not information.
+SMALLEST_RESIDUAL = 1e-10
+
+
+class Coefficients(NamedTuple):
+    """See the module's header."""
+
+    constant: float
+    determinant: float
+    residual: float
+
+
+@dataclass(frozen=True, eq=False)
+class LinearGaussian:
+    """The local structure: child = intercept + coefficients . parents + noise, by maximum likelihood."""
+
+    child: int
+    parents: tuple[int, ...]
+    intercept: float
+    coefficients: NDArray[np.float64]
+    variance: float
+
+
+class GaussianScore:
+    """A score of the form above tied to its data; a BoundScore."""
+
+    def __init__(self, data: Dataset, matrix: NDArray[np.float64], coefficients: Callable[[int], Coefficients]) -> None:
+        self._data = data
+        self._matrix = np.ascontiguousarray(matrix)
+        self._coefficients = coefficients
+        self._smallest = SMALLEST_RESIDUAL * np.diag(matrix)
+
+    def block(
+        self,
+        sets: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+        floor: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """See BoundScore; no floor is needed, a family costs a few multiplications."""
+        sets = np.ascontiguousarray(sets, dtype=np.int32)
+        log_det, residual, bad = residuals(sets, self._matrix, self._smallest)
+        if bad >= 0:
+            raise self._dependent(sets[bad].tolist())
+        weak = wanted & ~(residual > self._smallest)
+        if weak.any():
+            row, child = np.argwhere(weak)[0]
+            raise self._dependent([*sets[row].tolist(), int(child)])
+        at = self._coefficients(sets.shape[1])
+        out = np.full(wanted.shape, -np.inf)
+        scores = at.constant - at.determinant * log_det[:, None] - at.residual * np.log(np.where(wanted, residual, 1.0))
+        out[wanted] = scores[wanted]
+        return out
+
+    def fitted(self, child: int, parents: tuple[int, ...]) -> LinearGaussian:
+        """The maximum-likelihood regression of the child on its parents."""
+        y = self._data.columns[child]
+        x = np.column_stack([np.ones(len(y)), *(self._data.columns[u] for u in parents)])
+        found = np.linalg.lstsq(x, y, rcond=None)[0]
+        return LinearGaussian(child, parents, float(found[0]), found[1:], float(np.mean((y - x @ found) ** 2)))
+
+    def _dependent(self, members: list[int]) -> DataError:
+        names = [repr(self._data.names[u]) for u in members]
+        return DataError(
+            f"the columns {', '.join(names)} are linearly dependent (to within {SMALLEST_RESIDUAL:g} of a variance), "
+            "so their likelihood has no bound: leave one of them out"
+        )
+
+
+def cross_products(score: Any, data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(means, centred cross products) of real data; other data are refused by name."""
+    name = type(score).__name__
+    if data.n_rows == 0:
+        raise DataError("the data have no rows, there is nothing to score")
+    for column, domain, values in zip(data.names, data.domains, data.columns, strict=True):
+        if isinstance(domain, Categorical):
+            raise UnsupportedError(
+                f"column {column!r} is categorical, {name} needs real data here: use a score for mixed data (pcart, ft)"
+            )
+        if values.min() == values.max():
+            raise DataError(f"column {column!r} has one distinct value, so {name} is not defined: leave it out")
+    x = np.column_stack(data.columns)
+    means = x.mean(axis=0)
+    x -= means
+    return means, x.T @ x

@@ -1,0 +1,223 @@
+"""The whole of Phase I: data and a score in, a ScoreTable out.
+
+Levels of the lattice of predictor sets in turn; each level in blocks that fit the memory and take a fraction of a
+second, on all cores; each finished block kept on disk when there is a store. See candidates.py for what a block does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from hashlib import sha256
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Dataset
+from optbn.errors import DataError
+from optbn.scores import load_score
+from optbn.scores.candidates import Candidates, group_width
+from optbn.scores.constraints import Arc, Constraints
+from optbn.scores.memory import parse_memory
+from optbn.scores.protocol import BoundScore, LocalScore
+from optbn.scores.spread import check_jobs, spread
+from optbn.scores.store import Block, Store, Survivors
+from solvers.table import ScoreTable
+
+BLOCK_SECONDS = 0.3  # how long a block should take: short enough for Ctrl-C, progress and an even spread
+BYTES_PER_FAMILY = 160  # work space of a block: masks, floors, scores and a score's own lists
+FIRST_BLOCK = 4096  # sets, before anything is known about the speed
+
+
+@dataclass(frozen=True)
+class ScoreProgress:
+    """One report of a running Phase I; families of a resumed store count as done at once."""
+
+    done: int
+    total: int
+    survivors: int
+    size: int  # parents per set at the moment
+    seconds: float
+    resumed: int = 0  # families found in the store
+
+    @property
+    def rate(self) -> float:
+        """Families per second in this run."""
+        return (self.done - self.resumed) / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left at this rate; infinite while nothing is known."""
+        return (self.total - self.done) / self.rate if self.rate > 0 else float("inf")
+
+
+ProgressCallback = Callable[[ScoreProgress], None]
+
+
+def score_table(
+    data: Dataset | str | PathLike[str],
+    score: str | LocalScore = "bdeu",
+    max_parents: int | Mapping[str, int] = 3,
+    *,
+    forbidden: Iterable[Arc] = (),
+    required: Iterable[Arc] = (),
+    tiers: Sequence[Sequence[str]] = (),
+    roots: Iterable[str] = (),
+    leaves: Iterable[str] = (),
+    jobs: int | None = None,
+    memory: int | str | None = None,
+    store: str | PathLike[str] | None = None,
+    progress: ProgressCallback | None = None,
+    **settings: Any,
+) -> ScoreTable:
+    """Score every candidate parent set of every variable and keep those that no subset matches.
+
+    score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
+    max_parents  one limit, or a limit per variable ("*": for those not listed)
+    forbidden, required   (parent, child) pairs;  tiers  groups of names, causes first
+    roots, leaves         variables without parents, without children
+    jobs         threads (default: all cores; the table does not depend on it)
+    memory       bytes or "4G" (default: half of the machine)
+    store        a folder that keeps finished blocks: a run that was stopped goes on there
+    """
+    data = as_dataset(data)
+    method = load_score(score, **settings)
+    constraints = Constraints.build(data.names, max_parents, forbidden, required, tiers, roots, leaves)
+    limit, threads = parse_memory(memory), check_jobs(jobs)
+    bound = bind(method, data, limit)
+    width = group_width(data.n_variables, constraints.largest, limit)
+    with ExitStack() as stack:
+        kept = None
+        if store is not None:
+            run = describe_run(data, method, constraints) | {"responses at a time": width}
+            kept = stack.enter_context(Store.open(store, run))
+        work = Candidates(data.names, bound, constraints, width)
+        run_ = _Run(work, kept, threads, limit // 4, progress)
+        return run_.table()
+
+
+def bind(method: LocalScore, data: Dataset, memory: int) -> BoundScore:
+    """The score tied to its data; data without rows are refused here for all scores."""
+    if data.n_variables == 0:
+        raise DataError("the data have no columns, there is nothing to score")
+    if data.n_rows == 0:
+        raise DataError("the data have no rows, there is nothing to score")
+    bound = method.bind(data)
+    if hasattr(bound, "limit_memory"):
+        bound.limit_memory(memory // 4)
+    return bound
+
+
+def as_dataset(data: Dataset | str | PathLike[str]) -> Dataset:
+    """A Dataset, or whatever `optbn.read` makes one of."""
+    if isinstance(data, Dataset):
+        return data
+    import optbn
+
+    found: Dataset = optbn.read(data)
+    return found
+
+
+def describe_run(data: Dataset, method: LocalScore, constraints: Constraints) -> dict[str, Any]:
+    """What makes two runs the same, by the words a message would use."""
+    import optbn
+
+    arcs = np.stack([constraints.allowed, constraints.required])
+    return {
+        "the program's version": optbn.__version__,
+        "the data": data.digest,
+        "the score": repr(method),
+        "max_parents": constraints.max_parents.tolist(),
+        "the arcs allowed and required": sha256(np.packbits(arcs).tobytes()).hexdigest(),
+    }
+
+
+@dataclass
+class _Run:
+    """One pass through all groups and levels; collects the survivors."""
+
+    work: Candidates
+    store: Store | None
+    jobs: int
+    memory: int
+    progress: ProgressCallback | None
+    done: int = 0
+    resumed: int = 0
+    survivors: int = 0
+    kept: list[tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]] = field(default_factory=list)
+    seconds_per_set: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+
+    def table(self) -> ScoreTable:
+        for group in range(self.work.groups):
+            columns = self.work.group(group)
+            below = np.empty((0, columns.stop - columns.start))
+            for size in range(self.work.constraints.largest + 1):
+                below = self._level(group, size, below)
+        children, masks, scores = (np.concatenate(part) for part in zip(*self.kept, strict=True))
+        return ScoreTable.build(self.work.names, children, masks, scores)
+
+    def _level(self, group: int, size: int, below: NDArray[np.float64]) -> NDArray[np.float64]:
+        """All sets of one size for one group of responses; returns their `best`, which the next size needs."""
+        work, columns = self.work, self.work.group(group)
+        last = size == work.constraints.largest
+        best = None if last else np.empty((work.sets(size), columns.stop - columns.start))
+        families = work.constraints.count(size) / work.sets(size) / work.groups  # per set, for the progress
+        gaps, at = [], 0
+        for block in self.store.finished(group, size) if self.store else []:
+            survivors = self.store.read(block) if self.store else None
+            if survivors is None:
+                continue
+            work.restore(block, survivors, below, best)
+            self._keep(block, survivors)
+            self.resumed += round(families * (block.last - block.first))
+            gaps.append(range(at, block.first))
+            at = block.last
+        gaps.append(range(at, work.sets(size)))
+
+        def compute(block: Block) -> tuple[Block, Survivors, float]:
+            start = time.perf_counter()
+            survivors = work.compute(block, below, best)
+            seconds = time.perf_counter() - start
+            if self.store is not None:
+                self.store.write(block, survivors)
+            return block, survivors, seconds
+
+        before = self.done
+        for block, survivors, seconds in spread(self._blocks(group, size, gaps), compute, self.jobs):
+            self.seconds_per_set = seconds / (block.last - block.first)
+            self._keep(block, survivors)
+            self.done += round(families * (block.last - block.first))
+            self._report(size)
+        self.done = before + round(families * work.sets(size))
+        self.seconds_per_set *= 4  # a guess for the next size: its tables are that much larger
+        self._report(size)
+        return np.empty((0, 0)) if best is None else best
+
+    def _blocks(self, group: int, size: int, gaps: Sequence[range]) -> Iterator[Block]:
+        """The sets still to do, cut as they are asked for, by what is known of the speed by then."""
+        most = max(1, self.memory // self.jobs // (BYTES_PER_FAMILY * self.work.n))
+        for gap in gaps:
+            at = gap.start
+            while at < gap.stop:
+                count = FIRST_BLOCK if not self.seconds_per_set else int(BLOCK_SECONDS / self.seconds_per_set)
+                left = gap.stop - at
+                if self.jobs > 1 and left * self.seconds_per_set > 0.05:
+                    count = min(count, -(-left // self.jobs))
+                count = min(max(1, count), most, left)
+                yield Block(group, size, at, at + count)
+                at += count
+
+    def _keep(self, block: Block, survivors: Survivors) -> None:
+        self.kept.append((survivors.children, self.work.masks(block, survivors), survivors.scores))
+        self.survivors += len(survivors.children)
+
+    def _report(self, size: int) -> None:
+        if self.progress is not None:
+            total = sum(self.work.constraints.count(k) for k in range(self.work.constraints.largest + 1))
+            seconds = time.monotonic() - self.started
+            self.progress(ScoreProgress(self.done, total, self.survivors, size, seconds, self.resumed))

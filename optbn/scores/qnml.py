@@ -1,0 +1,44 @@
+"""qNML: quotient normalised maximum likelihood (Silander, Leppa-aho, Jaasaari, Roos 2018).
+
+    log NML(v and P as one variable of q r values) - log NML(P as one variable of q values)
+        = log-likelihood(v given P) - log C(q r, N) + log C(q, N)
+
+Markov-equivalent graphs score the same, and there is nothing to tune. C is the multinomial regret (kernels/terms.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from optbn.data.dataset import Dataset
+from optbn.errors import LimitError
+from optbn.scores.counting import CountScore, Term, n_log_n
+from optbn.scores.kernels.terms import log_regret
+
+MAX_CELLS = 1 << 33  # the regret takes a step per cell
+_regret = lru_cache(maxsize=1 << 16)(log_regret)
+
+
+@dataclass(frozen=True)
+class QNML:
+    """No hyper-parameters."""
+
+    observed = False
+
+    def bind(self, data: Dataset) -> CountScore:
+        return CountScore(self, data)
+
+    def joint(self, cells: float) -> Term:
+        return n_log_n()
+
+    def parent(self, configurations: float, levels: int) -> Term:
+        return n_log_n()
+
+    def penalty(self, configurations: float, levels: int, rows: int) -> float:
+        if configurations * levels > MAX_CELLS:
+            raise LimitError(
+                f"QNML: a family with {configurations * levels:.3g} cells; lower max_parents, or merge levels"
+            )
+        cells = int(configurations) * levels
+        return float(_regret(cells, rows) - _regret(int(configurations), rows))
