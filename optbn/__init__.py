@@ -18,7 +18,9 @@ _EXPORTS: dict[str, str] = {
     "Dataset": "optbn.data.dataset",
     "Structure": "optbn.network.structure",
     "load_network": "optbn.network.catalog",
+    "Schema": "optbn.data.schema",
     "read": "optbn.data.read",
+    "write": "optbn.data.write",
     "read_network": "optbn.network.formats",
     "write_network": "optbn.network.formats",
 }

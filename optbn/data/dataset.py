@@ -2,21 +2,31 @@
 
 A column is categorical (integer codes into declared levels) or real (float64 within a declared range). Domains belong
 to the Dataset: they are fixed when it is made and never inferred again from a sample of its rows, so a level that
-happens not to occur still counts. There are no missing values in a Dataset; readers resolve them (see `readers`).
+happens not to occur still counts. There are no missing values in a Dataset; readers resolve them (see `missing`).
+
+Values are checked once, when they enter. Selecting columns and taking rows gives datasets that share them: a slice of
+rows is a view, an array of row numbers is applied to a column when that column is first used.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from optbn.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from optbn.data.missing import MissingLike
+    from optbn.data.read import PathLike
+    from optbn.data.schema import Schema, SchemaLike
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,7 @@ class Categorical:
     ordered: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(map(str, self.levels)))
         if len(set(self.levels)) != len(self.levels):
             twice = next(level for level in self.levels if self.levels.count(level) > 1)
             raise DataError(f"level {twice!r} is declared twice")
@@ -40,6 +51,8 @@ class Real:
     high: float
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "low", float(self.low) + 0.0)  # + 0.0: there is one zero
+        object.__setattr__(self, "high", float(self.high) + 0.0)
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low <= self.high):
             raise DataError(f"[{self.low}, {self.high}] is not a finite range")
 
@@ -59,39 +72,87 @@ class Dataset:
 
     names: tuple[str, ...]
     domains: tuple[Domain, ...]
-    columns: tuple[NDArray[Any], ...]
+    columns: Sequence[NDArray[Any]]
+    n_rows: int = field(init=False)
 
     def __post_init__(self) -> None:
         if not len(self.names) == len(self.domains) == len(self.columns):
             raise DataError(f"{len(self.names)} names, {len(self.domains)} domains and {len(self.columns)} columns")
         if len(set(self.names)) != len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
+            twice = next(name for name in self.names if list(self.names).count(name) > 1)
             raise DataError(f"column {twice!r} is named twice")
         lengths = {len(column) for column in self.columns}
         if len(lengths) > 1:
             raise DataError(f"columns of different lengths: {sorted(lengths)}")
         for name, domain, column in zip(self.names, self.domains, self.columns, strict=True):
             _check_column(name, domain, column)
-            column.setflags(write=False)
+        self._set(self.names, self.domains, tuple(map(_read_only, self.columns)), lengths.pop() if lengths else 0)
 
-    @property
-    def n_rows(self) -> int:
-        return len(self.columns[0]) if self.columns else 0
+    def _set(
+        self, names: Sequence[str], domains: Sequence[Domain], columns: Sequence[NDArray[Any]], n_rows: int
+    ) -> Dataset:
+        object.__setattr__(self, "names", tuple(names))
+        object.__setattr__(self, "domains", tuple(domains))
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "n_rows", n_rows)
+        return self
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, ArrayLike] | ArrayLike,
+        names: Sequence[str] | None = None,
+        schema: SchemaLike = None,
+        missing: MissingLike = "refuse",
+    ) -> Dataset:
+        """A copy of one-dimensional arrays by name, or of the columns of a two-dimensional one (named X1, X2, ... if
+        no names are given); kinds are declared by the schema or follow the rule of `optbn.data.schema`."""
+        from optbn.data.frame import read_arrays
+
+        return read_arrays(arrays, names, schema, missing)
+
+    @classmethod
+    def from_frame(cls, frame: Any, schema: SchemaLike = None, missing: MissingLike = "refuse") -> Dataset:
+        """A copy of a data frame: pandas, polars, pyarrow, or any other that narwhals knows."""
+        from optbn.data.frame import read_frame
+
+        return read_frame(frame, schema, missing)
+
+    @staticmethod
+    def batches(
+        path: PathLike, schema: SchemaLike = None, *, rows: int = 65_536, missing: MissingLike = "refuse", **how: Any
+    ) -> Iterator[Dataset]:
+        """Blocks of a file in order, all with the same domains, without ever holding the file; see `optbn.data.read`.
+        Columns that the schema leaves open are inferred first, in a pass of their own."""
+        from optbn.data.read import batches
+
+        return batches(path, schema, rows=rows, missing=missing, **how)
 
     @property
     def n_variables(self) -> int:
         return len(self.names)
 
-    @property
+    @cached_property
     def cardinalities(self) -> tuple[int, ...]:
         """Declared levels per variable; 0 for a real one."""
         return tuple(len(d.levels) if isinstance(d, Categorical) else 0 for d in self.domains)
 
+    @property
+    def schema(self) -> Schema:
+        """The domains by name, as a schema to save or to read other files with."""
+        from optbn.data.schema import Schema
+
+        return Schema(dict(zip(self.names, self.domains, strict=True)))
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
     def index(self, name: str) -> int:
         """The position of a column; an unknown name lists the nearest."""
         try:
-            return self.names.index(name)
-        except ValueError:
+            return self._positions[name]
+        except KeyError:
             from optbn.registry import unknown
 
             raise unknown("column", name, self.names) from None
@@ -105,11 +166,42 @@ class Dataset:
     def select(self, names: Sequence[str]) -> Dataset:
         """The named columns, in that order; nothing is copied."""
         at = [self.index(name) for name in names]
-        return Dataset(tuple(names), tuple(self.domains[i] for i in at), tuple(self.columns[i] for i in at))
+        if len(set(at)) != len(at):
+            twice = next(name for name in names if list(names).count(name) > 1)
+            raise DataError(f"column {twice!r} is selected twice")
+        columns: Sequence[NDArray[Any]]
+        if isinstance(self.columns, _Taken):
+            columns = self.columns.select(at)
+        else:
+            columns = tuple(self.columns[i] for i in at)
+        return _unchecked(names, [self.domains[i] for i in at], columns, self.n_rows)
 
-    def take(self, rows: slice | NDArray[np.integer]) -> Dataset:
-        """A subset of the rows; a slice copies nothing."""
-        return Dataset(self.names, self.domains, tuple(column[rows] for column in self.columns))
+    def take(self, rows: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Dataset:
+        """A subset of the rows, also repeated or in another order; a slice copies nothing, other rows are copied
+        column by column when first used."""
+        columns: Sequence[NDArray[Any]]
+        if isinstance(rows, slice):
+            n_rows = len(range(self.n_rows)[rows])
+            if isinstance(self.columns, _Taken):
+                columns = self.columns.take(rows)
+            else:
+                columns = tuple(_read_only(column[rows]) for column in self.columns)
+            return _unchecked(self.names, self.domains, columns, n_rows)
+        rows = _row_numbers(rows, self.n_rows)
+        columns = self.columns.take(rows) if isinstance(self.columns, _Taken) else _Taken(self.columns, rows)
+        return _unchecked(self.names, self.domains, columns, len(rows))
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table with level labels (dictionary columns), carrying the schema; codes are shared, not copied."""
+        from optbn.data.arrow import to_arrow
+
+        return to_arrow(self)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame of pandas, polars or pyarrow, with level labels."""
+        from optbn.data.frame import to_frame
+
+        return to_frame(self, backend)
 
     @cached_property
     def digest(self) -> str:
@@ -117,7 +209,7 @@ class Dataset:
         h = hashlib.sha256()
         for name, domain, column in zip(self.names, self.domains, self.columns, strict=True):
             h.update(repr((name, domain, len(column))).encode())
-            h.update(np.ascontiguousarray(column).tobytes())
+            h.update(np.ascontiguousarray(column).data)
         return h.hexdigest()
 
     def __len__(self) -> int:
@@ -129,9 +221,68 @@ class Dataset:
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def __reduce__(self) -> Any:
+        return _unchecked, (self.names, self.domains, tuple(self.columns), self.n_rows)
+
     def __repr__(self) -> str:
         real = sum(isinstance(d, Real) for d in self.domains)
         return f"Dataset({self.n_rows} rows, {self.n_variables - real} categorical and {real} real columns)"
+
+
+class _Taken(Sequence[NDArray[Any]]):
+    """The columns of some rows, each made when first asked for."""
+
+    def __init__(self, whole: Sequence[NDArray[Any]], rows: NDArray[np.intp]) -> None:
+        self._whole = whole
+        self._rows = rows
+        self._made: dict[int, NDArray[Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return tuple(self[j] for j in range(len(self))[i])
+        i = range(len(self))[i]
+        if i not in self._made:
+            self._made[i] = _read_only(self._whole[i][self._rows])
+        return self._made[i]
+
+    def select(self, at: Sequence[int]) -> _Taken:
+        selected = _Taken(tuple(self._whole[i] for i in at), self._rows)
+        selected._made = {j: self._made[i] for j, i in enumerate(at) if i in self._made}
+        return selected
+
+    def take(self, rows: slice | NDArray[np.intp]) -> _Taken:
+        return _Taken(self._whole, self._rows[rows])
+
+
+def _unchecked(
+    names: Sequence[str], domains: Sequence[Domain], columns: Sequence[NDArray[Any]], n_rows: int
+) -> Dataset:
+    """A Dataset of parts that come from one, so that they need not be checked again."""
+    if isinstance(columns, tuple):
+        columns = tuple(map(_read_only, columns))  # pickles forget the flag
+    return Dataset.__new__(Dataset)._set(names, domains, columns, n_rows)
+
+
+def _read_only(column: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a view of it, that cannot be written to."""
+    if column.flags.writeable:
+        column = column.view()
+        column.setflags(write=False)
+    return column
+
+
+def _row_numbers(rows: ArrayLike, n_rows: int) -> NDArray[np.intp]:
+    rows = np.asarray(rows)
+    if rows.dtype == np.bool_ and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+        raise DataError(f"rows of type {rows.dtype}{list(rows.shape)}; expected row numbers or one truth value per row")
+    if len(rows) and not (-n_rows <= int(rows.min()) and int(rows.max()) < n_rows):
+        raise DataError(f"row numbers from {rows.min()} to {rows.max()}, expected 0 to {n_rows - 1}")
+    return np.array(rows, dtype=np.intp)
 
 
 def code_dtype(levels: int) -> type[np.generic]:
@@ -140,6 +291,8 @@ def code_dtype(levels: int) -> type[np.generic]:
 
 
 def _check_column(name: str, domain: Domain, column: NDArray[Any]) -> None:
+    if not isinstance(column, np.ndarray) or column.ndim != 1:
+        raise DataError(f"column {name!r}: expected a one-dimensional array")
     if isinstance(domain, Categorical):
         if column.dtype != code_dtype(len(domain.levels)):
             raise DataError(
@@ -148,7 +301,7 @@ def _check_column(name: str, domain: Domain, column: NDArray[Any]) -> None:
         if len(column) and (int(column.max()) >= len(domain.levels) or int(column.min()) < 0):
             row = int(np.argmax((column >= len(domain.levels)) | (column < 0)))
             raise DataError(
-                f"column {name!r}, row {row}: code {column[row]} but {len(domain.levels)} levels are declared"
+                f"column {name!r}, row {row + 1}: code {column[row]} but {len(domain.levels)} levels are declared"
             )
         return
     if column.dtype != np.float64:
@@ -156,10 +309,10 @@ def _check_column(name: str, domain: Domain, column: NDArray[Any]) -> None:
     bad = ~np.isfinite(column)
     if bad.any():
         row = int(np.argmax(bad))
-        raise DataError(f"column {name!r}, row {row}: {column[row]} is not a finite number")
+        raise DataError(f"column {name!r}, row {row + 1}: {column[row]} is not a finite number")
     outside = (column < domain.low) | (column > domain.high)
     if outside.any():
         row = int(np.argmax(outside))
         raise DataError(
-            f"column {name!r}, row {row}: {column[row]} is outside the declared range [{domain.low}, {domain.high}]"
+            f"column {name!r}, row {row + 1}: {column[row]} is outside the declared range [{domain.low}, {domain.high}]"
         )

@@ -12,63 +12,77 @@ allows.
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
 import logging
-import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from optbn.data.schema import is_number
-from optbn.data.source import Options, Source
+from optbn.data.source import Options, Source, reason
+from optbn.data.text import LONGEST_ROW, Text
 from optbn.errors import DataError
 
 DELIMITERS = ",\t;| "
-HEAD = 1 << 16
-"""Bytes in which the dialect is looked for (more when a single row is longer)."""
-LONGEST_ROW = 1 << 25
-_MEGABYTE = 1 << 20
+BLOCK_BYTES = 1 << 19
+BLOCK_ROWS = 2048
+"""A block holds one or the other, whichever is more."""
 
 _log = logging.getLogger("optbn.data")
 
 
 def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     """A file, "-" for stdin, or a binary stream."""
-    where, stream, size = _stream(path)
-    text = _Text(where, stream, size, options.encoding)
+    text = open_text(path, options.encoding)
+    if options.delimiter is not None and len(options.delimiter.encode()) != 1:
+        raise DataError(f"the delimiter {options.delimiter!r} is not a single character")
     head = text.head()
-    if not head:
-        raise DataError(f"{where}: {'no data came' if size is None else 'the file is empty'}")
-    delimiter = options.delimiter or _delimiter(head)
-    rows = [row for row in csv.reader(_lines(head), delimiter=delimiter) if row]
-    if not rows:
-        raise DataError(f"{where}: nothing but blank lines")
+    if not head.strip():
+        raise DataError(f"{text.where}: {'nothing but blank lines' if head else 'the file is empty'}")
+    try:
+        delimiter = options.delimiter or _delimiter(head)
+        rows = [row for row in csv.reader(_lines(head), delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise DataError(f"{text.where}: not a table of texts ({reason(error)})") from None
     blank_follows = options.delimiter is None and delimiter != " " and _blank_follows(rows)
     if blank_follows:
         rows = [[field.removeprefix(" ") for field in row] for row in rows]
-    header = options.header if options.header is not None else _is_header(rows, options)
+    header = options.header if options.header is not None else _is_header(rows, options.tokens)
     if header:
         names = tuple(rows[0])
-        text.skip(_length_of_first_row(head, delimiter))
+        text.skip(_length_of_first_row(text.where, head, delimiter))
         if len(rows) == 1 and text.ended():
-            raise DataError(f"{where}: a header with {len(names)} names but no rows below it")
+            raise DataError(f"{text.where}: a header with {len(names):,} names but no rows below it")
         if "" in names:
             raise DataError(
-                f"{where}: column {names.index('') + 1} has no name (the row numbers of a data frame? "
+                f"{text.where}: column {names.index('') + 1} has no name (the row numbers of a data frame? "
                 "write the file without its index)"
             )
     else:
         names = tuple(f"X{i}" for i in range(1, len(rows[0]) + 1))
         if options.header is None:
-            _log.warning("%s: the first row looks like values, so the columns are named X1 to X%d", where, len(names))
-    batches = _batches(where, text, names, delimiter, blank_follows)
-    return Source(where, names, batches, tokens=options.tokens, position=text.position)
+            _log.warning(
+                "%s: the first row looks like values, so there is no header and the columns are X1 to X%d",
+                text.where,
+                len(names),
+            )
+    batches = parse(text, names, delimiter, blank_follows)
+    return Source(text.where, names, batches, tokens=options.tokens, position=text.position)
 
 
-def _batches(where: str, text: _Text, names: tuple[str, ...], delimiter: str, blank_follows: bool) -> Iterator[Any]:
+def open_text(path: Path | str | IO[bytes], encoding: str) -> Text:
+    """The bytes of a file, of "-" for stdin, or of a binary stream."""
+    if isinstance(path, Path):
+        return Text(str(path), path.open("rb", buffering=0), path.stat().st_size, encoding)
+    if isinstance(path, str):
+        return Text("stdin", sys.stdin.buffer, None, encoding)
+    name = getattr(path, "name", None)
+    return Text(name if isinstance(name, str) else "the stream", path, None, encoding)
+
+
+def parse(text: Text, names: Sequence[str], delimiter: str, blank_follows: bool = False) -> Iterator[Any]:
+    """Record batches of dictionary columns from what is left of the text."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -78,9 +92,10 @@ def _batches(where: str, text: _Text, names: tuple[str, ...], delimiter: str, bl
         ragged.append(row)
         return "error"
 
-    text_type = pa.dictionary(pa.int32(), pa.string())
-    block = min(max(_MEGABYTE, 4096 * text.row_length), 64 * _MEGABYTE)
-    internal = [str(i) for i in range(len(names))]  # the parser need not know names
+    texts = pa.dictionary(pa.int32(), pa.string())
+    block = min(max(BLOCK_BYTES, BLOCK_ROWS * text.row_length), 2 * LONGEST_ROW)
+    internal = [str(i) for i in range(len(names))]  # so that the parser need not care about names
+    columns: list[Any] = []
     try:
         reader = pyarrow.csv.open_csv(
             pa.PythonFile(text, mode="r"),
@@ -92,137 +107,38 @@ def _batches(where: str, text: _Text, names: tuple[str, ...], delimiter: str, bl
                 invalid_row_handler=refuse,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(internal, text_type),
+                column_types=dict.fromkeys(internal, texts),
                 check_utf8=False,
                 strings_can_be_null=False,
             ),
         )
         for batch in reader:
-            columns = batch.columns
-            if blank_follows:
-                columns = [_without_blank(column) for column in columns]
+            columns = [_without_blank(column) if blank_follows else column for column in batch.columns]
             yield pa.RecordBatch.from_arrays(columns, names=list(names))
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, OSError) as error:
         if text.trouble:
             raise text.trouble from None
         if ragged:
             row = ragged[0]
+            fields = f"{row.actual_columns:,} field{'s' if row.actual_columns > 1 else ''}"
             shown = row.text if len(row.text) <= 60 else row.text[:57] + "..."
             raise DataError(
-                f"{where}: row {row.number:,} has {row.actual_columns:,} fields, expected "
-                f"{row.expected_columns:,}: {shown!r}"
+                f"{text.where}: row {row.number:,} has {fields}, expected {row.expected_columns:,}: {shown!r}"
             ) from None
         if "straddling" in str(error):
             raise DataError(
-                f"{where}: a row is longer than {block // _MEGABYTE} MB; is a quote opened and never closed?"
+                f"{text.where}: a row is longer than {block:,} bytes; is a quote opened and never closed?"
             ) from None
-        raise DataError(f"{where}: {' '.join(str(error).split())}") from None
+        raise DataError(f"{text.where}: {reason(error)}") from None
+    if text.quotes % 2 and any("\n" in str(column[-1]) for column in columns if len(column)):
+        raise DataError(f"{text.where}: a quote is opened and never closed")
 
 
 def _without_blank(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    words = pc.replace_substring_regex(column.dictionary, "^ ", "")
-    return pa.DictionaryArray.from_arrays(column.indices, words)
-
-
-class _Text(io.RawIOBase):
-    """The bytes of a text file after its header, as UTF-8, refused as soon as they are plainly not text."""
-
-    def __init__(self, where: str, stream: IO[bytes], size: int | None, encoding: str) -> None:
-        super().__init__()
-        self.where = where
-        self.stream = stream
-        self.size = size
-        self.done = 0
-        self.row_length = 0
-        self.trouble: DataError | None = None
-        self._waiting = b""
-        self._started = False
-        try:
-            codec = codecs.lookup(encoding)
-        except LookupError:
-            raise DataError(f"{where}: there is no encoding {encoding!r}; try utf-8 or latin-1") from None
-        self._decoder = None if codec.name == "utf-8" else codec.incrementaldecoder()
-
-    def head(self) -> bytes:
-        """The first bytes, at least two whole rows of them if there are two; they stay to be read."""
-        while True:
-            more = self._next(max(HEAD, len(self._waiting)))
-            self._waiting += more
-            first = self._waiting.find(b"\n") if b"\n" in self._waiting else self._waiting.find(b"\r")
-            if not more or (first >= 0 and len(self._waiting) > 4 * first and len(self._waiting) >= HEAD // 2):
-                break
-            if len(self._waiting) > LONGEST_ROW:
-                raise DataError(
-                    f"{self.where}: no rows found in the first {LONGEST_ROW // _MEGABYTE} MB; expected lines of text"
-                )
-        self._waiting = self._waiting.removeprefix(codecs.BOM_UTF8)
-        self.row_length = len(self._waiting) // max(1, len(self._waiting.splitlines()))
-        return self._waiting
-
-    def skip(self, count: int) -> None:
-        self._waiting = self._waiting[count:]
-
-    def ended(self) -> bool:
-        """Whether nothing but white space is left."""
-        while not self._waiting.strip():
-            more = self._next(HEAD)
-            if not more:
-                return True
-            self._waiting += more
-        return False
-
-    def position(self) -> tuple[int, int | None]:
-        return self.done, self.size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._waiting:
-            try:
-                self._waiting = self._next(len(buffer))
-            except DataError as error:  # the parser would wrap it
-                self.trouble = error
-                raise OSError(str(error)) from None
-        count = min(len(buffer), len(self._waiting))
-        buffer[:count] = self._waiting[:count]
-        self._waiting = self._waiting[count:]
-        return count
-
-    def _next(self, count: int) -> bytes:
-        raw = self.stream.read(count)
-        if self._decoder is not None:
-            raw = self._recoded(raw)
-        if b"\0" in raw:
-            offset = self.done + raw.index(b"\0")
-            raise DataError(f"{self.where}: binary content (a zero byte at {offset:,}), expected lines of text")
-        self.done += len(raw)
-        return raw
-
-    def _recoded(self, raw: bytes) -> bytes:
-        assert self._decoder is not None
-        try:
-            text = self._decoder.decode(raw, final=not raw)
-            while raw and not text:
-                raw = self.stream.read(HEAD)
-                text = self._decoder.decode(raw, final=not raw)
-        except UnicodeDecodeError as error:
-            raise DataError(f"{self.where}: not valid {error.encoding}: {error.reason}") from None
-        return text.encode()
-
-
-def _stream(path: Path | str | IO[bytes]) -> tuple[str, IO[bytes], int | None]:
-    if isinstance(path, str) and path == "-":
-        return "stdin", sys.stdin.buffer, None
-    if isinstance(path, Path):
-        return str(path), path.open("rb", buffering=0), os.stat(path).st_size
-    if hasattr(path, "read"):
-        name = getattr(path, "name", None)
-        return name if isinstance(name, str) else "the stream", path, None  # type: ignore[return-value]
-    raise DataError(f"expected a path or a binary stream, not {type(path).__name__}")
+    return pa.DictionaryArray.from_arrays(column.indices, pc.replace_substring_regex(column.dictionary, "^ ", ""))
 
 
 def _lines(head: bytes) -> list[str]:
@@ -236,14 +152,11 @@ def _delimiter(head: bytes) -> str:
     lines = _lines(head)
     for delimiter in DELIMITERS:
         counts = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
-        if not counts:
-            continue
         usual = max(set(counts), key=counts.count)
-        if usual < 2:
-            continue
-        rank = (round(counts.count(usual) / len(counts), 1), usual if delimiter != " " else 0)
-        if rank > best:
-            best, choice = rank, delimiter
+        if usual > 1:
+            rank = (round(counts.count(usual) / len(counts), 1), 0 if delimiter == " " else usual)
+            if rank > best:
+                best, choice = rank, delimiter
     return choice
 
 
@@ -252,24 +165,31 @@ def _blank_follows(rows: list[list[str]]) -> bool:
     return bool(fields) and all(field.startswith(" ") for field in fields)
 
 
-def _is_header(rows: list[list[str]], options: Options) -> bool:
+def _is_header(rows: list[list[str]], tokens: Sequence[str]) -> bool:
     first, below = rows[0], rows[1:1001]
-    if [*map(str, range(len(first)))] == first or [*map(str, range(1, len(first) + 1))] == first:
-        return len(first) > 2 and not _repeated(first, below)
-    if any(is_number(cell) or cell in options.tokens[1:] for cell in first):
+    numbered = [[*map(str, range(start, start + len(first)))] for start in (0, 1)]
+    if len(first) > 2 and first in numbered:
+        return not _repeated(first, below)
+    if any(cell and (is_number(cell) or cell in tokens) for cell in first):
         return False
     return 2 * _repeated(first, below) <= len(first)
 
 
 def _repeated(first: list[str], below: list[list[str]]) -> int:
     """How many cells of the first row turn up again in their own column."""
-    return sum(any(cell == row[i] for row in below if i < len(row)) for i, cell in enumerate(first))
+    return sum(any(i < len(row) and cell == row[i] for row in below) for i, cell in enumerate(first))
 
 
-def _length_of_first_row(head: bytes, delimiter: str) -> int:
+def _length_of_first_row(where: str, head: bytes, delimiter: str) -> int:
     """How many bytes the header and any blank lines above it take."""
     lines = head.splitlines(keepends=True)
     reader = csv.reader((line.decode(errors="replace") for line in lines), delimiter=delimiter)
     while not next(reader):
         pass
-    return sum(map(len, lines[: reader.line_num]))
+    length = sum(map(len, lines[: reader.line_num]))
+    try:
+        head[:length].decode()
+    except UnicodeDecodeError as error:
+        bad = head[error.start : error.start + 1].hex()
+        raise DataError(f"{where}: byte 0x{bad} in the header is not UTF-8; give the encoding (latin-1, say)") from None
+    return length

@@ -25,6 +25,49 @@ MANY = 65_536
 """An undeclared column with more different texts than this names its rows; it is not a variable."""
 
 
+class Encoder:
+    """All columns of a table at once: `add` every batch in order, then `finish`. With keep = False only the domains and
+    the numbers of missing values are found and no values are held."""
+
+    def __init__(
+        self,
+        where: str,
+        said: Mapping[str, Declared | None],
+        levels_given: Mapping[str, bool] | None = None,
+        tokens: Collection[str] = (),
+        keep: bool = True,
+        first_row: int = 0,
+    ) -> None:
+        self.keep = keep
+        self.first_row = first_row
+        self.rows = 0
+        self.expected = 0  # rows in all, as far as can be told; only for planning memory
+        self._columns: dict[str, Accumulator] = {}
+        for name, kind in said.items():
+            place, missing = Place(where, name), frozenset(tokens)
+            if isinstance(kind, Real) or kind == "real":
+                self._columns[name] = RealColumn(place, kind if isinstance(kind, Real) else None, missing, True, keep)
+            else:
+                given = (levels_given or {}).get(name)
+                self._columns[name] = TextColumn(place, kind, given, missing, keep)
+
+    def add(self, batch: Any) -> None:
+        """Take a record batch that has (at least) these columns."""
+        for name, column in self._columns.items():
+            column.values.expected = self.expected
+            self._columns[name] = column.add(batch.column(name), self.first_row + self.rows)
+        self.rows += batch.num_rows
+
+    @property
+    def row_bytes(self) -> int:
+        """What a row takes in memory, as far as the columns are known."""
+        return sum(column.values.dtype.itemsize for column in self._columns.values())
+
+    def finish(self) -> list[Encoded]:
+        """The columns; nothing is left here."""
+        return [self._columns.pop(name).finish() for name in list(self._columns)]
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a column is, for errors: rows count from 1, the header not included."""
@@ -36,123 +79,157 @@ class Place:
         at = f", row {row + 1:,}" if row is not None else ""
         return DataError(f"{self.where}: column {self.name!r}{at}: {what}")
 
+    def mixed(self, text: str, row: int | None) -> DataError:
+        return self.error(
+            f"{_short(text)} among numbers; if it marks a missing value add it to the missing tokens, "
+            'if the column has levels declare it "categorical"',
+            row,
+        )
 
-def accumulator(place: Place, said: Declared | None, levels_given: bool | None, tokens: frozenset[str]) -> Accumulator:
-    """The accumulator for a column: `said` is its declaration, if any; `levels_given` (ordered or not) says that the
-    file itself declares levels, in the order of its dictionary."""
-    if isinstance(said, Real) or said == "real":
-        return RealColumn(place, said if isinstance(said, Real) else None, tokens, declared=True)
-    return TextColumn(place, said, levels_given, tokens)
+
+class Growing:
+    """An array that is appended to. Memory that is not written to yet costs nothing, so it plans ahead."""
+
+    def __init__(self, dtype: Any, keep: bool) -> None:
+        self._room = np.empty(0, dtype)
+        self._keep = keep
+        self._length = 0
+        self.expected = 0
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self._room.dtype
+        return dtype
+
+    def append(self, values: NDArray[Any]) -> None:
+        if not self._keep:
+            return
+        end = self._length + len(values)
+        if end > len(self._room) or values.dtype != self.dtype:
+            room = np.empty(max(end * 3 // 2, len(self._room), self.expected), values.dtype)
+            room[: self._length] = self.taken
+            self._room = room
+        self._room[self._length : end] = values
+        self._length = end
+
+    @property
+    def taken(self) -> NDArray[Any]:
+        """What was appended, in one piece."""
+        return self._room[: self._length]
+
+    def translate(self, table: NDArray[Any]) -> None:
+        """Replace each code by its entry in the table, in place."""
+        for start in range(0, self._length, 65_536):
+            part = self._room[start : min(start + 65_536, self._length)]
+            part[:] = table[part]
 
 
 class TextColumn:
     """Codes into the texts seen so far, or into the declared levels."""
 
-    def __init__(self, place: Place, said: Declared | None, levels_given: bool | None, tokens: frozenset[str]) -> None:
+    def __init__(
+        self, place: Place, said: Declared | None, levels_given: bool | None, tokens: frozenset[str], keep: bool
+    ) -> None:
         self.place = place
         self.domain = said if isinstance(said, Categorical) else None
         self.undeclared = said is None and levels_given is None
         self.levels_given = levels_given
         self.codes: dict[str, int] = {}
+        self.first: list[int | None] = []  # per code the row where it came first
         self.absent: int | None = None  # the code of missing values
+        self.n_missing = 0
         self.only_numbers = True
         if self.domain:
             self.codes = {level: code for code, level in enumerate(self.domain.levels)}
             self.absent = len(self.codes)
-        self.size = len(self.codes) + (self.absent is not None)
+            self.first = [None] * (len(self.codes) + 1)
         self.tokens = tokens - self.codes.keys()
-        self.blocks: list[NDArray[Any]] = []
+        self.keep = keep
+        self.values = Growing(np.uint8, keep)
 
     def add(self, array: Any, first_row: int) -> Accumulator:
         """Take a block; the answer is the accumulator to go on with."""
         texts, indices = _texts(self.place, array, first_row)
-        table = np.zeros(len(texts) + 1, dtype=np.int32)
-        for i, text in enumerate(texts):
-            code = self.codes.get(text)
-            if code is None:
-                code = self._absent() if text in self.tokens else self._new(text, i, indices, first_row)
-            table[i] = code
-        if len(indices) and indices.max() == len(texts):
-            table[-1] = self._absent()
-        self.blocks.append(table.astype(code_dtype(self.size))[indices])
+        new = [i for i, text in enumerate(texts) if text not in self.codes]
+        if new:
+            first = np.full(len(texts) + 1, -1)
+            first[indices[::-1]] = np.arange(first_row + len(indices) - 1, first_row - 1, -1)
+            for i in new:
+                if texts[i] not in self.tokens:
+                    self._learn(texts[i], int(first[i]) if first[i] >= 0 else None)
+        missing = [i for i in (*new, len(texts)) if i == len(texts) or texts[i] in self.tokens]
+        table = np.empty(len(texts) + 1, dtype=np.int32)
+        table[:-1] = [self.codes.get(text, -1) for text in texts]
+        count = sum(int(np.count_nonzero(indices == i)) for i in missing)
+        if count and self.absent is None:
+            self.absent = len(self.first)
+            self.first.append(None)
+        self.n_missing += count
+        table[missing] = 0 if self.absent is None else self.absent
+        self.values.append(table.astype(code_dtype(len(self.first)))[indices])
         if self.undeclared and self.only_numbers and len(self.codes) > FEW:
             return self._as_real()
         return self
 
-    def _absent(self) -> int:
-        if self.absent is None:
-            self.absent = self.size
-            self.size += 1
-        return self.absent
-
-    def _new(self, text: str, i: int, indices: NDArray[Any], first_row: int) -> int:
-        at = np.flatnonzero(indices == i)
-        row = first_row + int(at[0]) if len(at) else None
+    def _learn(self, text: str, row: int | None) -> None:
         if self.domain:
             if row is None:  # in the dictionary of the file, but in no row
-                return 0
+                return
             raise self.place.error(f"level {text!r} is not declared; expected {_some(self.domain.levels)}", row)
-        if "\0" in text:
-            raise self.place.error("binary content, expected text", row)
         if self.undeclared and len(self.codes) >= MANY:
             raise self.place.error(
                 f"more than {MANY:,} different texts, so it names rows and is not a variable; "
                 'leave it out with the schema entry "ignore"',
                 row,
             )
-        code = self.codes[text] = self.size
-        self.size += 1
+        self.codes[text] = len(self.first)
+        self.first.append(row)
         self.only_numbers = self.only_numbers and is_number(text)
-        return code
 
     def _as_real(self) -> RealColumn:
-        column = RealColumn(self.place, None, self.tokens, declared=False)
-        numbers = np.full(self.size, np.nan)
+        numbers = np.full(len(self.first), np.nan)
         for text, code in self.codes.items():
             numbers[code] = float(text)
             if not np.isfinite(numbers[code]):
-                raise self.place.error(f"{text} is not a finite number", self._row(code))
-        column.blocks = [numbers[block] for block in self.blocks]
+                raise self.place.error(f"{text} is not a finite number", self.first[code])
+        column = RealColumn(self.place, None, self.tokens, False, self.keep)
+        column.low, column.high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+        column.n_missing = self.n_missing
+        column.values.expected = self.values.expected
+        column.values.append(numbers[self.values.taken])
         return column
-
-    def _row(self, code: int) -> int | None:
-        """The first row with this code."""
-        start = 0
-        for block in self.blocks:
-            at = np.flatnonzero(block == code)
-            if len(at):
-                return start + int(at[0])
-            start += len(block)
-        return None
 
     def finish(self) -> Encoded:
         if self.domain:
-            return Encoded(self.place.name, self.domain, _joined(self.blocks, code_dtype(self.size)), closed=True)
+            return Encoded(self.place.name, self.domain, self.values.taken, self.n_missing, closed=True)
         try:
             kind = infer(self.codes) if self.undeclared else "categorical"
         except Mixed as mixed:
-            raise _mixed(self.place, mixed.text, self._row(self.codes[mixed.text])) from None
+            raise self.place.mixed(mixed.text, self.first[self.codes[mixed.text]]) from None
         if kind == "real":
             return self._as_real().finish()
         levels = tuple(self.codes) if self.levels_given is not None else level_order(self.codes)
-        table = np.empty(self.size, dtype=code_dtype(self.size))
+        final = np.empty(len(self.first), dtype=self.values.dtype)
         for code, level in enumerate(levels):
-            table[self.codes[level]] = code
+            final[self.codes[level]] = code
         if self.absent is not None:
-            table[self.absent] = len(levels)
-        values = _joined(self.blocks, table.dtype, table)
-        return Encoded(self.place.name, Categorical(levels, bool(self.levels_given)), values, closed=False)
+            final[self.absent] = len(levels)
+        self.values.translate(final)
+        domain = Categorical(levels, bool(self.levels_given))
+        return Encoded(self.place.name, domain, self.values.taken, self.n_missing, closed=False)
 
 
 class RealColumn:
     """Numbers, NaN where missing."""
 
-    def __init__(self, place: Place, domain: Real | None, tokens: frozenset[str], declared: bool) -> None:
+    def __init__(self, place: Place, domain: Real | None, tokens: frozenset[str], declared: bool, keep: bool) -> None:
         self.place = place
         self.domain = domain
         self.tokens = tokens
         self.declared = declared
-        self.blocks: list[NDArray[np.float64]] = []
+        self.low, self.high = np.inf, -np.inf
+        self.n_missing = 0
+        self.values = Growing(np.float64, keep)
 
     def add(self, array: Any, first_row: int) -> Accumulator:
         """Take a block; the answer is the accumulator to go on with."""
@@ -171,18 +248,24 @@ class RealColumn:
             values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         else:
             raise self.place.error(f"values of type {kind}, expected numbers; turn them into numbers first")
-        infinite = np.isinf(values)
-        if infinite.any():
-            at = int(infinite.argmax())
-            raise self.place.error(f"{values[at]} is not a finite number", first_row + at)
-        if self.domain:
-            outside = (values < self.domain.low) | (values > self.domain.high)
-            if outside.any():
-                at = int(outside.argmax())
-                declared = f"[{self.domain.low:g}, {self.domain.high:g}]"
-                raise self.place.error(f"{values[at]:g} is outside the declared range {declared}", first_row + at)
-        self.blocks.append(values)
+        self._check(values, first_row)
+        self.values.append(values)
         return self
+
+    def _check(self, values: NDArray[np.float64], first_row: int) -> None:
+        n_missing = int(np.count_nonzero(np.isnan(values)))
+        self.n_missing += n_missing
+        if n_missing == len(values):
+            return
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        if not (np.isfinite(low) and np.isfinite(high)):
+            at = int(np.argmax(np.isinf(values)))
+            raise self.place.error(f"{values[at]} is not a finite number", first_row + at)
+        if self.domain and (low < self.domain.low or high > self.domain.high):
+            at = int(np.argmax((values < self.domain.low) | (values > self.domain.high)))
+            declared = f"[{self.domain.low:g}, {self.domain.high:g}]"
+            raise self.place.error(f"{values[at]:g} is outside the declared range {declared}", first_row + at)
+        self.low, self.high = min(self.low, low), max(self.high, high)
 
     def _numbers(self, texts: Any, first_row: int, indices: NDArray[Any] | None) -> NDArray[np.float64]:
         """The number each text stands for. Arrow's parser reads the plain ones at once; when it meets anything else
@@ -195,90 +278,48 @@ class RealColumn:
             absent = pc.is_in(texts, value_set=pa.array(sorted(self.tokens), texts.type))
             plain = pc.if_else(absent, pa.scalar(None, texts.type), texts)
             values = plain.cast(pa.float64()).to_numpy(zero_copy_only=False)
-            odd = pc.any(pc.match_substring_regex(plain, r"^[+-]?0[0-9]+$|[nN]")).as_py()
-            if not odd:
+            if not pc.any(pc.match_substring_regex(plain, r"^[+-]?0[0-9]+$|[nN]")).as_py():
                 return values
-        except pa.ArrowInvalid:
+        except pa.ArrowException:
             pass
         values = np.full(len(texts), np.nan)
         for i, text in enumerate(_decoded(self.place, texts, first_row, indices)):
             if text is None or text in self.tokens:
                 continue
-            number = parse_number(text) if self.declared or is_number(text) else None
             row = first_row + (i if indices is None else int(np.argmax(indices == i)))
+            number = parse_number(text)
             if number is None and self.declared:
                 raise self.place.error(f"{_short(text)} is not a number", row)
-            if number is None:
-                raise _mixed(self.place, text, row)
+            if number is None or not (self.declared or is_number(text)):
+                raise self.place.mixed(text, row)
             if not np.isfinite(number):
                 raise self.place.error(f"{text} is not a finite number", row)
             values[i] = number
         return values
 
     def finish(self) -> Encoded:
-        values = _joined(self.blocks, np.float64)
         domain = self.domain
         if domain is None:
-            some = values[~np.isnan(values)] if np.isnan(values).any() else values
-            domain = Real(float(some.min()), float(some.max())) if len(some) else Real(0.0, 0.0)
-        return Encoded(self.place.name, domain, values, closed=self.domain is not None)
+            domain = Real(self.low, self.high) if self.low <= self.high else Real(0.0, 0.0)  # nothing but missing
+        return Encoded(self.place.name, domain, self.values.taken, self.n_missing, closed=self.domain is not None)
 
 
 Accumulator = TextColumn | RealColumn
-
-
-class Encoder:
-    """All columns of a table at once: `add` every batch in order, then `finish`."""
-
-    def __init__(
-        self,
-        where: str,
-        said: Mapping[str, Declared | None],
-        levels_given: Mapping[str, bool] | None = None,
-        tokens: Collection[str] = (),
-    ) -> None:
-        given = levels_given or {}
-        self.rows = 0
-        self.columns = {
-            name: accumulator(Place(where, name), kind, given.get(name), frozenset(tokens))
-            for name, kind in said.items()
-        }
-
-    def add(self, batch: Any) -> None:
-        """Take a record batch that has (at least) these columns."""
-        for name, column in self.columns.items():
-            self.columns[name] = column.add(batch.column(name), self.rows)
-        self.rows += batch.num_rows
-
-    def finish(self) -> list[Encoded]:
-        """The columns; nothing is left here."""
-        return [self.columns.pop(name).finish() for name in list(self.columns)]
-
-
-def _joined(blocks: list[NDArray[Any]], dtype: Any, table: NDArray[Any] | None = None) -> NDArray[Any]:
-    """The blocks in one array, through the table if given. Empties the list."""
-    whole = np.empty(sum(map(len, blocks)), dtype=dtype)
-    start = 0
-    for block in blocks:
-        whole[start : start + len(block)] = block if table is None else table[block]
-        start += len(block)
-    blocks.clear()
-    return whole
 
 
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     of = pa.types
-    return bool(of.is_string(kind) or of.is_large_string(kind) or of.is_string_view(kind) or of.is_binary(kind))
+    return bool(of.is_string(kind) or of.is_large_string(kind) or of.is_string_view(kind))
 
 
 def _indices(array: Any) -> NDArray[Any]:
     """Codes of a dictionary array; len(dictionary) where null."""
+    import pyarrow as pa
+
     indices = array.indices
     if indices.null_count:
-        import pyarrow as pa
-
         indices = indices.cast(pa.int64()).fill_null(len(array.dictionary))
     values: NDArray[Any] = indices.to_numpy(zero_copy_only=False)
     return values
@@ -289,19 +330,22 @@ def _texts(place: Place, array: Any, first_row: int) -> tuple[list[str], NDArray
     import pyarrow as pa
 
     of = pa.types
+    if of.is_null(array.type):
+        return [], np.zeros(len(array), dtype=np.int64)
     if not of.is_dictionary(array.type):
-        if of.is_null(array.type):
-            return [], np.zeros(len(array), dtype=np.int64)
-        array = array.dictionary_encode()
-    indices = _indices(array)
-    words = array.dictionary
-    if not _is_text(words.type):
-        kind = words.type
-        if not (of.is_integer(kind) or of.is_floating(kind) or of.is_boolean(kind) or of.is_decimal(kind)):
+        kind = array.type
+        if not (_is_text(kind) or any(test(kind) for test in (of.is_integer, of.is_floating, of.is_boolean))):
             raise place.error(f'values of type {kind}, expected texts or numbers; convert it or declare it "ignore"')
-        if of.is_floating(kind):
-            finite = np.isfinite(words.to_numpy(zero_copy_only=False))
-            indices = np.where(finite[indices], indices, len(words))
+        array = array.dictionary_encode()
+    indices, words = _indices(array), array.dictionary
+    if of.is_floating(words.type):  # a number declared to have levels
+        absent = np.append(np.isnan(words.to_numpy(zero_copy_only=False)), True)
+        indices = np.where(absent[indices], len(words), indices)
+    if words.null_count:  # a null among the values of a dictionary
+        absent = np.append(words.is_null().to_numpy(zero_copy_only=False), True)
+        indices = np.where(absent[indices], len(words), indices)
+        words = words.fill_null("") if _is_text(words.type) else words
+    if not _is_text(words.type):
         words = words.cast(pa.string())
     return _decoded(place, words, first_row, indices), indices
 
@@ -310,9 +354,7 @@ def _decoded(place: Place, words: Any, first_row: int, indices: NDArray[Any] | N
     import pyarrow as pa
 
     try:
-        texts: list[Any] = (
-            words.cast(pa.string(), safe=False).to_pylist() if words.type == pa.binary() else words.to_pylist()
-        )
+        texts: list[Any] = words.to_pylist()
         return texts
     except UnicodeDecodeError:
         pass
@@ -324,14 +366,6 @@ def _decoded(place: Place, words: Any, first_row: int, indices: NDArray[Any] | N
             bad = raw[error.start : error.start + 1].hex()
             raise place.error(f"byte 0x{bad} is not UTF-8; give the encoding (latin-1, say)", row) from None
     raise AssertionError("the texts decode one by one")
-
-
-def _mixed(place: Place, text: str, row: int | None) -> DataError:
-    return place.error(
-        f"{_short(text)} among numbers; if it marks a missing value add it to the missing tokens, "
-        'if the column has levels declare it "categorical"',
-        row,
-    )
 
 
 def _short(text: str) -> str:

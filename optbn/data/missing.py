@@ -42,16 +42,17 @@ class Encoded:
     name: str
     domain: Domain
     values: NDArray[Any]
+    n_missing: int
     closed: bool  # the levels were declared: none may be added
 
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        absent: NDArray[np.bool_]
+    def absent(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        rows: NDArray[np.bool_]
         if isinstance(self.domain, Categorical):
-            absent = self.values == len(self.domain.levels)
-            return absent
-        absent = np.isnan(self.values)
-        return absent
+            rows = self.values == len(self.domain.levels)
+        else:
+            rows = np.isnan(self.values)
+        return rows
 
 
 def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
@@ -72,62 +73,71 @@ def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
 def resolve(where: str, columns: list[Encoded], missing: MissingLike) -> Dataset:
     """The Dataset of these columns, with their missing values treated. Empties the list as it goes, to save memory."""
     chosen = policies(missing, [column.name for column in columns])
-    absent = {c.name: mask for c in columns if (mask := c.missing).any()}
-    refused = {name: int(mask.sum()) for name, mask in absent.items() if chosen[name] == "refuse"}
-    if refused:
-        raise DataError(refusal(where, refused))
-    keep: NDArray[np.bool_] | None = None
-    dropped = [mask for name, mask in absent.items() if chosen[name] == "drop"]
-    if dropped:
-        keep = ~np.logical_or.reduce(dropped)
-        rows, left = len(keep), int(keep.sum())
-        if not left:
+    refuse(where, columns, chosen)
+    dropped = [column.absent() for column in columns if column.n_missing and chosen[column.name] == "drop"]
+    keep = ~np.logical_or.reduce(dropped) if dropped else None
+    if keep is not None:
+        if not keep.any():
             raise DataError(f"{where}: no row is without a missing value, so drop would leave none; use impute")
-        _log.info("%s: %d of %d rows dropped for missing values", where, rows - left, rows)
+        _log.info("%s: %d of %d rows dropped for missing values", where, len(keep) - keep.sum(), len(keep))
     names, domains, values = [], [], []
     columns.reverse()
     while columns:
         column = columns.pop()
-        domain, array = _treat(where, column, chosen[column.name], absent.get(column.name))
+        domain = domain_after(where, column, chosen[column.name])
+        array = _filled(where, column, domain, chosen[column.name]) if column.n_missing else column.values
+        if keep is not None:
+            array = array[keep]
+        if isinstance(domain, Categorical):
+            array = array.astype(code_dtype(len(domain.levels)), copy=False)
         names.append(column.name)
         domains.append(domain)
-        values.append(array if keep is None else array[keep])
+        values.append(array)
     return Dataset(tuple(names), tuple(domains), tuple(values))
 
 
-def refusal(where: str, counts: Mapping[str, int]) -> str:
-    """One line that names the columns, their counts and the ways out."""
+def refuse(where: str, columns: Sequence[Encoded], chosen: Mapping[str, str]) -> None:
+    """Raise one line that names the columns with missing values nobody decided about, their counts and the ways out."""
+    counts = {c.name: c.n_missing for c in columns if c.n_missing and chosen[c.name] == "refuse"}
+    if not counts:
+        return
     listed = sorted(counts.items(), key=lambda item: -item[1])
     shown = ", ".join(f"{name!r} {count:,}" for name, count in listed[:8])
     more = f" and {len(listed) - 8} more columns" if len(listed) > 8 else ""
-    return (
+    raise DataError(
         f"{where}: {sum(counts.values()):,} missing values ({shown}{more}); "
         "choose what to do with them: missing = as_level, drop or impute"
     )
 
 
-def _treat(where: str, column: Encoded, policy: str, absent: NDArray[np.bool_] | None) -> tuple[Domain, NDArray[Any]]:
-    """Domain and values of one column under its policy (rows of `drop` are removed by the caller)."""
-    domain, values = column.domain, column.values
-    if isinstance(domain, Categorical):
-        size = len(domain.levels)
-        if absent is not None and policy == "as_level":
-            if LEVEL in domain.levels:
-                values = np.where(absent, domain.levels.index(LEVEL), values)
-            elif column.closed:
-                raise DataError(
-                    f"{where}: column {column.name!r} has missing values but its declared levels "
-                    f"do not include {LEVEL!r}; declare it, or use drop or impute"
-                )
-            else:
-                domain, size = Categorical((*domain.levels, LEVEL), domain.ordered), size + 1
-        elif absent is not None:
-            values = np.where(absent, np.bincount(values, minlength=size)[:size].argmax(), values)
-        return domain, values.astype(code_dtype(size), copy=False)
-    if absent is not None and policy == "as_level":
+def domain_after(where: str, column: Encoded, policy: str) -> Domain:
+    """The domain once missing values are treated: as_level may add a level."""
+    if not column.n_missing or policy != "as_level":
+        return column.domain
+    if not isinstance(column.domain, Categorical):
         raise DataError(f"{where}: column {column.name!r} is real, so as_level does not apply; use drop or impute")
-    if absent is not None and policy == "impute":
-        values = np.where(absent, np.median(values[~absent]), values)
-    elif absent is not None:  # these rows are about to be dropped; any value in range will do
-        values = np.where(absent, domain.low, values)
-    return domain, values
+    if LEVEL in column.domain.levels:
+        return column.domain
+    if column.closed:
+        raise DataError(
+            f"{where}: column {column.name!r} has missing values and its declared levels do not include {LEVEL!r}; "
+            "declare it, or use drop or impute"
+        )
+    return Categorical((*column.domain.levels, LEVEL), column.domain.ordered)
+
+
+def _filled(where: str, column: Encoded, domain: Domain, policy: str) -> NDArray[Any]:
+    """The values with something in place of each missing one (anything in range where its row is about to go)."""
+    absent = column.absent()
+    if policy == "impute" and absent.all():
+        raise DataError(f'{where}: column {column.name!r} has no values at all; leave it out (schema entry "ignore")')
+    fill: float
+    if isinstance(domain, Categorical):
+        size = len(column.domain.levels) if isinstance(column.domain, Categorical) else 0
+        if policy == "as_level":
+            fill = domain.levels.index(LEVEL)
+        else:
+            fill = int(np.bincount(column.values, minlength=size)[:size].argmax()) if size else 0
+    else:
+        fill = float(np.median(column.values[~absent])) if policy == "impute" else domain.low
+    return np.where(absent, column.values.dtype.type(fill), column.values)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from optbn.data.arrow import declarations
-from optbn.data.source import Options, Source
+from optbn.data.source import Options, Source, reason
 from optbn.errors import DataError
 
 ROWS = 65_536
@@ -21,8 +21,8 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     where = str(path) if isinstance(path, Path) else "the stream"
     try:
         file = pyarrow.parquet.ParquetFile(path)
-    except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
-        raise DataError(f"{where}: not a readable parquet file ({' '.join(str(error).split())[:120]})") from None
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{where}: not a readable parquet file ({reason(error)})") from None
     schema = file.schema_arrow
     declared, levels_given = declarations(where, schema)
     return Source(where, tuple(schema.names), _batches(where, file), declared, levels_given)
@@ -34,4 +34,4 @@ def _batches(where: str, file: Any) -> Iterator[Any]:
     try:
         yield from file.iter_batches(batch_size=ROWS, use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{where}: damaged parquet file ({' '.join(str(error).split())[:120]})") from None
+        raise DataError(f"{where}: damaged parquet file ({reason(error)})") from None

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
-from typing import IO
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any
 
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.encode import Encoder
-from optbn.data.missing import TOKENS, Encoded, MissingLike, resolve
+from optbn.data.memory import check_room
+from optbn.data.missing import TOKENS, Encoded, MissingLike, domain_after, policies, refuse, resolve
 from optbn.data.schema import Declared, Schema, SchemaLike
 from optbn.data.source import Options, Source, open_source
-from optbn.errors import DataError
+from optbn.errors import DataError, UnsupportedError
 from optbn.registry import unknown
 
 PathLike = str | os.PathLike[str] | IO[bytes]
 Progress = Callable[[int, int | None], None]
+
+WIDE = 1_000
+"""More columns than this are read, with a warning."""
 
 _log = logging.getLogger("optbn.data")
 
@@ -45,19 +49,66 @@ def read(
     columns   read only these, in this order
     progress  called with (bytes done, bytes in all or None) after each block
     """
-    source = open_source(path, format, Options(header, delimiter, encoding, tuple(missing_tokens)))
-    encoded = _encode(source, wanted(source, Schema.of(schema), columns), progress)
-    data = resolve(source.where, encoded, missing)
+    how = Options(header, delimiter, encoding, tuple(missing_tokens))
+    source = open_source(path, format, how)
+    return read_source(source, schema, missing=missing, columns=columns, progress=progress)
+
+
+def read_source(
+    source: Source,
+    schema: SchemaLike = None,
+    *,
+    missing: MissingLike = "refuse",
+    columns: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """The Dataset in an opened table."""
+    said = wanted(source, Schema.of(schema), columns)
+    policies(missing, tuple(said))
+    encoder = Encoder(source.where, said, source.levels_given, source.tokens)
+    data = resolve(source.where, _take_all(source, encoder, progress), missing)
     _warn(source.where, data)
     return data
+
+
+def batches(
+    path: PathLike,
+    schema: SchemaLike = None,
+    *,
+    rows: int = 65_536,
+    missing: MissingLike = "refuse",
+    columns: Sequence[str] | None = None,
+    format: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    missing_tokens: Sequence[str] = TOKENS,
+    progress: Progress | None = None,
+) -> Iterator[Dataset]:
+    """The file in blocks of at most `rows` rows, all with the same domains, in constant memory.
+
+    Columns that the schema leaves open are inferred first, in a pass of their own, which needs a file that can be read
+    twice. `impute` is refused: the values to impute are not known before the end (read the file whole, or drop).
+    """
+    how = Options(header, delimiter, encoding, tuple(missing_tokens))
+    source = open_source(path, format, how)
+    said = wanted(source, Schema.of(schema), columns)
+    for name, policy in policies(missing, tuple(said)).items():
+        if policy == "impute":
+            raise UnsupportedError(f"column {name!r}: impute needs the whole file; use read, or missing = drop")
+    if not all(isinstance(domain, Categorical | Real) for domain in said.values()):
+        if not isinstance(path, str | os.PathLike) or path == "-":
+            raise DataError(f"{source.where}: can be read only once, so its schema must declare all levels and ranges")
+        said = _survey(source, said, missing, progress)
+        source = open_source(path, format, how)
+    return _blocks(source, said, rows, missing, progress)
 
 
 def wanted(source: Source, schema: Schema, columns: Sequence[str] | None) -> dict[str, Declared | None]:
     """The columns to read, in order, with what is said about each: by the user, else by the file, else nothing."""
     for name in (*schema, *(columns or ())):
         if name not in source.names:
-            error = unknown("column", name, source.names)
-            raise DataError(f"{source.where}: {error}")
+            raise DataError(f"{source.where}: {unknown('column', name, source.names)}")
     names = source.names if columns is None else columns
     said = {name: schema[name] if name in schema else source.declared.get(name) for name in names}
     kept: dict[str, Declared | None] = {name: kind for name, kind in said.items() if kind != "ignore"}
@@ -66,19 +117,77 @@ def wanted(source: Source, schema: Schema, columns: Sequence[str] | None) -> dic
     return kept
 
 
-def _encode(source: Source, said: dict[str, Declared | None], progress: Progress | None) -> list[Encoded]:
-    encoder = Encoder(source.where, said, source.levels_given, source.tokens)
-    for batch in source.batches:
-        encoder.add(batch)
+def _survey(
+    source: Source, said: dict[str, Declared | None], missing: MissingLike, progress: Progress | None
+) -> dict[str, Declared | None]:
+    """The domains of all columns, found in a pass that keeps no values."""
+    encoder = Encoder(source.where, said, source.levels_given, source.tokens, keep=False)
+    found = _take_all(source, encoder, progress)
+    chosen = policies(missing, tuple(said))
+    refuse(source.where, found, chosen)
+    return {column.name: domain_after(source.where, column, chosen[column.name]) for column in found}
+
+
+def _blocks(
+    source: Source, said: dict[str, Declared | None], rows: int, missing: MissingLike, progress: Progress | None
+) -> Iterator[Dataset]:
+    """The datasets of consecutive rows."""
+    done = 0
+    for group in _groups(source.batches, rows):
+        encoder = Encoder(source.where, said, source.levels_given, source.tokens, first_row=done)
+        for batch in group:
+            encoder.add(batch)
+        done += encoder.rows
         if progress:
             progress(*source.position())
+        where = f"{source.where}, rows {encoder.first_row + 1:,} to {done:,}"
+        yield resolve(where, encoder.finish(), missing)
+    if not done:
+        raise DataError(f"{source.where}: there are no rows")
+
+
+def _groups(batches: Iterator[Any], rows: int) -> Iterator[list[Any]]:
+    """The batches in groups of `rows` rows (the last one may be smaller)."""
+    group: list[Any] = []
+    free = rows
+    for batch in batches:
+        while batch.num_rows >= free:
+            yield [*group, batch.slice(0, free)]
+            batch = batch.slice(free)
+            group, free = [], rows
+        if batch.num_rows:
+            group.append(batch)
+            free -= batch.num_rows
+    if group:
+        yield group
+
+
+def _take_all(source: Source, encoder: Encoder, progress: Progress | None) -> list[Encoded]:
+    """All rows through the encoder; stops early when what is still to come would not fit into memory."""
+    check_at = 1
+    for batch in source.batches:
+        encoder.add(batch)
+        done, total = source.position()
+        if total and encoder.rows >= check_at:
+            check_at = 2 * encoder.rows
+            encoder.expected = int(encoder.rows * max(1.0, total / max(1, done)) * 1.02)
+            if encoder.keep:
+                check_room(source.where, encoder.expected, encoder.row_bytes)
+        if progress:
+            progress(done, total)
     if not encoder.rows:
         raise DataError(f"{source.where}: there are no rows")
     return encoder.finish()
 
 
 def _warn(where: str, data: Dataset) -> None:
-    """One line about columns that are allowed and probably not meant."""
+    """One line each about what is allowed and probably not meant."""
+    if data.n_variables > WIDE:
+        _log.warning(
+            "%s: %s columns, far more than an optimal network can be found for; select some of them",
+            where,
+            f"{data.n_variables:,}",
+        )
     constant = [
         name
         for name, domain in zip(data.names, data.domains, strict=True)

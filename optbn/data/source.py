@@ -20,6 +20,8 @@ from optbn.registry import lookup, unknown
 READERS: dict[str, str] = {
     "csv": "optbn.data.delimited:open_table",
     "parquet": "optbn.data.parquet:open_table",
+    "arrow": "optbn.data.ipc:open_table",
+    "arff": "optbn.data.arff:open_table",
 }
 
 ENDINGS: dict[str, str] = {
@@ -31,6 +33,9 @@ ENDINGS: dict[str, str] = {
     ".data": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".arff": "arff",
 }
 
 _MAGIC: dict[bytes, str] = {  # first bytes of files that people give by mistake, or under another name
@@ -129,3 +134,9 @@ def _refuse_other_kinds(path: Path, format: str) -> None:
                     return  # the text reader knows the encoding option
                 remedy = ""
             raise DataError(f"{path}: this is a {kind} file, expected {format}{remedy}")
+
+
+def reason(error: BaseException) -> str:
+    """Somebody else's error in a few words."""
+    words = " ".join(str(error).split())
+    return words if len(words) <= 160 else words[:157] + "..."

@@ -1,0 +1,94 @@
+"""Tables in memory: data frames of any library narwhals knows, and numpy arrays. All of them become Arrow tables first,
+so they are read by the same rule as a parquet file with the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from optbn.data.arrow import declarations, to_arrow
+from optbn.data.dataset import Dataset
+from optbn.data.missing import MissingLike
+from optbn.data.schema import SchemaLike
+from optbn.data.source import Source, reason
+from optbn.errors import DataError
+from optbn.registry import unknown
+
+ROWS = 65_536
+BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def read_frame(frame: Any, schema: SchemaLike, missing: MissingLike) -> Dataset:
+    """See `Dataset.from_frame`."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    try:
+        known = nw.from_native(frame)
+        table = (known.collect() if isinstance(known, nw.LazyFrame) else known).to_arrow()
+    except (TypeError, AttributeError):
+        raise DataError(
+            f"a {type(frame).__name__} is not a data frame; expected one of pandas, polars, pyarrow... "
+            "(arrays: Dataset.from_arrays)"
+        ) from None
+    except (pa.ArrowException, ValueError) as error:
+        raise DataError(f"the data frame: {reason(error)}") from None
+    return _read_table("the data frame", table, schema, missing)
+
+
+def read_arrays(
+    arrays: Mapping[str, ArrayLike] | ArrayLike, names: Sequence[str] | None, schema: SchemaLike, missing: MissingLike
+) -> Dataset:
+    """See `Dataset.from_arrays`."""
+    import pyarrow as pa
+
+    if isinstance(arrays, Mapping):
+        names = list(arrays) if names is None else names
+        for name in names:
+            if name not in arrays:
+                raise unknown("array", name, map(str, arrays))
+        columns = [np.asarray(arrays[name]) for name in names]
+    else:
+        whole = np.asarray(arrays)
+        if whole.ndim != 2:
+            raise DataError(f"an array of shape {whole.shape}; expected two dimensions, rows and columns")
+        columns = list(whole.T)
+        names = [f"X{i}" for i in range(1, len(columns) + 1)] if names is None else names
+        if len(names) != len(columns):
+            raise DataError(f"{len(names)} names for {len(columns)} columns")
+    converted = []
+    for name, column in zip(names, columns, strict=True):
+        if column.ndim != 1 or len(column) != len(columns[0]):
+            raise DataError(f"column {name!r}: shape {column.shape}, expected ({len(columns[0])},)")
+        try:
+            converted.append(pa.array(np.ascontiguousarray(column), from_pandas=True))
+        except pa.ArrowException as error:
+            raise DataError(f"column {name!r}: {reason(error)}") from None
+    table = pa.table(converted, names=list(map(str, names)))
+    return _read_table("the arrays", table, schema, missing)
+
+
+def to_frame(data: Dataset, backend: str) -> Any:
+    """See `Dataset.to_frame`."""
+    if backend not in BACKENDS:
+        raise unknown("data frame library", backend, BACKENDS)
+    table = to_arrow(data)
+    if backend == "pandas":
+        return table.to_pandas()
+    if backend == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table
+
+
+def _read_table(where: str, table: Any, schema: SchemaLike, missing: MissingLike) -> Dataset:
+    from optbn.data.read import read_source
+
+    declared, levels_given = declarations(where, table.schema)
+    names = tuple(table.schema.names)
+    batches = iter(table.to_batches(max_chunksize=ROWS))
+    return read_source(Source(where, names, batches, declared, levels_given), schema, missing=missing)

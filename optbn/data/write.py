@@ -1,0 +1,120 @@
+"""Writing a Dataset: csv and tsv for everybody, parquet and Arrow with the schema inside.
+
+Text is quoted only where it must be. A csv file holds the levels that occur, so the schema should go with it when the
+others matter (`data.schema.save`); parquet and Arrow files come back exactly as they were.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.arrow import to_arrow
+from optbn.data.dataset import Categorical, Dataset
+from optbn.errors import DataError
+from optbn.registry import unknown
+
+ROWS = 65_536
+
+
+def write(data: Dataset, path: str | os.PathLike[str] | IO[bytes], format: str | None = None) -> None:
+    """Write the data to a file, by its ending unless `format` says it; "-" is csv to stdout, as is a binary stream."""
+    if hasattr(path, "write"):
+        _writer(format or "csv")(data, path)
+        return
+    if path == "-":
+        _writer(format or "csv")(data, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    path = Path(path)
+    chosen = format or ENDINGS.get(path.suffix.lower())
+    if chosen is None:
+        raise DataError(f"{path}: unknown file ending {path.suffix!r}, expected one of {', '.join(ENDINGS)}")
+    writer = _writer(chosen)
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder, expected a file")
+    if not path.parent.is_dir():
+        raise DataError(f"{path}: there is no folder {path.parent}")
+    with path.open("wb") as file:
+        writer(data, file)
+
+
+def _writer(format: str) -> Callable[[Dataset, Any], None]:
+    if format not in WRITERS:
+        raise unknown("data format to write", format, WRITERS)
+    return WRITERS[format]
+
+
+def _csv(data: Dataset, file: IO[bytes], delimiter: str = ",") -> None:
+    """Rows as text. Levels are quoted once, beforehand; Arrow joins the fields of each row, and with the line end as
+    part of the last field the joined rows lie in memory as the file wants them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    file.write((delimiter.join(_quoted(name, delimiter) for name in data.names) + "\n").encode())
+    ends = [""] * (data.n_variables - 1) + ["\n"]
+    tables = [
+        pa.array([_quoted(level, delimiter) + end for level in domain.levels], pa.string())
+        if isinstance(domain, Categorical)
+        else None
+        for domain, end in zip(data.domains, ends, strict=True)
+    ]
+    for start in range(0, data.n_rows, ROWS):
+        part = data.take(slice(start, start + ROWS))
+        fields = [
+            _decimals(values, end) if table is None else table.take(pa.array(values))
+            for table, values, end in zip(tables, part.columns, ends, strict=True)
+        ]
+        _, _, joined = pc.binary_join_element_wise(*fields, pa.scalar(delimiter)).buffers()
+        file.write(joined)
+
+
+def _decimals(values: NDArray[np.float64], end: str) -> Any:
+    """The shortest decimals that read back as these numbers; 1.0 keeps its point, which says that it is no level."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.array(values).cast(pa.string())
+    whole = pc.match_substring_regex(texts, "^-?[0-9]+$")
+    return pc.binary_join_element_wise(texts, pc.if_else(whole, ".0" + end, end), pa.scalar(""))
+
+
+def _tsv(data: Dataset, file: IO[bytes]) -> None:
+    _csv(data, file, "\t")
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    plain = text and text.strip() == text and not any(c in text for c in (delimiter, '"', "\n", "\r"))
+    return text if plain else '"' + text.replace('"', '""') + '"'
+
+
+def _parquet(data: Dataset, file: IO[bytes]) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(to_arrow(data), file)
+
+
+def _arrow(data: Dataset, file: IO[bytes]) -> None:
+    import pyarrow as pa
+
+    table = to_arrow(data)
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=ROWS)
+
+
+WRITERS: dict[str, Callable[[Dataset, Any], None]] = {"csv": _csv, "tsv": _tsv, "parquet": _parquet, "arrow": _arrow}
+
+ENDINGS: dict[str, str] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
