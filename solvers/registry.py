@@ -13,8 +13,10 @@ from solvers.errors import UnknownSolverError
 from solvers.protocol import Solver
 
 SOLVERS: dict[str, str] = {
+    "auto": "solvers.auto:Auto",
     "dp": "solvers.dp:SubsetDP",
     "greedy": "solvers.greedy:Greedy",
+    "ilp": "solvers.ilp:Ilp",
 }
 
 

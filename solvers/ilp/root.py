@@ -1,0 +1,192 @@
+"""The root: price, bound, filter, separate and polish around one warm linear program until nothing more comes.
+
+A round: solve the LP; hand its multipliers to the ledger, which makes an exact bound and drops families; bring in
+columns that price out; read a better graph off the point; look for violated clusters, and for local cuts when
+clusters run dry; add the best rows, at most `most_rows`, avoiding near-parallel ones. Whenever the families left fall
+into small parts, the end game settles the matter. The loop ends when the ledger is closed, when no row is found, or
+when the bound has gained less than `stall_gain` of the gap in `stall_rounds` rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.clusters import reduced_costs
+from solvers.greedy import FamilyIndex
+from solvers.ilp.families import Families
+from solvers.ilp.finish import finish
+from solvers.ilp.ledger import Ledger, Stage
+from solvers.ilp.localcuts import LocalCuts
+from solvers.ilp.polish import polish
+from solvers.ilp.relaxation import Relaxation
+from solvers.ilp.rows import Cluster, Entries, Row
+from solvers.ilp.separate import Point, violated_clusters
+from solvers.protocol import Budget
+
+NEW_COLUMNS = 15  # per child and round
+PRICED_ENOUGH = 0.02  # of the gap: what missing columns may be worth before the LP is solved again at once
+DEAD_ENOUGH = 0.1  # of the columns
+
+
+@dataclass(frozen=True)
+class RootSettings:
+    """How the root loop goes about it (measured: solvers/ilp/README.md)."""
+
+    most_rows: int = 60
+    most_parallel: float = 0.9
+    stall_rounds: int = 6
+    stall_gain: float = 0.04
+    near: float = 0.15  # of the gap: first columns have a reduced cost below that after the dual ascent
+    largest_part: int = 12
+
+
+@dataclass(eq=False)
+class Root:
+    """The loop's state; `run` may be called once. Afterwards `relaxation` holds the rows that matter."""
+
+    ledger: Ledger
+    index: FamilyIndex
+    local: LocalCuts
+    rng: np.random.Generator
+    settings: RootSettings
+    relaxation: Relaxation
+    rounds: int = 0
+    clusters_added: int = 0
+    local_added: int = 0
+    parts_tried_at: int = -1
+
+    def run(self, budget: Budget) -> None:
+        """Until closed, dry, stalled or out of budget."""
+        ledger, lp, settings = self.ledger, self.relaxation, self.settings
+        bounds: list[int] = []
+        while not ledger.closed and not budget.exhausted() and lp.solve(budget):
+            self.rounds += 1
+            which, x = lp.support()
+            point = Point(ledger.families, which, x)
+            costs = self._settle()
+            if self._end_game():
+                break
+            short = self._price(costs)
+            if short > PRICED_ENOUGH * ledger.gap:
+                continue
+            if polish(ledger, self.index, point, self.rng):
+                self._settle()
+                if self._end_game():
+                    break
+            level = self.local.level
+            rows = self._separate(point)
+            if self.local.level != level:
+                bounds = []
+            bounds.append(ledger.bound)
+            if not rows:
+                break
+            back = settings.stall_rounds
+            if len(bounds) > back and bounds[-1 - back] - bounds[-1] < settings.stall_gain * max(1, ledger.gap):
+                break
+            if len(lp.point) == len(lp.columns):
+                lp.drop_idle_rows()
+            lp.add_rows([row for row, _ in rows], [entries for _, entries in rows])
+
+    def _settle(self) -> NDArray[np.int64]:
+        lp = self.relaxation
+        whole = np.rint(lp.duals).tolist()
+        used = [(row, int(y), e) for row, y, e in zip(lp.rows, whole, lp.entries, strict=False) if y > 0]
+        return self.ledger.settle(Stage([(row, y) for row, y, _ in used]), [e for _, _, e in used])
+
+    def _end_game(self) -> bool:
+        alive = int(self.ledger.alive.sum())
+        if alive != self.parts_tried_at:
+            self.parts_tried_at = alive
+            finish(self.ledger, self.settings.largest_part)
+        return self.ledger.closed
+
+    def _price(self, costs: NDArray[np.int64]) -> float:
+        """Delete dead columns, bring in families that price out; returns what those were worth, in units."""
+        ledger, lp = self.ledger, self.relaxation
+        families = ledger.families
+        far = np.iinfo(np.int64).max // 4
+        column_costs = np.full(len(families), far)
+        column_costs[lp.columns] = costs[lp.columns]
+        least = np.minimum.reduceat(column_costs, families.offsets[:-1])
+        keep = ledger.alive.copy()
+        keep[families.positions(ledger.rows)] = True
+        if (~keep[lp.columns]).mean() > DEAD_ENOUGH:
+            lp.delete_columns(~keep)
+        tolerance = 1e-7 * lp.scale
+        missing = np.flatnonzero(ledger.alive & (column_costs == far) & (costs < least[families.children] - tolerance))
+        if len(missing):
+            child = families.children[missing]
+            order = np.lexsort((costs[missing], child))
+            missing, child = missing[order], child[order]
+            rank = np.arange(len(missing)) - np.searchsorted(child, child)
+            lp.add_columns(missing[rank < NEW_COLUMNS])
+        return float(np.maximum(least, 0)[np.diff(families.offsets) > 0].astype(np.float64).sum())
+
+    def _separate(self, point: Point) -> list[tuple[Row, Entries]]:
+        """The rows to add this round."""
+        clusters = violated_clusters(point, self.rng)
+        found: list[tuple[Row, float]] = list(clusters.items())
+        if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 30:
+            found += [(row, 0.0) for row in self.local.round(point)]
+        rows = select_rows(point, [row for row, _ in found], self.settings.most_rows, self.settings.most_parallel)
+        self.ledger.check_rows([row for row, _ in rows])
+        self.clusters_added += sum(isinstance(row, Cluster) for row, _ in rows)
+        self.local_added += sum(not isinstance(row, Cluster) for row, _ in rows)
+        return rows
+
+
+def select_rows(
+    point: Point, rows: list[Row], most: int, parallel: float, least: float = 1e-4
+) -> list[tuple[Row, Entries]]:
+    """The violated rows with the largest efficacy (violation / norm on the support), no two of them near-parallel."""
+    place = np.full(len(point.families), -1, dtype=np.int64)
+    place[point.which] = np.arange(len(point.which))
+    ranked = []
+    for number, row in enumerate(rows):
+        entries = row.entries(point.families)
+        index, value = entries
+        at = place[index]
+        vector = np.zeros(len(point.which))
+        vector[at[at >= 0]] = value[at >= 0]
+        norm = float(np.sqrt(vector @ vector))
+        violation = float(vector @ point.x) - row.rhs
+        if norm > 0 and violation > least * row.rhs:
+            ranked.append((violation / norm, number, vector / norm, entries))
+    ranked.sort(key=lambda item: -item[0])
+    chosen: list[tuple[Row, Entries]] = []
+    taken = np.zeros((0, len(point.which)))
+    for _, number, vector, entries in ranked:
+        if len(chosen) == most:
+            break
+        if not len(taken) or float((taken @ vector).max()) <= parallel:
+            chosen.append((rows[number], entries))
+            taken = np.vstack([taken, vector])
+    return chosen
+
+
+def first_relaxation(
+    ledger: Ledger, nearness: NDArray[np.int64], clusters: list[Cluster], near: float, typical: float
+) -> Relaxation:
+    """The LP to begin with: families of small reduced cost, each child's best and smallest, pairs and clusters."""
+    families = ledger.families
+    start = nearness < near * max(1, ledger.gap)
+    smallest = np.lexsort((families.sizes, families.children))
+    start[smallest[families.offsets[:-1]]] = True
+    start[families.offsets[:-1]] = True
+    start[families.positions(ledger.rows)] = True
+    costs = reduced_costs(families.offsets, families.units)
+    lp = Relaxation(families, np.flatnonzero(start), costs, typical)
+    lp.add_rows([*two_cycles(families, lp.columns), *(c for c in clusters if len(c.members) > 2)])
+    return lp
+
+
+def two_cycles(families: Families, columns: NDArray[np.int64]) -> list[Cluster]:
+    """The clusters {u, v} of pairs with arcs in both directions among the columns."""
+    starts, parents = families.lists(columns)
+    child = np.repeat(families.children[columns], np.diff(starts))
+    arc = np.zeros((families.n, families.n), dtype=np.bool_)
+    arc[parents, child] = True
+    return [Cluster((int(u), int(v))) for u, v in np.argwhere(np.triu(arc & arc.T, 1))]

@@ -1,0 +1,76 @@
+"""Valid inequalities, in the one form the solver uses:  sum of a(v, P) x(v, P) <= rhs  for every DAG x.
+
+    Cluster  C     sum over (v in C, P meets C) of x(v, P) <= |C| - 1        (some v in C has P disjoint from C)
+    Pattern  C, a  sum over (v in C) of a[v, P & C] x(v, P) <= rhs           (true on C, hence true everywhere: a DAG
+                                                                              on all variables induces one on C)
+Coefficients and right-hand sides are integers, so a bound made of rows with integer multipliers is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.ilp.kernels.families import cluster_entries, pattern_entries
+from solvers.solution import ClusterRow, SubsetRow
+
+if TYPE_CHECKING:
+    from solvers.ilp.families import Families
+
+Entries = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The cluster inequality of `members`, ascending."""
+
+    members: tuple[int, ...]
+
+    @property
+    def rhs(self) -> int:
+        return len(self.members) - 1
+
+    def entries(self, families: Families) -> Entries:
+        """The families with a coefficient, and the coefficients."""
+        inside = np.zeros(families.n, dtype=np.bool_)
+        inside[list(self.members)] = True
+        index = np.empty(len(families), dtype=np.int64)
+        count = cluster_entries(families.offsets, families.starts, families.parents, inside, index)
+        return index[:count].copy(), np.ones(count, dtype=np.int64)
+
+    def evidence(self, families: Families, multiplier: int) -> ClusterRow:
+        """The row as the checker reads it."""
+        return ClusterRow(self.members, multiplier)
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """An inequality on the families' traces in `members`: `table` int64[m, 2^m], bit j of a column is members[j]."""
+
+    members: tuple[int, ...]
+    table: NDArray[np.int64]
+    rhs: int
+
+    def entries(self, families: Families) -> Entries:
+        """The families with a coefficient, and the coefficients."""
+        index = np.empty(len(families), dtype=np.int64)
+        value = np.empty(len(families), dtype=np.int64)
+        members = np.array(self.members, dtype=np.int64)
+        count = pattern_entries(families.offsets, families.starts, families.parents, members, self.table, index, value)
+        return index[:count].copy(), value[:count].copy()
+
+    def evidence(self, families: Families, multiplier: int) -> SubsetRow:
+        """The row as the checker reads it, with the patterns that some family has."""
+        index, value = self.entries(families)
+        where = {v: j for j, v in enumerate(self.members)}
+        listed: dict[tuple[int, tuple[int, ...]], int] = {}
+        for f, a in zip(index.tolist(), value.tolist(), strict=True):
+            parents = families.parents[families.starts[f] : families.starts[f + 1]].tolist()
+            listed[int(families.children[f]), tuple(u for u in parents if u in where)] = a
+        return SubsetRow(self.members, tuple((v, p, a) for (v, p), a in sorted(listed.items())), self.rhs, multiplier)
+
+
+Row = Cluster | Pattern
