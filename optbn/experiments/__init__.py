@@ -5,4 +5,7 @@ A task is a module with
     report(rows, folder) -> str     markdown made from finished rows; may write plots into the folder
 """
 
-TASKS: dict[str, str] = {}
+TASKS: dict[str, str] = {
+    "recovery": "optbn.experiments.recovery",
+    "intersection": "optbn.experiments.intersection",
+}

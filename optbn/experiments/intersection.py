@@ -1,0 +1,146 @@
+"""Intersection-validation as an experiment: a cell is one method on one subsample (or on all of a data set).
+
+The graphs are the results; the agreement graph and the distances to it are made from them in the report, so cells are
+independent of each other and can run in any order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optbn.errors import DataError
+from optbn.experiments.tables import Series, curves, table
+
+if TYPE_CHECKING:
+    from optbn.evaluate.intersection import Agreement
+    from optbn.network.structure import Structure
+
+Row = Mapping[str, Any]
+WHOLE = 1
+
+
+def cell(
+    data: str,
+    part: int,
+    repeat: int,
+    score: str,
+    max_parents: int = 3,
+    solver: str = "auto",
+    solve_seconds: float = 300.0,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Learn from 1/part of the rows. `data` is a path, or a name of a data set below $OPTBN_DATA/datasets."""
+    import optbn
+    from optbn.evaluate.intersection import subsample
+    from optbn.learn import learn_structure
+    from solvers import Budget
+
+    rows = optbn.read(_locate(data), missing="as_level")
+    if part != WHOLE:
+        rows = subsample(rows, rows.n_rows // part, seed, repeat)
+    elif repeat:
+        return {"same as": 0}  # there is only one whole
+    name, _, ess = score.partition(":")
+    given = {**(settings or {}), **({"ess": float(ess)} if ess else {})}
+    found = learn_structure(
+        rows, name, max_parents, solver=solver, budget=Budget(wall=solve_seconds), settings=given, jobs=1
+    )
+    gap = found.solution.gap
+    return {
+        "parents": {child: list(found.structure.parents(child)) for child in found.structure.names},
+        "rows": rows.n_rows,
+        "optimal": bool(gap == 0.0),
+        "gap": gap if np.isfinite(gap) else None,
+        "families": found.families,
+        "kept": len(found.scores),
+        "score_cpu": found.seconds["score"][1],
+        "solve_cpu": found.seconds["solve"][1],
+    }
+
+
+def report(rows: Sequence[Row], folder: Path) -> str:
+    """Per data set the agreement graph and the partial Hamming distances by method and sample size."""
+    done = [row for row in rows if row["status"] == "done" and "parents" in row["result"]]
+    parts = []
+    series: Series = {}
+    for data in dict.fromkeys(row["cell"]["data"] for row in done):
+        parts.append(f"## {data}\n\n" + _data_set(data, [row for row in done if row["cell"]["data"] == data], series))
+    curves(folder / "curves.svg", series, "fraction of the rows", "partial Hamming distance")
+    return "![curves](curves.svg)\n\n" + "\n".join(parts)
+
+
+def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
+    """The section of one data set; adds its curves to the series."""
+    from optbn.evaluate.intersection import agreement
+
+    whole = {row["cell"]["score"]: _structure(row) for row in done if row["cell"]["part"] == WHOLE}
+    if len(whole) < 2:
+        return "Fewer than two methods have finished on the whole data.\n"
+    agreed = agreement(whole)
+    distances = _distances(agreed, [row for row in done if row["cell"]["score"] in whole])
+    fractions = sorted({part for _, part in distances})
+    body = []
+    for score in whole:
+        line = [score, str(agreed.edges[score])]
+        for part in fractions:
+            values = list(distances.get((score, part), {}).values())
+            line.append(f"{np.mean(values):.1f} ± {np.std(values):.1f} ({len(values)})" if values else "")
+            if values:
+                series.setdefault((data, score), []).append((1 / part, float(np.mean(values))))
+        body.append(line)
+    proved = sum(row["result"]["optimal"] for row in done)
+    text = f"All methods agree on {agreed.agreed_edges} edges. "
+    text += f"Caution: {agreed.caution}. " if agreed.caution else ""
+    text += f"{proved} of {len(done)} networks are proved optimal.\n\n"
+    text += table(["method", "edges from all rows", *(f"1/{part}" for part in fractions)], body)
+    return text + _paired_test(distances, fractions)
+
+
+def _distances(agreed: Agreement, done: Sequence[Row]) -> dict[tuple[str, int], dict[int, int]]:
+    """(score, part) -> repeat -> partial Hamming distance."""
+    from optbn.evaluate.distances import partial_hamming
+    from optbn.evaluate.intersection import matrix
+
+    found: dict[tuple[str, int], dict[int, int]] = {}
+    for row in done:
+        score, part, repeat = (row["cell"][key] for key in ("score", "part", "repeat"))
+        if part != WHOLE:
+            graph = matrix(_structure(row), agreed.names, "cpdag")
+            distance = partial_hamming(agreed.known, agreed.specified, graph)
+            found.setdefault((score, part), {})[repeat] = distance
+    return found
+
+
+def _paired_test(distances: Mapping[tuple[str, int], Mapping[int, int]], fractions: Sequence[int]) -> str:
+    from optbn.evaluate.significance import holm, wilcoxon
+
+    pairs = {}
+    for part in fractions:
+        a, b = distances.get(("pcartp", part), {}), distances.get(("ftp", part), {})
+        both = sorted(a.keys() & b.keys())
+        if len(both) >= 2:
+            pairs[f"1/{part}"] = wilcoxon([a[r] for r in both], [b[r] for r in both])
+    tests = ", ".join(f"{size}: {p:.3f}" for size, p in holm(pairs).items())
+    return f"\nPCARTp against FTp, Wilcoxon, corrected (Holm): {tests}\n" if tests else ""
+
+
+def _structure(row: Row) -> Structure:
+    from optbn.network.structure import Structure
+
+    return Structure.from_parents(row["result"]["parents"])
+
+
+def _locate(data: str) -> Path:
+    """A path as given, or a data set of the shared collection."""
+    if Path(data).is_file():
+        return Path(data)
+    root = os.environ.get("OPTBN_DATA")
+    if not root:
+        raise DataError(f"{data}: no such file; set $OPTBN_DATA to a folder with datasets/{data}.parquet")
+    return Path(root) / "datasets" / f"{data}.parquet"

@@ -1,0 +1,62 @@
+"""Markdown tables and curves for generated reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+Series = dict[tuple[str, str], list[tuple[float, float]]]  # (panel, line) -> points
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A markdown table."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in body]
+    return "\n".join(lines) + "\n"
+
+
+def mean_and_error(values: Sequence[float]) -> str:
+    """ "12.3 ± 0.4", the mean and its standard error; empty when there is nothing."""
+    if not values:
+        return ""
+    if len(values) == 1:
+        return f"{values[0]:.1f}"
+    return f"{np.mean(values):.1f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.1f}"
+
+
+def curves(
+    path: Path,
+    series: Series,
+    across: str,
+    up: str,
+    logarithmic: bool = False,
+) -> None:
+    """One panel per first key, one line per second, x on a logarithmic axis; skipped where matplotlib is missing."""
+    try:
+        from matplotlib import rcParams
+        from matplotlib.figure import Figure
+    except ImportError:
+        return
+    rcParams["svg.hashsalt"] = "optbn"  # the same picture has the same bytes
+    panels = list(dict.fromkeys(panel for panel, _ in series))
+    if not panels:
+        return
+    figure = Figure(figsize=(4.2 * len(panels), 3.6), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    labels = list(dict.fromkeys(label for _, label in series))
+    for axis, panel in zip(axes, panels, strict=True):
+        for i, label in enumerate(labels):
+            points = sorted(series.get((panel, label), ()))
+            if points:
+                x, y = zip(*points, strict=True)
+                axis.plot(x, y, marker="o", ms=3, lw=1.2, label=label, color=f"C{i % 10}", ls="-" if i < 10 else "--")
+        axis.set_xscale("log")
+        if logarithmic:
+            axis.set_yscale("log")
+        axis.set_title(panel, fontsize=10)
+        axis.set_xlabel(across)
+    axes[0].set_ylabel(up)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    figure.savefig(path, metadata={"Date": None})

@@ -1,0 +1,124 @@
+"""From data to the optimal structure: Phase I, then Phase II, with the time each took.
+
+    data --score--> ScoreTable --solve--> checked Solution --> Structure
+
+`learn_structure` is what studies and the learning command share; giving the structure parameters is `optbn.fit`'s.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from optbn.data.dataset import Dataset
+from optbn.network.structure import Structure
+
+if TYPE_CHECKING:
+    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.protocol import LocalScore
+    from solvers import Budget, Progress, ScoreTable, Solution
+
+
+@dataclass
+class Stopwatch:
+    """Wall and CPU seconds by phase, in the order the phases were entered."""
+
+    phases: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to the phase."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            before = self.phases.get(name, (0.0, 0.0))
+            self.phases[name] = (
+                before[0] + time.perf_counter() - wall,
+                before[1] + time.process_time() - cpu,
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedStructure:
+    """The optimal structure (or the best found: see the solution's status) and everything it came from.
+
+    families  candidate parent sets that were scored, before pruning
+    seconds   (wall, CPU) by phase: "score", "solve"
+    """
+
+    structure: Structure
+    scores: ScoreTable
+    solution: Solution
+    families: int
+    seconds: Mapping[str, tuple[float, float]]
+
+    def strengths(self) -> dict[tuple[str, str], float]:
+        """Per arc the score that is lost when the child does without that parent.
+
+        The loss is to the best candidate set among the child's other parents: what the same network without the arc
+        would score. It is positive, or the set with the arc would have been pruned.
+        """
+        assert self.solution.choice is not None
+        table, lost = self.scores, {}
+        for child, row in enumerate(self.solution.choice):
+            parents = set(table.parents(row))
+            for parent in sorted(parents):
+                rest = parents - {parent}
+                best = next((r for r in table.rows(child) if set(table.parents(r)) <= rest), None)
+                if best is not None:  # none where the arc is required
+                    difference = float(table.scores[row] - table.scores[best])
+                    lost[table.names[parent], table.names[child]] = difference
+        return lost
+
+
+def learn_structure(
+    data: Dataset,
+    score: str | LocalScore = "pcartp",
+    max_parents: int | Mapping[str, int] = 3,
+    *,
+    solver: str = "auto",
+    budget: Budget | None = None,
+    constraints: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    on_score: Callable[[ScoreProgress], None] | None = None,
+    on_solve: Callable[[Progress], None] | None = None,
+    watch: Stopwatch | None = None,
+    **running: Any,
+) -> LearnedStructure:
+    """Score every candidate set and solve for the best network.
+
+    constraints  what `score_table` takes: forbidden, required, tiers, roots, leaves
+    settings     of the score, when it is given by name
+    running      jobs, memory, store of `score_table`
+    """
+    from optbn.errors import StoppedEarly
+    from optbn.scores.pipeline import score_table
+    from solvers import solve
+
+    watch = watch or Stopwatch()
+    families = 0
+
+    def scored(report: ScoreProgress) -> None:
+        nonlocal families
+        families = report.total
+        if on_score:
+            on_score(report)
+
+    with watch.phase("score"):
+        table = score_table(
+            data, score, max_parents, progress=scored, **(constraints or {}), **running, **(settings or {})
+        )
+    with watch.phase("solve"):
+        solution = solve(table, solver, budget=budget, progress=on_solve)
+    if solution.choice is None:
+        raise StoppedEarly("the search was stopped before it had found any network; give it more time")
+    return LearnedStructure(structure_of_choice(table, solution.choice), table, solution, families, watch.phases)
+
+
+def structure_of_choice(table: ScoreTable, choice: Sequence[int]) -> Structure:
+    """The DAG a solution's rows describe."""
+    return Structure(table.names, tuple(table.parents(row) for row in choice))
