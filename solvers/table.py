@@ -188,6 +188,10 @@ class ScoreTable:
         """The exact score of one row per child."""
         return self.score_of(self.total_units(choice))
 
+    def units_of(self, score: float) -> int:
+        """The units of a score that lies on the grid."""
+        return int(math.ldexp(score, self.exponent))
+
     def score_of(self, units: int) -> float:
         """A sum of units as a score (exact below 2^53 units)."""
         return math.ldexp(float(units), -self.exponent)

@@ -205,6 +205,8 @@ class _Check:
         if choice is not None:
             target = sum(self.families[v][choice[v] - self.first[v]][1] for v in members)
         alive = {v: self.families[v] for v in members}
+        if len(members) < self.n:
+            alive = {v: _within(families, sum(1 << u for u in members)) for v, families in alive.items()}
         best = sum(max(units for _, units in alive[v]) for v in members)
         for stage in evidence.stages:
             adjusted = {v: [units * fine for _, units in families] for v, families in alive.items()}
@@ -262,6 +264,20 @@ class _Check:
                 if pattern in worth:
                     values[i] -= worth[pattern]
         return row.rhs * y
+
+
+def _within(families: list[tuple[int, int]], part: int) -> list[tuple[int, int]]:
+    """The families with parents outside the part forgotten; of several with one set, and of those that a better one
+    with fewer parents can replace, the best is enough."""
+    kept: dict[int, int] = {}
+    for mask, units in families:  # best first
+        inside = mask & part
+        smaller = inside  # every subset of it, itself included, largest first
+        while smaller not in kept and smaller:
+            smaller = (smaller - 1) & inside
+        if smaller not in kept:
+            kept[inside] = units
+    return list(kept.items())
 
 
 def _check_subset_row(row: SubsetRow) -> None:

@@ -1,0 +1,69 @@
+"""The choice of a solver: split into components, and for each one ask what would be quickest.
+
+The subset recurrence costs about n 2^n nanoseconds whatever the families, so up to DP_AT_ONCE seconds of it nothing is
+quicker to start. Beyond, branch and cut wins on sparse tables and loses on dense ones (many families per variable: its
+relaxation is weak there), where the recurrence is the better wager as long as 2^n values fit into memory. Without an
+exact solver that fits, local search answers, and says that it proves nothing.
+
+The choice and its reason are in the Solution's statistics, per component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from solvers.components import Components
+from solvers.dp import check_memory
+from solvers.errors import TooLargeError
+from solvers.protocol import Budget, ProgressCallback, Solver
+from solvers.registry import SOLVERS, load_solver
+from solvers.solution import Solution
+from solvers.table import ScoreTable
+
+DP_SECONDS = 1.2e-9  # per n 2^n, one core
+DP_AT_ONCE = 0.15  # seconds
+DENSE = 80  # families per variable from which the recurrence is preferred, if it takes at most
+DP_WAGER = 5.0  # seconds;
+VERY_DENSE = 250  # and from here on whatever it takes
+
+
+@dataclass(frozen=True)
+class Auto:
+    """The quickest solver for each component, by size and density."""
+
+    def solve(
+        self,
+        table: ScoreTable,
+        budget: Budget | None = None,
+        start: Sequence[int] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """The answer of the chosen solvers, joined."""
+        budget = budget or Budget()
+        solution = Components(lambda part: choose(part, budget)).solve(table, budget, start, progress)
+        return replace(solution, solver="auto")
+
+
+def choose(table: ScoreTable, budget: Budget) -> tuple[str, Solver, str]:
+    """(name, solver, why) for a table of one component."""
+    n, density = table.n, len(table) / table.n
+    fits = True
+    try:
+        check_memory(n, 8, budget)
+    except TooLargeError:
+        fits = False
+    seconds = DP_SECONDS * n * 2.0**n
+    general = next((name for name in ("ilp", "cp") if name in SOLVERS), None)
+    size = f"{n} variables with {density:.0f} families each"
+    if fits and seconds <= DP_AT_ONCE:
+        return "dp", load_solver("dp"), f"{size}: the recurrence takes {seconds:.1g} s"
+    if fits and density >= VERY_DENSE:
+        return "dp", load_solver("dp"), f"{size}: too dense for cuts, the recurrence takes about {seconds:.1g} s"
+    if fits and density >= DENSE and seconds <= DP_WAGER:
+        return "dp", load_solver("dp"), f"{size}: dense, and the recurrence takes {seconds:.1g} s"
+    if general is not None:
+        return general, load_solver(general), f"{size}: sparse enough for cuts"
+    if fits:
+        return "dp", load_solver("dp"), f"{size}: the recurrence takes about {seconds:.1g} s"
+    return "greedy", load_solver("greedy"), f"{size}: no exact solver fits into memory"
