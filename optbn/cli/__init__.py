@@ -15,7 +15,18 @@ from collections.abc import Sequence
 
 import typer
 
-VERBS: tuple[str, ...] = ("networks", "show", "sample", "convert", "query", "compare", "bench")
+VERBS: tuple[str, ...] = (
+    "networks",
+    "show",
+    "sample",
+    "score",
+    "convert",
+    "query",
+    "compare",
+    "curve",
+    "intersect",
+    "bench",
+)
 
 _ROOT_HELP = "Exact Bayesian-network learning: optimal structures with evidence, well-estimated parameters."
 

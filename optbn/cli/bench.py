@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from optbn.experiments.spec import Experiment
 
 
 def bench(
@@ -21,20 +24,36 @@ def bench(
 
     Example: optbn bench results/recovery/spec.toml --jobs 2
     """
-    import sys
-
     from optbn.experiments import runner
     from optbn.experiments.spec import read
 
     experiment = read(spec)
     folder = folder or spec.parent
+    if not report_only:
+        _run(experiment, folder, jobs, retry)
+    print(runner.report(experiment, folder))
+
+
+def run_and_print(experiment: Experiment, folder: Path | None, jobs: int) -> None:
+    """Run an experiment put together on the command line and print its report; without a folder nothing is kept."""
+    import tempfile
+
+    from optbn.experiments import runner
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = folder or Path(scratch)
+        _run(experiment, folder, jobs, False)
+        print(runner.report(experiment, folder).read_text())
+
+
+def _run(experiment: Experiment, folder: Path, jobs: int, retry: bool) -> None:
+    import sys
+
+    from optbn.experiments import runner
 
     def show(tally: runner.Tally, what: str) -> None:
-        finished = tally.before + tally.done
-        print(f"{finished}/{tally.cells} {what}", file=sys.stderr, flush=True)
+        print(f"{tally.before + tally.done}/{tally.cells} {what}", file=sys.stderr, flush=True)
 
-    if not report_only:
-        tally = runner.run(experiment, folder, jobs=jobs, retry=retry, progress=show)
-        if tally.failed:
-            print(f"{tally.failed} cells failed or ran over; see {folder / 'runs'}", file=sys.stderr)
-    print(runner.report(experiment, folder))
+    tally = runner.run(experiment, folder, jobs=jobs, retry=retry, progress=show)
+    if tally.failed:
+        print(f"{tally.failed} cells failed or ran over; see {folder / 'runs'}", file=sys.stderr)

@@ -1,0 +1,56 @@
+"""`optbn intersect`: compare learning methods on data without a known network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def intersect(
+    data: Annotated[Path, typer.Argument(help="A data file.")],
+    methods: Annotated[str, typer.Option(help="Scores, comma-separated.")] = "pcartp,ftp",
+    fractions: Annotated[str, typer.Option(help="Subsamples, comma-separated.")] = "1/2,1/4,1/8,1/16",
+    repeats: Annotated[int, typer.Option(help="Subsamples per fraction.", min=1)] = 10,
+    max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
+    seed: Annotated[int, typer.Option(help="Of the subsamples.")] = 0,
+    folder: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Keep the runs here; started again, it goes on.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Networks learned at once.", min=1)] = 1,
+    time_limit: Annotated[float, typer.Option(help="Seconds one network may take.")] = 3600.0,
+) -> None:
+    """Which method finds with little data what all of them find with all of it?
+
+    Example: optbn intersect votes.csv --methods pcartp,bdeu:1 --repeats 5 -o votes
+    """
+    from optbn.cli.bench import run_and_print
+    from optbn.experiments.spec import Experiment
+
+    if not data.is_file():
+        raise FileNotFoundError(2, "no such file", str(data))
+    parts = (1, *parse_fractions(fractions))
+    grid = {
+        "data": (str(data),),
+        "part": parts,
+        "repeat": tuple(range(repeats)),
+        "score": tuple(methods.split(",")),
+    }
+    fixed = {"max_parents": max_parents, "seed": seed}
+    run_and_print(
+        Experiment("intersection", (grid,), fixed, f"Intersection-validation on {data.name}", time_limit), folder, jobs
+    )
+
+
+def parse_fractions(text: str) -> tuple[int, ...]:
+    """The denominators of "1/2,1/4"."""
+    from optbn.errors import DataError
+
+    denominators = []
+    for part in text.split(","):
+        top, _, bottom = part.strip().partition("/")
+        if top != "1" or not bottom.isdigit() or int(bottom) < 2:
+            raise DataError(f"cannot read the fraction {part!r}; write 1/2, 1/4 and the like")
+        denominators.append(int(bottom))
+    return tuple(denominators)

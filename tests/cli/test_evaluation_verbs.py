@@ -1,0 +1,61 @@
+"""compare, curve, intersect and bench as a user types them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from optbn.cli import main
+from optbn.cli.curve import parse_sizes
+from optbn.cli.intersect import parse_fractions
+from optbn.errors import DataError
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return end.value.code or 0, out, err
+
+
+def test_compare_a_network_with_itself(capsys):
+    code, out, _ = run(capsys, "compare", "asia", "asia")
+    assert code == 0 and "SHD            0 between the DAGs" in out
+    code, out, _ = run(capsys, "compare", "asia", "asia", "--json")
+    assert json.loads(out)["sid"] == 0
+
+
+def test_compare_says_which_variables_differ(capsys):
+    code, _, err = run(capsys, "compare", "asia", "cancer")
+    assert code == 2 and "different variables" in err and err.count("\n") == 1
+
+
+def test_a_small_curve_is_kept_and_continued(capsys, tmp_path):
+    arguments = ("curve", "cancer", "--methods", "bic,bdeu:1", "--sizes", "50:100", "--repeats", "1", "-D", "2")
+    code, out, err = run(capsys, *arguments, "-o", str(tmp_path / "c"))
+    assert code == 0 and "| 100 |" in out and "4/4" in err
+    code, again, err = run(capsys, *arguments, "-o", str(tmp_path / "c"))
+    assert again == out and err == ""
+
+
+def test_wrong_networks_files_and_sizes_are_one_line(capsys):
+    for arguments, words in (
+        (("curve", "alarmm"), "did you mean 'alarm'"),
+        (("intersect", "nothing.csv"), "nothing.csv: no such file"),
+        (("bench", "nothing.toml"), "nothing.toml: no such file"),
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert code == 2 and words in err and err.count("\n") == 1
+
+
+def test_sizes_and_fractions():
+    assert parse_sizes("50:400") == (50, 100, 200, 400)
+    assert parse_sizes("50,70") == (50, 70)
+    assert parse_fractions("1/2, 1/16") == (2, 16)
+    for text in ("", "0:5", "9:5", "a", "5,,6", "1:2:3"):
+        with pytest.raises(DataError):
+            parse_sizes(text)
+    for text in ("0.5", "2/3", "1/1", "1/x"):
+        with pytest.raises(DataError):
+            parse_fractions(text)
