@@ -38,7 +38,6 @@ class Encoder:
         keep: bool = True,
         first_row: int = 0,
     ) -> None:
-        self.keep = keep
         self.first_row = first_row
         self.rows = 0
         self.expected = 0  # rows in all, as far as can be told; only for planning memory

@@ -65,10 +65,28 @@ def read_source(
     """The Dataset in an opened table."""
     said = wanted(source, Schema.of(schema), columns)
     policies(missing, tuple(said))
-    encoder = Encoder(source.where, said, source.levels_given, source.tokens)
-    data = resolve(source.where, _take_all(source, encoder, progress), missing)
-    _warn(source.where, data)
+    data = resolve(source.where, _take_all(source, said, progress), missing)
+    warn(source.where, data.schema)
     return data
+
+
+def encoded(
+    path: PathLike,
+    schema: SchemaLike = None,
+    *,
+    columns: Sequence[str] | None = None,
+    format: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    missing_tokens: Sequence[str] = TOKENS,
+    progress: Progress | None = None,
+) -> tuple[str, list[Encoded]]:
+    """The name of a file for messages and its columns as they are, missing values not treated."""
+    source = open_source(path, format, Options(header, delimiter, encoding, tuple(missing_tokens)))
+    found = _take_all(source, wanted(source, Schema.of(schema), columns), progress)
+    warn(source.where, Schema({column.name: column.domain for column in found}))
+    return source.where, found
 
 
 def batches(
@@ -121,8 +139,7 @@ def _survey(
     source: Source, said: dict[str, Declared | None], missing: MissingLike, progress: Progress | None
 ) -> dict[str, Declared | None]:
     """The domains of all columns, found in a pass that keeps no values."""
-    encoder = Encoder(source.where, said, source.levels_given, source.tokens, keep=False)
-    found = _take_all(source, encoder, progress)
+    found = _take_all(source, said, progress, keep=False)
     chosen = policies(missing, tuple(said))
     refuse(source.where, found, chosen)
     return {column.name: domain_after(source.where, column, chosen[column.name]) for column in found}
@@ -162,8 +179,11 @@ def _groups(batches: Iterator[Any], rows: int) -> Iterator[list[Any]]:
         yield group
 
 
-def _take_all(source: Source, encoder: Encoder, progress: Progress | None) -> list[Encoded]:
-    """All rows through the encoder; stops early when what is still to come would not fit into memory."""
+def _take_all(
+    source: Source, said: dict[str, Declared | None], progress: Progress | None, keep: bool = True
+) -> list[Encoded]:
+    """All columns encoded; stops early when what is still to come would not fit into memory."""
+    encoder = Encoder(source.where, said, source.levels_given, source.tokens, keep)
     check_at = 1
     for batch in source.batches:
         encoder.add(batch)
@@ -171,7 +191,7 @@ def _take_all(source: Source, encoder: Encoder, progress: Progress | None) -> li
         if total and encoder.rows >= check_at:
             check_at = 2 * encoder.rows
             encoder.expected = int(encoder.rows * max(1.0, total / max(1, done)) * 1.02)
-            if encoder.keep:
+            if keep:
                 check_room(source.where, encoder.expected, encoder.row_bytes)
         if progress:
             progress(done, total)
@@ -180,20 +200,21 @@ def _take_all(source: Source, encoder: Encoder, progress: Progress | None) -> li
     return encoder.finish()
 
 
-def _warn(where: str, data: Dataset) -> None:
+def warn(where: str, schema: Schema) -> None:
     """One line each about what is allowed and probably not meant."""
-    if data.n_variables > WIDE:
+    if len(schema) > WIDE:
         _log.warning(
             "%s: %s columns, far more than an optimal network can be found for; select some of them",
             where,
-            f"{data.n_variables:,}",
+            f"{len(schema):,}",
         )
     constant = [
         name
-        for name, domain in zip(data.names, data.domains, strict=True)
+        for name, domain in schema.columns.items()
         if (isinstance(domain, Categorical) and len(domain.levels) == 1)
         or (isinstance(domain, Real) and domain.low == domain.high)
     ]
     if constant:
-        shown = ", ".join(map(repr, constant[:8])) + (f" and {len(constant) - 8} more" if len(constant) > 8 else "")
-        _log.warning("%s: constant columns, which say nothing: %s", where, shown)
+        shown = ", ".join(map(repr, constant[:8])) + (f" and {len(constant) - 8:,} more" if len(constant) > 8 else "")
+        columns = "a constant column, which says" if len(constant) == 1 else "constant columns, which say"
+        _log.warning("%s: %s nothing: %s", where, columns, shown)

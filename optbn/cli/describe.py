@@ -1,0 +1,131 @@
+"""`optbn describe`: what is in a data file, and how it will be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from optbn.cli.reading import (
+    DataArgument,
+    DelimiterOption,
+    EncodingOption,
+    FormatOption,
+    HeaderOption,
+    SchemaOption,
+    TokenOption,
+    how,
+    reading,
+)
+
+if TYPE_CHECKING:
+    from optbn.data.describe import Description, Levels, Numbers
+
+SHOWN = 1_000
+"""Columns in the table; --json has all of them."""
+
+
+def describe(
+    data: DataArgument,
+    schema: SchemaOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines: everything, all levels with counts.")] = False,
+    save_schema: Annotated[
+        str | None,
+        typer.Option(
+            "--save-schema", metavar="FILE", help="Keep the schema as JSON, to edit or to read with; - prints it."
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option("--missing", help="Describe the data after as_level, drop or impute.", show_default="as they are"),
+    ] = None,
+    header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
+    format: FormatOption = None,
+    encoding: EncodingOption = "utf-8",
+    missing_token: TokenOption = None,
+) -> None:
+    """Describe data: rows, columns, kinds, levels with counts, ranges, missing values.
+
+    Examples: optbn describe data.csv --save-schema schema.json; optbn sample alarm | optbn describe -
+    """
+    import json
+    import sys
+    from dataclasses import replace
+
+    from optbn.data.describe import describe as description
+    from optbn.data.read import read
+
+    keywords = how(header, delimiter, format, encoding, missing_token)
+    with reading() as progress:
+        if missing is None:
+            found = description(data, schema, progress=progress, **keywords)
+        else:
+            treated = read(data, schema, missing=missing, progress=progress, **keywords)
+            found = replace(description(treated), source="stdin" if data == "-" else data)
+    if save_schema == "-":
+        sys.stdout.write(found.schema.to_json())
+        return
+    if save_schema is not None:
+        found.schema.save(save_schema)
+        print(f"the schema is in {save_schema}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(found.to_dict(), ensure_ascii=False))
+        return
+    _show(found)
+    if found.missing:
+        note = f"{found.missing:,} missing values: other verbs want --missing as_level, drop or impute"
+        print(note, file=sys.stderr)
+
+
+def _show(found: Description) -> None:
+    """The table. Its widths follow the terminal; in a pipe no line is cut or folded."""
+    import sys
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from optbn.data.describe import Numbers
+
+    console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
+    real = sum(isinstance(column, Numbers) for column in found.columns)
+    total = f"{len(found.columns) - real:,} categorical, {real:,} real"
+    console.print(f"{found.source}: {found.rows:,} rows, {len(found.columns):,} columns ({total})", markup=False)
+    with_missing = bool(found.missing)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("column", overflow="fold")
+    table.add_column("kind")
+    table.add_column("levels", justify="right")
+    if with_missing:
+        table.add_column("missing", justify="right")
+    table.add_column("values", overflow="fold")
+    for column in found.columns[:SHOWN]:
+        levels = "" if isinstance(column, Numbers) else f"{len(column.levels):,}"
+        absent = [f"{column.missing:,}" if column.missing else ""] if with_missing else []
+        values = _numbers(column) if isinstance(column, Numbers) else _levels(column)
+        table.add_row(*(Text(cell) for cell in (column.name, column.kind, levels, *absent, values)))
+    console.print(table)
+    if len(found.columns) > SHOWN:
+        console.print(f"and {len(found.columns) - SHOWN:,} more columns, which --json lists", markup=False)
+
+
+def _levels(column: Levels, most: int = 8) -> str:
+    """Levels in their order with their counts; the rest in one word."""
+    shown = [f"{_short(level)} {n:,}" for level, n in zip(column.levels[:most], column.counts[:most], strict=True)]
+    rest = len(column.levels) - most
+    if rest > 0:
+        shown.append(f"{rest:,} more {sum(column.counts[most:]):,}")
+    return ", ".join(shown)
+
+
+def _short(level: str) -> str:
+    plain = level if level.isprintable() and level and "," not in level else repr(level)
+    return plain if len(plain) <= 24 else plain[:23] + "…"
+
+
+def _numbers(column: Numbers) -> str:
+    low, high = column.range
+    if column.mean is None or column.sd is None or column.quartiles is None:
+        return f"{low:g} to {high:g}"
+    return f"{low:g} to {high:g}, median {column.quartiles[1]:g}, mean {column.mean:.4g} ± {column.sd:.3g}"

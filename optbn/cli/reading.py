@@ -1,0 +1,83 @@
+"""What verbs that read data have in common: their options, and progress on anything long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+DATA = typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file; - is csv from stdin.", metavar="DATA")
+
+DataArgument = Annotated[str, DATA]
+SchemaOption = Annotated[
+    Path | None,
+    typer.Option("--schema", "-s", help='What is known of the columns, as JSON: {"age": "real", "sex": ["f", "m"]}.'),
+]
+MissingOption = Annotated[
+    str, typer.Option("--missing", help="What to do with missing values: refuse, as_level, drop or impute.")
+]
+HeaderOption = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first row holds the names.", show_default="found out"),
+]
+DelimiterOption = Annotated[
+    str | None, typer.Option("--delimiter", help="What separates the fields of a row.", show_default="found out")
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", help="csv, parquet, arrow or arff.", show_default="by the ending"),
+]
+EncodingOption = Annotated[str, typer.Option("--encoding", help="Of text files.")]
+TokenOption = Annotated[
+    list[str] | None,
+    typer.Option("--missing-token", help="A text that stands for a missing value, instead of the usual ones; repeat."),
+]
+
+
+@contextmanager
+def reading() -> Iterator[Callable[[int, int | None], None] | None]:
+    """A progress callback for `optbn.read` that shows a bar on stderr once reading takes long, on a terminal only."""
+    import sys
+    import time
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    start = time.monotonic()
+    task: Any = None
+
+    def show(done: int, total: int | None) -> None:
+        nonlocal task
+        if task is None and time.monotonic() - start > 1:
+            bar.start()
+            task = bar.add_task("reading", total=total)
+        if task is not None:
+            bar.update(task, completed=done)
+
+    try:
+        yield show
+    finally:
+        if task is not None:
+            bar.stop()
+
+
+def how(
+    header: bool | None, delimiter: str | None, format: str | None, encoding: str, missing_token: list[str] | None
+) -> dict[str, Any]:
+    """The options as keywords for `optbn.read`."""
+    from optbn.data.missing import TOKENS
+
+    return {
+        "header": header,
+        "delimiter": {"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter),
+        "format": format,
+        "encoding": encoding,
+        "missing_tokens": TOKENS if missing_token is None else tuple(missing_token),
+    }
