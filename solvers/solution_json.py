@@ -105,7 +105,7 @@ def to_json(table: ScoreTable, solution: Solution) -> bytes:
     )
     fields = msgspec.to_builtins(file, enc_hook=_plain)
     order = ["format", "solver", "status", "score", "bound", "table", "variables", "parents", "evidence", "statistics"]
-    lines = [f"  {_encode(key)}: {_encode(fields[key])}" for key in order]
+    lines = [f"  {_encode(key)}: {_block(fields[key]) if key == 'parents' else _encode(fields[key])}" for key in order]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
@@ -201,6 +201,13 @@ def _read_part(evidence: _Rows | _Proof | _Exhausted) -> RowBound | Proof | Exha
         ),
         evidence.denominator,
     )
+
+
+def _block(graph: dict[str, list[str]] | None) -> str:
+    """The graph with one line per variable."""
+    if graph is None:
+        return "null"
+    return "{\n" + ",\n".join(f"    {_encode(v)}: {_encode(parents)}" for v, parents in graph.items()) + "\n  }"
 
 
 def _encode(value: Any) -> str:

@@ -138,3 +138,40 @@ def swaps(order: list[int]) -> list[list[int]]:
         other[i], other[j] = other[j], other[i]
         found.append(other)
     return found
+
+
+def ascent(table: ScoreTable, rng: np.random.Generator) -> list[tuple[tuple[int, ...], int]]:
+    """Cluster rows with multipliers by dual ascent: while the families that cost nothing more leave a set of variables
+    that cannot be placed, charge every family that would place one of them from outside."""
+    families = families_of(table)
+    cost = [[rows[0][1] - units for _, units in rows] for rows in families]
+    found = []
+    while True:
+        placed: set[int] = set()
+        while True:
+            ready = [
+                v
+                for v in range(table.n)
+                if v not in placed
+                and any(c == 0 and p <= placed for (p, _), c in zip(families[v], cost[v], strict=True))
+            ]
+            if not ready:
+                break
+            placed.add(int(rng.choice(ready)))
+        stuck = set(range(table.n)) - placed
+        leaving = [(v, i) for v in stuck for i, (p, _) in enumerate(families[v]) if not p & stuck]
+        if not leaving:
+            return found
+        charge = min(cost[v][i] for v, i in leaving)
+        for v, i in leaving:
+            cost[v][i] -= charge
+        found.append((tuple(sorted(stuck)), charge))
+
+
+def largest_left_side(members: tuple[int, ...], coefficients: list[tuple[int, tuple[int, ...], int]]) -> int:
+    """The maximum over all acyclic graphs on `members` of the coefficients of their patterns (at most 4 members)."""
+    worth = np.zeros((len(members), 1 << len(members)), dtype=np.int64)
+    for child, parents, coefficient in coefficients:
+        worth[members.index(child), sum(1 << members.index(u) for u in parents)] = coefficient
+    graphs = all_dags(len(members))
+    return int(sum(worth[i, graphs[:, i]] for i in range(len(members))).max())

@@ -1,0 +1,299 @@
+"""The checker: it accepts what is true, never proves what is false, and rejects every kind of tampering by name."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import solvers.verify
+from solvers import Solution, Status
+from solvers.errors import CheckFailed
+from solvers.greedy import search
+from solvers.solution import ClusterRow, Exhausted, Part, Parts, Proof, RowBound, SubsetRow
+from solvers.table import ScoreTable
+from solvers.verify import verify
+from tests.naive.solvers import KINDS, ascent, families_of, largest_left_side, optimum, random_table
+
+
+def solution(table: ScoreTable, choice, bound_units, evidence=None) -> Solution:
+    score = table.total(choice)
+    bound = table.score_of(bound_units)
+    status = Status.OPTIMAL if bound == score else Status.FEASIBLE
+    return Solution(status, tuple(map(int, choice)), score, bound, evidence, table.digest, "test")
+
+
+def random_rows(rng, members, count, scale) -> list[ClusterRow | SubsetRow]:
+    """Random valid rows on subsets of `members`."""
+    rows: list[ClusterRow | SubsetRow] = []
+    for _ in range(count):
+        size = int(rng.integers(1, min(4, len(members)) + 1))
+        chosen = tuple(sorted(int(v) for v in rng.choice(members, size=size, replace=False)))
+        y = int(rng.integers(0, scale))
+        if rng.random() < 0.5 or size == 1:
+            rows.append(ClusterRow(chosen, y))
+            continue
+        coefficients = []
+        for v in chosen:
+            others = [u for u in chosen if u != v]
+            for k in range(len(others) + 1):
+                for parents in itertools.combinations(others, k):
+                    if rng.random() < 0.5:
+                        coefficients.append((v, parents, int(rng.integers(1, 4))))
+        rows.append(SubsetRow(chosen, tuple(coefficients), largest_left_side(chosen, coefficients), y))
+    return rows
+
+
+def test_no_evidence_proves_a_false_bound():
+    """Random tables, random acyclic graphs, random rows in stages and parts: no false proof."""
+    rng = np.random.default_rng(1)
+    closed = 0
+    for trial in range(400):
+        table = random_table(rng, int(rng.integers(1, 6)), KINDS[trial % len(KINDS)])
+        best = optimum(table)
+        if best is None:
+            continue
+        choice = search(table, seed=trial, starts=1, kicks=int(rng.integers(0, 4)))
+        spread = max(1, int(np.ptp(table.units)))
+        evidence = []
+        groups = [list(range(table.n))] if trial % 2 else np.array_split(rng.permutation(table.n), 2)
+        for group in groups:
+            members = tuple(sorted(int(v) for v in group))
+            if members:
+                stages = [tuple(random_rows(rng, members, 3, spread)) for _ in range(int(rng.integers(0, 4)))]
+                if trial % 2 and rng.random() < 0.7:
+                    stages.append(tuple(ClusterRow(c, y) for c, y in ascent(table, rng)))
+                evidence.append(Part(members, 2**52, RowBound(tuple(stages))))
+        whole = evidence[0].evidence if trial % 4 == 1 else Parts(tuple(evidence))
+        verdict = verify(table, solution(table, choice, 2**52, whole))
+        assert verdict.bound >= table.score_of(best)
+        assert not verdict.claimed
+        if verdict.optimal:
+            closed += 1
+            assert table.total_units(choice) == best
+            verify(table, solution(table, choice, best, whole))
+        else:
+            with pytest.raises(CheckFailed, match="lower than its evidence gives"):
+                verify(table, solution(table, choice, table.total_units(choice), whole))
+    assert closed > 60
+
+
+def test_one_stage_is_the_formula():
+    """B = sum_v max_P s'(v, P) - sum y + sum y r, computed here in another way."""
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        table = random_table(rng, 5, "plain")
+        rows = random_rows(rng, range(5), 5, 10**12)
+        bound = sum(-r.multiplier if isinstance(r, ClusterRow) else r.rhs * r.multiplier for r in rows)
+        for v, families in enumerate(families_of(table)):
+            adjusted = []
+            for parents, units in families:
+                for row in rows:
+                    if v in row.members and isinstance(row, ClusterRow) and not parents & set(row.members):
+                        units += row.multiplier
+                    if isinstance(row, SubsetRow):
+                        pattern = tuple(sorted(parents & set(row.members)))
+                        units -= row.multiplier * sum(a for c, p, a in row.coefficients if (c, p) == (v, pattern))
+                adjusted.append(units)
+            bound += max(adjusted)
+        plain = sum(families[0][1] for families in families_of(table))
+        unknown = Solution(Status.UNKNOWN, None, None, math.inf, RowBound((tuple(rows),)), table.digest, "test")
+        assert verify(table, unknown).bound == table.score_of(min(bound, plain))
+
+
+@pytest.fixture(scope="module")
+def proved():
+    """A table of six variables with a graph that cluster rows prove optimal in stages, and that solution."""
+    for seed in itertools.count():
+        rng = np.random.default_rng(seed)
+        table = random_table(rng, 6, "plain")
+        choice = search(table, seed=seed)
+        rows = tuple(ClusterRow(c, y) for c, y in ascent(table, rng))
+        found = solution(table, choice, table.total_units(choice), RowBound((rows, rows)))
+        plain = table.score_of(int(table.units[table.offsets[:-1]].sum()))
+        try:
+            if rows and verify(table, found).optimal and plain > found.score:
+                return table, found
+        except CheckFailed:
+            continue
+
+
+def test_a_true_solution_is_accepted(proved):
+    table, found = proved
+    verdict = verify(table, found)
+    assert verdict.optimal and verdict.claimed == () and "acyclic" in verdict.proved[0]
+
+
+def test_a_changed_score_is_rejected(proved):
+    table, found = proved
+    for score in (found.score - table.quantum, found.score - 1, found.score * 2):
+        with pytest.raises(CheckFailed, match="the families add up to"):
+            verify(table, replace(found, score=score, status=Status.FEASIBLE))
+    with pytest.raises(CheckFailed, match="add up to"):
+        verify(table, replace(found, score=math.nan, status=Status.FEASIBLE))
+
+
+def test_a_cycle_is_rejected():
+    table = ScoreTable.from_dict(
+        {"a": {(): 0.0, ("b",): 2.0}, "b": {(): 0.0, ("c",): 2.0}, "c": {(): 0.0, ("a",): 2.0}, "d": {(): 0.0}}
+    )
+    best = [table.rows(v)[0] for v in range(4)]
+    with pytest.raises(CheckFailed, match="the graph has a cycle: a -> c -> b -> a"):
+        verify(table, solution(table, best, table.total_units(best)))
+
+
+def test_a_lowered_bound_is_rejected(proved):
+    table, found = proved
+    worse = [table.rows(v)[-1] if table.parents(table.rows(v)[-1]) == () else found.choice[v] for v in range(6)]
+    if table.total_units(worse) == table.total_units(found.choice):
+        pytest.fail("the worse graph should be worse")
+    lowered = solution(table, worse, table.total_units(found.choice) - 1, found.evidence)
+    with pytest.raises(CheckFailed, match="lower than its evidence gives"):
+        verify(table, lowered)
+    with pytest.raises(CheckFailed, match="lower than the sum of the best scores"):
+        verify(table, replace(found, evidence=None))
+    with pytest.raises(CheckFailed, match="not a number"):
+        verify(table, replace(found, bound=math.nan, status=Status.FEASIBLE))
+
+
+def changed_rows(found, change):
+    stages = tuple(tuple(change(row) for row in stage) for stage in found.evidence.stages)
+    return replace(found, evidence=RowBound(stages))
+
+
+def test_multipliers_must_be_whole_and_not_negative(proved):
+    table, found = proved
+    for y in (-1, 0.5, True, None):
+        with pytest.raises(CheckFailed, match="expected a whole number >= 0"):
+            verify(table, changed_rows(found, lambda row, y=y: replace(row, multiplier=y)))
+    with pytest.raises(CheckFailed):
+        verify(table, changed_rows(found, lambda row: replace(row, multiplier=row.multiplier // 2)))
+    with pytest.raises(CheckFailed):
+        verify(table, replace(found, evidence=RowBound(())))
+
+
+@pytest.mark.parametrize("members", [(), (0, 0), (0, 9), (-1, 2), (0, "1")])
+def test_rows_must_be_about_variables(proved, members):
+    table, found = proved
+    with pytest.raises(CheckFailed, match="not a set of variables"):
+        verify(table, changed_rows(found, lambda row: replace(row, members=members)))
+
+
+def test_another_tables_solution_is_rejected(proved):
+    found = proved[1]
+    other = random_table(np.random.default_rng(10**6), 6, "plain")
+    with pytest.raises(CheckFailed, match="another score table"):
+        verify(other, found)
+    with pytest.raises(CheckFailed):
+        verify(other, replace(found, table_digest=other.digest))
+
+
+def test_families_must_be_the_variables_own(proved):
+    table, found = proved
+    for row in (-1, len(table), table.rows(1)[0]):
+        with pytest.raises(CheckFailed, match="is not a family of 'v0'"):
+            verify(table, replace(found, choice=(row, *found.choice[1:])))
+    with pytest.raises(CheckFailed, match="5 families, but there are 6"):
+        verify(table, replace(found, choice=found.choice[1:]))
+
+
+@pytest.mark.twin
+def test_subset_rows_are_proved_to_the_last_unit():
+    """The right-hand side that all graphs on the members allow is accepted, one less is not."""
+    rng = np.random.default_rng(3)
+    table = random_table(rng, 5, "plain")
+    choice = search(table)
+    for _ in range(150):
+        for row in random_rows(rng, range(5), 3, 100):
+            if isinstance(row, SubsetRow):
+                verify(table, solution(table, choice, 2**52, RowBound(((row,),))))
+                low = replace(row, rhs=row.rhs - 1)
+                with pytest.raises(CheckFailed, match=f"claims at most {low.rhs}, but an acyclic graph reaches"):
+                    verify(table, solution(table, choice, 2**52, RowBound(((low,),))))
+
+
+@pytest.mark.parametrize(
+    "coefficients",
+    [
+        ((0, (5,), 1),),  # a parent outside
+        ((0, (0,), 1),),  # its own parent
+        ((4, (), 1),),  # a child outside
+        ((0, (1,), 0),),
+        ((0, (1,), -2),),
+        ((0, (1,), 1.5),),
+        ((0, (1,), 1), (0, (1,), 1)),  # twice
+        ((0, (1, 2), 1), (0, (2, 1), 1)),
+    ],
+)
+def test_coefficients_must_make_sense(proved, coefficients):
+    table, found = proved
+    row = SubsetRow((0, 1, 2), coefficients, 100, 1)
+    with pytest.raises(CheckFailed, match="coefficient"):
+        verify(table, replace(found, evidence=RowBound(((row,),))))
+
+
+def test_large_subset_rows_are_refused():
+    table = ScoreTable.from_dict({f"v{v}": {(): 0.0} for v in range(20)})
+    row = SubsetRow(tuple(range(20)), (), 0, 1)
+    with pytest.raises(CheckFailed, match="at most 12"):
+        verify(table, solution(table, range(20), 0, RowBound(((row,),))))
+
+
+def test_parts_must_be_disjoint_and_keep_to_themselves(proved):
+    table, found = proved
+    rows = RowBound(((ClusterRow((0, 1), 1),),))
+    for parts in (((0, 1), (1, 2)), ((0, 0),), ((),), ((0, 6),)):
+        evidence = Parts(tuple(Part(members, 2**52, RowBound(())) for members in parts))
+        with pytest.raises(CheckFailed, match="parts of the evidence"):
+            verify(table, replace(found, evidence=evidence))
+    with pytest.raises(CheckFailed, match="not a set of variables of its part"):
+        verify(table, replace(found, evidence=Parts((Part((0, 2, 3), 2**52, rows),))))
+
+
+def test_claims_are_told_from_proofs(proved):
+    table, found = proved
+    verdict = verify(table, replace(found, evidence=Exhausted("some method", 0.001)))
+    assert not verdict.optimal and verdict.bound > found.score
+    assert "searched completely by some method, within 0.001" in verdict.claimed[0]
+    verdict = verify(table, replace(found, evidence=Proof("x.proof", "0" * 64)))
+    assert not verdict.optimal and "x.proof was not opened" in verdict.claimed[0]
+    units = table.total_units(found.choice)
+    checker = lambda table, solution, proof: units  # noqa: E731
+    assert verify(table, replace(found, evidence=Proof("x.proof", "0" * 64)), proof_checker=checker).optimal
+    # a part that is only claimed leaves the whole claimed, and the others proved
+    part = Part((0, 1, 2), -(2**50), Exhausted("some method"))
+    assert "for 3 variables (v0, v1, v2)" in verify(table, replace(found, evidence=Parts((part,)))).claimed[0]
+    part = Part((0, 1, 2), 2**52, Exhausted("some method"))
+    with pytest.raises(CheckFailed, match="lower than its evidence gives"):
+        verify(table, replace(found, evidence=Parts((part,))))
+
+
+def test_infeasible_must_be_true():
+    stuck = ScoreTable.from_dict({"a": {("b",): 0.0}, "b": {("a",): 0.0}})
+    free = ScoreTable.from_dict({"a": {("b",): 0.0}, "b": {(): 0.0}})
+    nothing = Solution(Status.INFEASIBLE, None, None, -math.inf, None, stuck.digest, "test")
+    assert verify(stuck, nothing).proved == ("no acyclic graph can be chosen from the table",)
+    with pytest.raises(CheckFailed, match="an acyclic graph can be chosen"):
+        verify(free, replace(nothing, table_digest=free.digest))
+
+
+def test_constraints_are_checked(proved):
+    table, found = proved
+    fine = lambda parents: None  # noqa: E731
+    wrong = lambda parents: "v0 must be a root" if len(parents) == 6 else "?"  # noqa: E731
+    assert "1 constraints" in verify(table, found, [fine]).proved[1]
+    with pytest.raises(CheckFailed, match="v0 must be a root"):
+        verify(table, found, [fine, wrong])
+
+
+def test_it_imports_nothing_of_the_solvers():
+    tree = ast.parse(Path(solvers.verify.__file__).read_text())
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    own = {name for name in imported if name.startswith("solvers")}
+    assert own == {"solvers.errors", "solvers.solution", "solvers.table"} and "numpy" not in imported
