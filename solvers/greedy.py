@@ -12,6 +12,7 @@ Greedy wraps `search` as a solver; the bound it reports is the sum of the best s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -104,12 +105,13 @@ def search(
 
 @dataclass(frozen=True)
 class Greedy:
-    """Local search as a solver: rounds of starts and kicks until `seconds` of CPU (or the budget) are used.
+    """Local search as a solver: rounds of starts and kicks until the budget ends.
 
-    Each round takes `starts` fresh starts of `kicks` kicks and then works on the best graph so far for as long again.
+    `seconds` of CPU are the most it takes; None: as the budget says, or 1 when that sets no limit. Each round takes
+    `starts` fresh starts of `kicks` kicks and then works on the best graph so far for as long again.
     """
 
-    seconds: float = 1.0
+    seconds: float | None = None
     starts: int = 6
     kicks: int = 60
     seed: int = 0
@@ -124,7 +126,10 @@ class Greedy:
         """The best graph met; optimal only when it takes every variable's best family."""
         table.check_feasible()
         budget = budget or Budget()
-        own = Budget(cpu=self.seconds, clock=budget.clock, cpu_clock=budget.cpu_clock)
+        seconds = self.seconds
+        if seconds is None:
+            seconds = 1.0 if math.isinf(budget.remaining()) else math.inf
+        own = Budget(cpu=seconds, clock=budget.clock, cpu_clock=budget.cpu_clock)
         index = FamilyIndex.of(table)
         bound_units = int(table.units[table.offsets[:-1]].sum())
         state = _random_state(self.seed)

@@ -1,0 +1,173 @@
+"""`optbn solve`: Phase II, from a score file to the best graph with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from solvers import Progress, ScoreTable, Solution
+
+
+def complete_solver(start: str) -> list[str]:
+    """Names of solvers for the shell."""
+    from solvers.registry import SOLVERS
+
+    return [name for name in SOLVERS if name.startswith(start)]
+
+
+def solve(
+    scores: Annotated[str, typer.Argument(help="A .jkl, .jaa, .pss or .parquet score file; - is .jkl from stdin.")],
+    solver: Annotated[
+        str,
+        typer.Option(
+            help="auto, or what does the work: dp, greedy, ilp ... (a wrong name lists all).",
+            autocompletion=complete_solver,
+        ),
+    ] = "auto",
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds; then the best graph so far is the answer.", min=0.0)
+    ] = None,
+    cpu_limit: Annotated[float | None, typer.Option(help="The same in seconds of CPU.", min=0.0)] = None,
+    gap: Annotated[float, typer.Option(help="Stop once bound - score is at most this (0: prove it).", min=0.0)] = 0.0,
+    memory: Annotated[str | None, typer.Option(help="What may be used, 4G say (default half of the machine).")] = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the answer goes; - is stdout.")] = "-",
+    format: Annotated[str, typer.Option(help="json (with the evidence), dot, adjacency or cpdag.")] = "json",
+    start: Annotated[str | None, typer.Option(help="An earlier answer (json) to begin from.")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the solver, NAME=VALUE; may be repeated.")
+    ] = None,
+) -> None:
+    """Find the best acyclic graph of a score file; the answer is checked before it is written.
+
+    Ctrl-C stops the search and gives what it has. Exit code 3: stopped without proof.
+
+    Examples: optbn solve scores.jkl -o solution.json
+    | optbn solve scores.jkl --time-limit 60 --format adjacency
+    | optbn solve scores.jkl --solver dp --format dot | dot -Tsvg -o graph.svg
+    """
+    import sys
+    from pathlib import Path
+
+    from optbn.errors import UnsupportedError
+    from optbn.registry import unknown
+    from optbn.solving import FORMATS, written
+    from optbn.solving import solve as search
+    from solvers.files import read_table
+    from solvers.registry import solver_class
+    from solvers.solution_json import from_json
+
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS)
+    if output != "-" and not Path(output).absolute().parent.is_dir():
+        raise UnsupportedError(f"{output}: there is no folder {Path(output).absolute().parent}")
+    solver_class(solver)  # a wrong name should not wait for a large file to be read
+    settings = dict(_setting(text) for text in setting or ())
+    table = read_table(scores)
+    begin = None if start is None else from_json(table, Path(start).read_bytes()).choice
+    with _panel(table, solver) as progress:
+        solution = search(
+            table,
+            solver,
+            time_limit=time_limit,
+            cpu_limit=cpu_limit,
+            gap=gap,
+            memory=memory,
+            start=begin,
+            progress=progress,
+            **settings,
+        )
+    if solution.choice is None:
+        print(f"optbn: {_sentence(table, solution)}", file=sys.stderr)
+        raise typer.Exit(3)
+    text = written(table, solution, format)
+    if output == "-":
+        sys.stdout.write(text)
+    else:
+        Path(output).write_text(text, encoding="utf-8")
+    print(_sentence(table, solution), file=sys.stderr if output == "-" else sys.stdout)
+    if solution.gap > gap:
+        raise typer.Exit(3)
+
+
+def _sentence(table: ScoreTable, solution: Solution) -> str:
+    """What came out, for people."""
+    if solution.score is None or solution.choice is None:
+        return f"no graph found in the time given; no graph scores more than {solution.bound:.6f}"
+    arcs = sum(len(table.parents(row)) for row in solution.choice)
+    what = f"score {solution.score:.6f}, {table.n} variables, {arcs} arcs"
+    if solution.bound > solution.score:
+        return f"{what}; not proved: no graph scores more than {solution.bound:.6f} (gap {_gap(solution)})"
+    claimed = solution.statistics.get("checked", {}).get("claimed", ())
+    return f"{what}; optimal ({claimed[0].rpartition(': ')[2] if claimed else 'proved, and the proof checked'})"
+
+
+def _gap(event: Progress | Solution) -> str:
+    relative = f", {event.gap / abs(event.score):.2%}" if event.score else ""
+    return f"{event.gap:.6g}{relative}"
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """("seconds", 2.5) from "seconds=2.5"."""
+    from optbn.errors import UnsupportedError
+
+    name, equals, value = (part.strip() for part in text.partition("="))
+    words = {"true": True, "false": False, "none": None}
+    try:
+        if not name or not equals:
+            raise ValueError
+        if value.lower() in words:
+            return name.replace("-", "_"), words[value.lower()]
+        return name.replace("-", "_"), int(value) if value.lstrip("+-").isdecimal() else float(value)
+    except ValueError:
+        raise UnsupportedError(f"--set {text!r}: expected NAME=NUMBER, like seed=1, or true, false, none") from None
+
+
+@contextmanager
+def _panel(table: ScoreTable, solver: str) -> Iterator[Callable[[Progress], None] | None]:
+    """A live panel on stderr, on a terminal only: incumbent, bound, gap, time."""
+    import sys
+    import time
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.panel import Panel
+
+    begun = time.monotonic()
+    last: list[Progress] = []
+
+    def show() -> Panel:
+        title = f"{table.n} variables, {len(table):,} parent sets: {solver}"
+        return Panel(_rows(last[-1] if last else None, time.monotonic() - begun), title=title, width=64)
+
+    def listen(event: Progress) -> None:
+        last[:] = [event]
+
+    with Live(get_renderable=show, console=Console(stderr=True), refresh_per_second=4, transient=True):
+        yield listen
+
+
+def _rows(event: Progress | None, seconds: float) -> Table:
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    rows = [("time", f"{seconds:.1f} s   (Ctrl-C stops and keeps the best)")]
+    if event is not None:
+        rows += [
+            ("incumbent", "none yet" if event.score is None else f"{event.score:.6f}"),
+            ("bound", f"{event.bound:.6f}"),
+            ("gap", "" if event.score is None else _gap(event)),
+            ("nodes", f"{event.nodes:,}"),
+            ("", event.phase),
+        ]
+    for label, text in rows:
+        grid.add_row(label, text)
+    return grid

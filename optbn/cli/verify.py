@@ -1,0 +1,47 @@
+"""`optbn verify`: check somebody's answer to a score file, believing nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def verify(
+    scores: Annotated[str, typer.Argument(help="The score file the answer is for; - is .jkl from stdin.")],
+    solution: Annotated[str, typer.Argument(help="An answer of optbn solve (json), or any JSON with parents, score.")],
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Check a graph, its score and the proof of its bound, in exact integers.
+
+    Says what is proved and what is only claimed. Exit code 4: something is false, and the message says what.
+
+    Examples: optbn verify scores.jkl solution.json
+    """
+    import math
+    from pathlib import Path
+
+    import msgspec
+
+    from solvers.files import read_table
+    from solvers.solution_json import from_json
+    from solvers.verify import verify as check
+
+    table = read_table(scores)
+    verdict = check(table, from_json(table, Path(solution).read_bytes()))
+    if as_json:
+        fields = {
+            "score": verdict.score,
+            "proved_bound": verdict.bound if math.isfinite(verdict.bound) else None,
+            "optimal": verdict.optimal,
+            "proved": verdict.proved,
+            "claimed": verdict.claimed,
+        }
+        print(msgspec.json.encode(fields).decode())
+        return
+    for sentence in verdict.proved:
+        print(f"proved   {sentence}")
+    for sentence in verdict.claimed:
+        print(f"claimed  {sentence}")
+    if verdict.optimal:
+        print("proved   the graph is optimal")

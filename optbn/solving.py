@@ -1,0 +1,123 @@
+"""Phase II from the side of optbn: ask for the best graph of a score table, and write it in the usual forms."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from optbn.network.structure import Structure
+from optbn.registry import unknown
+
+if TYPE_CHECKING:
+    from solvers import Progress, ScoreTable, Solution
+
+
+def solve(
+    scores: ScoreTable | str | PathLike[str],
+    solver: str = "auto",
+    *,
+    time_limit: float | None = None,
+    cpu_limit: float | None = None,
+    gap: float = 0.0,
+    memory: int | str | None = None,
+    start: Structure | Sequence[int] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **settings: Any,
+) -> Solution:
+    """The best acyclic graph of a score table (or score file), checked, with a bound and its evidence.
+
+    time_limit, cpu_limit   seconds; what is then best is returned, with status "feasible"
+    gap                     stop once bound - score is at most this
+    memory                  bytes, or "4G"; half of the machine unless given
+    start                   a graph to begin from: a Structure, or a row of the table per variable
+    settings                of the solver
+    Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
+    """
+    import solvers
+    from optbn.scores.memory import parse_memory
+    from solvers.files import read_table
+
+    table = scores if isinstance(scores, solvers.ScoreTable) else read_table(os.fspath(scores))
+    budget = solvers.Budget(
+        wall=float("inf") if time_limit is None else time_limit,
+        cpu=float("inf") if cpu_limit is None else cpu_limit,
+        memory=None if memory is None else parse_memory(memory),
+        gap=gap,
+    )
+    rows = rows_of(table, start) if isinstance(start, Structure) else start
+    return solvers.solve(table, solver, budget, rows, progress, **settings)
+
+
+def structure_of(table: ScoreTable, solution: Solution) -> Structure:
+    """The graph of a solution."""
+    if solution.choice is None:
+        raise ValueError(f"the solution is {solution.status}: it has no graph")
+    return Structure.from_parents(table.graph(solution.choice))
+
+
+def rows_of(table: ScoreTable, structure: Structure) -> list[int]:
+    """The rows of the table for a graph; a family that is not in the table gives way to its best subset that is."""
+    from optbn.errors import UnsupportedError
+
+    place = {name: v for v, name in enumerate(table.names)}
+    if set(structure.names) != set(place):
+        odd = sorted(set(structure.names) ^ set(place))[0]
+        raise UnsupportedError(f"the graph to start from and the score table differ in variables: {odd!r}")
+    rows = []
+    for v, name in enumerate(table.names):
+        parents = {place[p] for p in structure.parents(name)}
+        row = next((r for r in table.rows(v) if parents.issuperset(table.parents(r))), None)
+        if row is None:
+            raise UnsupportedError(f"the table has no parent set for {name!r} within the graph to start from")
+        rows.append(row)
+    return rows
+
+
+def as_json(table: ScoreTable, solution: Solution) -> str:
+    """Everything, evidence included; what `optbn verify` reads."""
+    from solvers.solution_json import to_json
+
+    return to_json(table, solution).decode()
+
+
+def as_dot(table: ScoreTable, solution: Solution) -> str:
+    """Graphviz."""
+    structure = structure_of(table, solution)
+    arcs = [f"  {_quoted(parent)} -> {_quoted(child)};" for parent, child in structure.arcs]
+    return "\n".join(["digraph {", *(f"  {_quoted(name)};" for name in structure.names), *arcs, "}"]) + "\n"
+
+
+def as_adjacency(table: ScoreTable, solution: Solution) -> str:
+    """A line per variable: its name, a colon, its parents with commas between."""
+    graph = table.graph(solution.choice or ())
+    return "".join(f"{child}: {', '.join(parents)}".rstrip() + "\n" for child, parents in graph.items())
+
+
+def as_cpdag(table: ScoreTable, solution: Solution) -> str:
+    """The graph's equivalence class in Graphviz: undirected where its members disagree."""
+    cpdag = structure_of(table, solution).to_cpdag()
+    name = [_quoted(name) for name in cpdag.names]
+    lines = [f"  {name[u]} -> {name[v]};" for u, v in sorted(cpdag.arcs)]
+    lines += [f"  {name[u]} -> {name[v]} [dir=none];" for u, v in sorted(cpdag.edges)]
+    return "\n".join(["digraph {", *(f"  {each};" for each in name), *lines, "}"]) + "\n"
+
+
+FORMATS: dict[str, Callable[[ScoreTable, Solution], str]] = {
+    "json": as_json,
+    "dot": as_dot,
+    "adjacency": as_adjacency,
+    "cpdag": as_cpdag,
+}
+
+
+def written(table: ScoreTable, solution: Solution, format: str) -> str:
+    """The solution as text in one of FORMATS."""
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS)
+    return FORMATS[format](table, solution)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
