@@ -26,6 +26,7 @@ _EXPORTS: dict[str, str] = {
     "solve": "optbn.solving",
     "structure_of": "optbn.solving",
     "write": "optbn.data.write",
+    "fit": "optbn.smoothing.fitting",
     "read_network": "optbn.network.formats",
     "write_network": "optbn.network.formats",
 }

@@ -1,0 +1,269 @@
+"""Parameters for a structure: one pass over the data counts every family, then each gets its smoothed CPD.
+
+The structure may be a network, whose local models are kept (tables, trees, bins) and only their numbers replaced, or a
+bare DAG, whose families become tables. Data may be a Dataset or a file, which is read in batches and never held.
+Randomness is per variable, spawned from the seed, so the result does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from optbn.data.dataset import Categorical, Dataset, Domain, Real
+from optbn.errors import DataError, UnsupportedError
+from optbn.network.cpds import CPD
+from optbn.network.network import BayesianNetwork
+from optbn.network.structure import Structure
+from optbn.smoothing.family import Family, FamilyFit
+from optbn.smoothing.normal import check_kind
+from optbn.smoothing.protocol import Smoother, load_smoother
+
+StructureLike = BayesianNetwork | Structure | Mapping[str, Sequence[str]] | str | os.PathLike[str] | Any
+DataLike = Dataset | str | os.PathLike[str]
+Progress = Callable[[str, int, int | None], None]
+"""Called as progress("counting" or "fitting", done, of how many if known)."""
+
+DEFAULT_SMOOTHER = "hdp"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A network with its parameters, and per variable the counts and estimates they come from."""
+
+    network: BayesianNetwork
+    families: Mapping[str, FamilyFit]
+    rows: int
+
+    def deviations(self, name: str) -> NDArray[np.float64] | None:
+        """Posterior standard deviations of a table's probabilities, in its shape; see `FamilyFit.deviations`."""
+        return self.families[name].deviations()
+
+    def diagnostics(self) -> dict[str, Mapping[str, Any]]:
+        """What the smoother said about each variable."""
+        return {name: f.estimate.diagnostics for name, f in self.families.items() if f.estimate is not None}
+
+
+def fit(
+    structure: StructureLike,
+    data: DataLike,
+    smoother: str | Smoother = DEFAULT_SMOOTHER,
+    *,
+    seed: int = 0,
+    weights: str | ArrayLike | None = None,
+    leaves: str = "normal",
+    threads: int = 1,
+    schema: Any = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> BayesianNetwork:
+    """The network over `structure` with parameters from `data`.
+
+    structure  a network (its local models stay), a Structure, {variable: parents}, a networkx DiGraph, or a file of
+               either kind
+    data       a Dataset, or a file, read in one pass if the structure is a network (its levels are known)
+    smoother   a name from SMOOTHERS with `settings` as keywords, or a smoother
+    weights    a column of non-negative row weights, or an array of them; rows of weight 0 do not exist
+    leaves     "normal" (posterior means) or "student" (posterior predictive) for real variables
+    Without any rows every distribution is its prior.
+    """
+    return fitted(
+        structure, data, smoother, seed=seed, weights=weights, leaves=leaves, threads=threads, schema=schema,
+        progress=progress, **settings,
+    ).network  # fmt: skip
+
+
+def fitted(
+    structure: StructureLike,
+    data: DataLike,
+    smoother: str | Smoother = DEFAULT_SMOOTHER,
+    *,
+    seed: int = 0,
+    weights: str | ArrayLike | None = None,
+    leaves: str = "normal",
+    threads: int = 1,
+    schema: Any = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Fitted:
+    """`fit`, with the counts, diagnostics and deviations behind the network."""
+    check_kind(leaves)
+    chosen = load_smoother(smoother, **settings)
+    asked = as_structure(structure)
+    families, blocks = families_and_rows(asked, data, weights, schema)
+    fits = [FamilyFit(family) for family in families]
+    rows = 0
+    for columns, n, row_weights in blocks:
+        for f in fits:
+            f.add(columns, n, row_weights)
+        rows += n
+        if progress is not None:
+            progress("counting", rows, None)
+    cpds = _finish(fits, chosen, seed, leaves, threads, progress)
+    network = BayesianNetwork(
+        tuple(f.name for f in families),
+        tuple(f.domain for f in families),
+        tuple(cpds),
+        asked.name if isinstance(asked, BayesianNetwork) else "",
+        asked.properties if isinstance(asked, BayesianNetwork) else {},
+    )
+    return Fitted(network, {f.family.name: f for f in fits}, rows)
+
+
+def generator_of(seed: int, variable: int) -> np.random.Generator:
+    """The random numbers of one variable."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(variable,)))
+
+
+def _finish(
+    fits: Sequence[FamilyFit], smoother: Smoother, seed: int, leaves: str, threads: int, progress: Progress | None
+) -> list[CPD]:
+    """The CPDs in order; compiled kernels release the interpreter, so threads do work side by side."""
+
+    def one(i: int) -> CPD:
+        return fits[i].finish(smoother, generator_of(seed, i), leaves)
+
+    def told(cpds: Iterable[CPD]) -> Iterator[CPD]:
+        for done, cpd in enumerate(cpds, start=1):
+            if progress is not None:
+                progress("fitting", done, len(fits))
+            yield cpd
+
+    if threads == 1:
+        return list(told(map(one, range(len(fits)))))
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(told(pool.map(one, range(len(fits)))))
+
+
+def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:
+    """A network or a structure from whatever stands for one."""
+    if isinstance(structure, BayesianNetwork | Structure):
+        return structure
+    if isinstance(structure, str | os.PathLike):
+        from optbn.errors import NetworkError
+        from optbn.network.formats import read_network
+        from optbn.network.structure import read_structure
+
+        try:
+            return read_network(structure)
+        except NetworkError as error:
+            try:
+                return read_structure(structure)
+            except NetworkError:
+                raise error from None
+    if isinstance(structure, Mapping):
+        return Structure.from_parents(structure)
+    if hasattr(structure, "nodes") and hasattr(structure, "edges"):
+        return Structure.from_arcs(structure.nodes, structure.edges)
+    raise UnsupportedError(
+        f"a structure is a network, a Structure, a mapping of parents, a networkx DiGraph or a file, "
+        f"not {type(structure).__name__}"
+    )
+
+
+Block = tuple[Mapping[str, NDArray[Any]], int, NDArray[np.float64] | None]
+"""Columns by name in the families' domains, how many rows they have, and the rows' weights."""
+
+
+def families_and_rows(
+    structure: BayesianNetwork | Structure,
+    data: DataLike,
+    weights: str | ArrayLike | None,
+    schema: Any = None,
+    besides: tuple[str, ...] = (),
+) -> tuple[list[Family], Iterator[Block]]:
+    """The families of a structure over the domains of the data, and the rows; `besides` names columns that come along."""
+    batches = _batches(structure, data, weights if isinstance(weights, str) else None, schema, besides)
+    first = next(batches)
+    if isinstance(structure, BayesianNetwork):
+        families = [Family.of(name, cpd) for name, cpd in zip(structure.names, structure.cpds, strict=True)]
+        first = _conform(structure, first, besides, weights)
+    else:
+        families = [
+            Family(name, first.domain(name), parents, tuple(first.domain(p) for p in parents))
+            for name in structure.names
+            for parents in (structure.parents(name),)
+        ]
+
+    def blocks() -> Iterator[Block]:
+        yield _block(first, weights, 0)
+        seen = first.n_rows
+        for batch in batches:
+            batch = _conform(structure, batch, besides, weights) if isinstance(structure, BayesianNetwork) else batch
+            yield _block(batch, weights, seen)
+            seen += batch.n_rows
+
+    return families, blocks()
+
+
+def _batches(
+    structure: BayesianNetwork | Structure, data: DataLike, weights: str | None, schema: Any, besides: tuple[str, ...]
+) -> Iterator[Dataset]:
+    """The needed columns, in batches."""
+    needed = tuple(dict.fromkeys((*structure.names, *besides, *((weights,) if weights else ()))))
+    if isinstance(data, Dataset):
+        missing = [name for name in needed if name not in data.names]
+        if missing:
+            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+            raise DataError(f"the data have no column {missing[0]!r}{more}, which the structure needs")
+        return iter([data.select(needed)])
+    from optbn.data.schema import Schema
+
+    known: dict[str, Any] = dict(Schema.of(schema).columns)
+    if isinstance(structure, BayesianNetwork):
+        for name, domain in zip(structure.names, structure.domains, strict=True):
+            known.setdefault(name, domain if isinstance(domain, Categorical) else ANY_NUMBER)
+    if weights:
+        known.setdefault(weights, ANY_NUMBER)
+    return Dataset.batches(data, Schema({k: v for k, v in known.items() if k in needed}), columns=needed)
+
+
+ANY_NUMBER = Real(-1e300, 1e300)
+
+
+def _conform(
+    network: BayesianNetwork, batch: Dataset, besides: tuple[str, ...], weights: str | ArrayLike | None
+) -> Dataset:
+    """The batch with the network's levels, and the other columns as they are."""
+    inside = network.conform(batch)
+    rest = [name for name in (*besides, weights) if isinstance(name, str) and name not in network.names]
+    other = batch.select(rest)
+    return Dataset(
+        (*inside.names, *other.names), (*inside.domains, *other.domains), (*inside.columns, *other.columns)
+    )
+
+
+def _block(batch: Dataset, weights: str | ArrayLike | None, first_row: int) -> Block:
+    columns = dict(zip(batch.names, batch.columns, strict=True))
+    if weights is None:
+        return columns, batch.n_rows, None
+    if isinstance(weights, str):
+        values, where = _numbers(batch, weights), f"column {weights!r}"
+    else:
+        whole = np.asarray(weights, dtype=np.float64)
+        values, where = whole[first_row : first_row + batch.n_rows], "weights"
+        if whole.ndim != 1 or len(values) != batch.n_rows:
+            raise DataError(f"weights have the shape {whole.shape}, but there are {batch.n_rows} rows")
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(f"{where}, row {first_row + row}: the weight {values[row]:g} is not a number of at least 0")
+    return columns, batch.n_rows, np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _numbers(batch: Dataset, name: str) -> NDArray[np.float64]:
+    """A column as numbers; levels that read as numbers will do."""
+    domain: Domain = batch.domain(name)
+    if isinstance(domain, Real):
+        return np.asarray(batch.column(name), dtype=np.float64)
+    try:
+        return np.array([float(level) for level in domain.levels])[batch.column(name)]
+    except ValueError:
+        raise DataError(f"column {name!r} has levels that are no numbers, so it cannot be the weights") from None

@@ -1,0 +1,96 @@
+"""Leaves of a real variable: normal distributions by their posterior means, or Student-t posterior predictives.
+
+Rows are summed up as (weight, mean, sum of squared deviations) per cell, merged batch by batch without cancellation
+(Chan, Golub and LeVeque). A cell's mean and variance have a normal-inverse-gamma prior centred on the variable's
+overall mean and variance:
+
+    sigma^2 ~ InvGamma(2, v0),  mu | sigma^2 ~ N(m0, sigma^2)     so E mu = m0 and E sigma^2 = v0, worth a row or two
+
+With W rows of mean x and deviations S:  a = 2 + W/2,  b = v0 + S/2 + W (x - m0)^2 / (2 (W + 1)),  mu = (m0 + W x) / (W + 1);
+the normal leaf is N(mu, b / (a - 1)), the predictive one is t with 2a degrees of freedom and scale^2 b/a (1 + 1/(W + 1)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Real
+from optbn.network.leaves import NormalLeaves, StudentLeaves
+
+NARROWEST = 1e-9
+"""A variance is taken for at least this share of the squared size of the values: constants still get a density."""
+
+
+class NormalCounts:
+    """Sufficient statistics of a real variable in numbered cells."""
+
+    def __init__(self, n_cells: int) -> None:
+        self.weight = np.zeros(n_cells)
+        self.mean = np.zeros(n_cells)
+        self.deviations = np.zeros(n_cells)
+
+    def add(self, cells: NDArray[np.integer], values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
+        """One batch of rows."""
+        n = len(self.weight)
+        weight = np.bincount(cells, weights, n).astype(np.float64)
+        safe = np.where(weight > 0, weight, 1.0)
+        w = np.ones(len(values)) if weights is None else weights
+        mean = np.bincount(cells, w * values, n) / safe
+        deviations = np.bincount(cells, w * (values - mean[cells]) ** 2, n)
+        self.merge(weight, mean, deviations)
+
+    def merge(
+        self, weight: NDArray[np.float64], mean: NDArray[np.float64], deviations: NDArray[np.float64]
+    ) -> None:
+        """Statistics of other rows of the same cells."""
+        total = self.weight + weight
+        share = weight / np.where(total > 0, total, 1.0)
+        step = mean - self.mean
+        self.deviations += deviations + self.weight * share * step**2
+        self.mean += share * step
+        self.weight = total
+
+    def overall(self, domain: Real) -> tuple[float, float]:
+        """Mean and variance of all rows; of the uniform distribution on the declared range when there are none."""
+        weight = float(self.weight.sum())
+        if weight == 0:
+            mean, variance = (domain.low + domain.high) / 2, (domain.high - domain.low) ** 2 / 12
+        else:
+            mean = float(self.weight @ self.mean) / weight
+            variance = float((self.deviations + self.weight * (self.mean - mean) ** 2).sum()) / weight
+        return mean, max(variance, NARROWEST * max(mean * mean, NARROWEST))
+
+    def leaves(
+        self, m0: float | NDArray[np.float64], v0: float | NDArray[np.float64], kind: str
+    ) -> NormalLeaves | StudentLeaves:
+        """The posterior given the prior's centre, "normal" or "student"."""
+        W = self.weight
+        a = 2.0 + W / 2
+        b = v0 + self.deviations / 2 + W * (self.mean - m0) ** 2 / (2 * (W + 1))
+        mean = (m0 + W * self.mean) / (W + 1)
+        if kind == "student":
+            return StudentLeaves(mean, np.sqrt(b / a * (1 + 1 / (W + 1))), 2 * a)
+        return NormalLeaves(mean, np.sqrt(b / (a - 1)))
+
+
+def pooled(parts: Sequence[NormalCounts]) -> NormalCounts:
+    """The statistics of several sets of rows together."""
+    out = NormalCounts(len(parts[0].weight))
+    for part in parts:
+        out.merge(part.weight, part.mean, part.deviations)
+    return out
+
+
+KINDS: tuple[str, ...] = ("normal", "student")
+
+
+def check_kind(kind: Any) -> None:
+    """Refuse a kind of leaves that does not exist."""
+    if kind not in KINDS:
+        from optbn.registry import unknown
+
+        raise unknown("kind of leaves for real variables", str(kind), KINDS)
