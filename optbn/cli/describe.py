@@ -112,10 +112,10 @@ def _show(found: Description) -> None:
 
 def _levels(column: Levels, most: int = 8) -> str:
     """Levels in their order with their counts; the rest in one word."""
-    shown = [f"{_short(level)} {n:,}" for level, n in zip(column.levels[:most], column.counts[:most], strict=True)]
+    shown = [f"{_short(level)} ({n:,})" for level, n in zip(column.levels[:most], column.counts[:most], strict=True)]
     rest = len(column.levels) - most
     if rest > 0:
-        shown.append(f"{rest:,} more {sum(column.counts[most:]):,}")
+        shown.append(f"{rest:,} more ({sum(column.counts[most:]):,})")
     return ", ".join(shown)
 
 

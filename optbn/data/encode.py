@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical, Real, code_dtype
 from optbn.data.missing import Encoded
-from optbn.data.schema import FEW, Declared, Mixed, infer, is_number, level_order, parse_number
+from optbn.data.schema import FEW, Declared, Kind, Mixed, infer, is_number, level_order, parse_number
 from optbn.errors import DataError
 
 MANY = 65_536
@@ -175,15 +175,23 @@ class TextColumn:
             if row is None:  # in the dictionary of the file, but in no row
                 return
             raise self.place.error(f"level {text!r} is not declared; expected {_some(self.domain.levels)}", row)
-        if self.undeclared and len(self.codes) >= MANY:
+        self.codes[text] = len(self.first)
+        self.first.append(row)
+        self.only_numbers = self.only_numbers and is_number(text)
+        if self.undeclared and not self.only_numbers and len(self.codes) > MANY:
+            self._kind()  # text among numbers is the likelier mistake
             raise self.place.error(
                 f"more than {MANY:,} different texts, so it names rows and is not a variable; "
                 'leave it out with the schema entry "ignore"',
                 row,
             )
-        self.codes[text] = len(self.first)
-        self.first.append(row)
-        self.only_numbers = self.only_numbers and is_number(text)
+
+    def _kind(self) -> Kind:
+        """What the texts so far make of an undeclared column."""
+        try:
+            return infer(self.codes)
+        except Mixed as mixed:
+            raise self.place.mixed(mixed.text, self.first[self.codes[mixed.text]]) from None
 
     def _as_real(self) -> RealColumn:
         numbers = np.full(len(self.first), np.nan)
@@ -201,10 +209,7 @@ class TextColumn:
     def finish(self) -> Encoded:
         if self.domain:
             return Encoded(self.place.name, self.domain, self.values.taken, self.n_missing, closed=True)
-        try:
-            kind = infer(self.codes) if self.undeclared else "categorical"
-        except Mixed as mixed:
-            raise self.place.mixed(mixed.text, self.first[self.codes[mixed.text]]) from None
+        kind = self._kind() if self.undeclared else "categorical"
         if kind == "real":
             return self._as_real().finish()
         levels = tuple(self.codes) if self.levels_given is not None else level_order(self.codes)

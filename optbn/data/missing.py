@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ TOKENS: tuple[str, ...] = ("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "
 LEVEL = "missing"
 POLICIES = ("refuse", "as_level", "drop", "impute")
 
-Policy = Literal["refuse", "as_level", "drop", "impute"]
 MissingLike = str | Mapping[str, str]
 
 _log = logging.getLogger("optbn.data")
@@ -59,14 +58,13 @@ def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
     """The policy of each column; a policy or column that does not exist is refused."""
     from optbn.registry import unknown
 
-    chosen = {name: missing for name in names} if isinstance(missing, str) else dict(missing)
+    chosen = dict.fromkeys(names, missing) if isinstance(missing, str) else dict(missing)
+    known = set(names)
     for name, policy in chosen.items():
-        if name not in names:
+        if name not in known:
             raise unknown("column", name, names)
         if policy not in POLICIES:
             raise unknown("way to treat missing values", policy, POLICIES)
-    if not names and isinstance(missing, str) and missing not in POLICIES:
-        raise unknown("way to treat missing values", missing, POLICIES)
     return {name: chosen.get(name, "refuse") for name in names}
 
 

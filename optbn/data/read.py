@@ -124,8 +124,9 @@ def batches(
 
 def wanted(source: Source, schema: Schema, columns: Sequence[str] | None) -> dict[str, Declared | None]:
     """The columns to read, in order, with what is said about each: by the user, else by the file, else nothing."""
+    known = set(source.names)
     for name in (*schema, *(columns or ())):
-        if name not in source.names:
+        if name not in known:
             raise DataError(f"{source.where}: {unknown('column', name, source.names)}")
     names = source.names if columns is None else columns
     said = {name: schema[name] if name in schema else source.declared.get(name) for name in names}

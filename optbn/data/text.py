@@ -73,16 +73,22 @@ class Text(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if not self._waiting:
-            try:
-                self._waiting = self._next(len(buffer))
-            except DataError as error:
-                self.trouble = error
-                raise OSError(str(error)) from None
-        count = min(len(buffer), len(self._waiting))
-        buffer[:count] = self._waiting[:count]
-        self._waiting = self._waiting[count:]
-        return count
+        """Fill the buffer unless the stream ends: to the parser a read is a block, which must hold whole rows."""
+        filled = 0
+        while filled < len(buffer):
+            if not self._waiting:
+                try:
+                    self._waiting = self._next(len(buffer) - filled)
+                except DataError as error:
+                    self.trouble = error
+                    raise OSError(str(error)) from None
+                if not self._waiting:
+                    break
+            count = min(len(buffer) - filled, len(self._waiting))
+            buffer[filled : filled + count] = self._waiting[:count]
+            self._waiting = self._waiting[count:]
+            filled += count
+        return filled
 
     def close(self) -> None:
         if not self.closed and self._size is not None:
