@@ -1,0 +1,1 @@
+"""The compiled part of the search: families, acyclicity, multipliers, and the search itself."""

@@ -1,0 +1,123 @@
+"""The arrays of one search, how they are made from a table, and how they grow.
+
+`search.search` never allocates and never drops anything: when an array is too small for the worst case of its next step
+it says which one, and the matching method here doubles it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.cp.kernels import search as kernel
+from solvers.cp.kernels.multipliers import UNNAMED, Pool, Room
+from solvers.table import ScoreTable
+
+FIRST_LEVELS = 64
+FIRST_CLUSTERS = 1024
+
+
+class Workspace:
+    """Everything `search.search` works on, for one table."""
+
+    def __init__(self, table: ScoreTable, seed: int = 0) -> None:
+        n, size, clusters = table.n, len(table), FIRST_CLUSTERS
+        wide = 1
+        while wide < table.words:
+            wide *= 4  # few distinct widths, so few compiled variants
+        self.words = (0,) * wide
+        masks = np.zeros((wide, size), dtype=np.uint64)
+        masks[: table.words] = table.masks.T
+        self.best = table.units[table.offsets[:-1]]
+        self.costs = kernel.Costs(table.offsets.copy(), masks, self.best[table.children] - table.units)
+        self.levels = kernel.Levels(
+            offsets=_zeros(FIRST_LEVELS, n + 1),
+            lower=_zeros(FIRST_LEVELS),
+            y=_zeros(FIRST_LEVELS, clusters),
+            stage=_zeros(FIRST_LEVELS),
+            child=_zeros(FIRST_LEVELS),
+            cluster=np.zeros((FIRST_LEVELS, wide), dtype=np.uint64),
+            first=_zeros(FIRST_LEVELS),
+            name=_zeros(FIRST_LEVELS),
+            masks=np.concatenate([masks, np.zeros_like(masks)], axis=1),
+            reduced=np.concatenate([self.costs.cost, np.zeros_like(self.costs.cost)]),
+        )
+        self.levels.offsets[0] = table.offsets
+        self.pool = Pool(
+            clusters=np.zeros((clusters, wide), dtype=np.uint64),
+            members=np.zeros((clusters, n), dtype=np.int16),
+            size=_zeros(clusters),
+            useful=_zeros(clusters),
+            name=np.full(clusters, UNNAMED, dtype=np.int64),
+            free=np.arange(clusters)[::-1].copy(),
+            free_count=np.array([clusters], dtype=np.int64),
+        )
+        self.room = Room(
+            zero=np.zeros_like(masks),
+            begin=table.offsets.copy(),
+            zeros=_zeros(n),
+            order=np.arange(n),
+            a=_zeros(n),
+            b=_zeros(n),
+            c=_zeros(n),
+            d=_zeros(n),
+            placed=np.zeros(wide, dtype=np.uint64),
+            union=np.zeros(wide, dtype=np.uint64),
+            reach=np.zeros((n, wide), dtype=np.uint64),
+            mass=_zeros(1),
+            random=np.array([0x9E3779B97F4A7C15 ^ (seed + 1)], dtype=np.uint64),
+        )
+        self.state = _zeros(kernel.STATE)
+        self.state[kernel.FRESH] = 1
+        # Without an incumbent: one more than the costliest choice of families.
+        self.state[kernel.UPPER] = int(np.maximum.reduceat(self.costs.cost, table.offsets[:-1]).sum()) + 1
+        self.incumbent = np.full(n, -1, dtype=np.int64)
+
+    def start_from(self, rows: NDArray[np.int64]) -> None:
+        """Make an acyclic graph the incumbent."""
+        self.incumbent[:] = rows
+        self.state[kernel.UPPER] = int(self.costs.cost[rows].sum())
+
+    def bound(self) -> int:
+        """No graph costs less: the least bound of the nodes that are still open, or the incumbent's cost."""
+        upper, depth = int(self.state[kernel.UPPER]), int(self.state[kernel.DEPTH])
+        open_levels = self.levels.stage[: depth + 1] < 2
+        if depth >= 0 and self.state[kernel.FRESH]:
+            open_levels[depth] = True
+        return min(upper, int(self.levels.lower[: depth + 1][open_levels].min(initial=upper)))
+
+    def grow(self, what: int) -> None:
+        """Double what the search asked for."""
+        lv = self.levels
+        if what == kernel.MORE_FAMILIES:
+            self.levels = lv._replace(masks=_twice(lv.masks, axis=1), reduced=_twice(lv.reduced))
+        elif what == kernel.MORE_LEVELS:
+            rows = ("offsets", "lower", "y", "stage", "child", "cluster", "first", "name")
+            self.levels = lv._replace(**{name: _twice(getattr(lv, name)) for name in rows})
+        elif what == kernel.MORE_CLUSTERS:
+            pool, old = self.pool, len(self.pool.size)
+            free = pool.free[: pool.free_count[0]]
+            self.levels = lv._replace(y=_twice(lv.y, axis=1))
+            self.pool = Pool(
+                clusters=_twice(pool.clusters),
+                members=_twice(pool.members),
+                size=_twice(pool.size),
+                useful=_twice(pool.useful),
+                name=_twice(pool.name),
+                free=np.concatenate(
+                    [np.arange(old, 2 * old)[::-1], free, np.zeros(2 * old - old - len(free), np.int64)]
+                ),
+                free_count=pool.free_count + old,
+            )
+        else:
+            raise AssertionError(f"the search stopped for an unknown reason, {what}")
+
+
+def _zeros(*shape: int) -> NDArray[np.int64]:
+    return np.zeros(shape, dtype=np.int64)
+
+
+def _twice(array: NDArray[Any], axis: int = 0) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)], axis=axis)
