@@ -1,0 +1,200 @@
+"""`optbn solve` and `optbn verify` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import optbn
+from optbn.cli import main
+from solvers.files import write_table
+from solvers.table import ScoreTable
+from tests.naive.solvers import optimum_by_subsets, random_table
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """A score file and its table."""
+    table = random_table(np.random.default_rng(1), 8, "dense")
+    write_table(table, tmp_path / "scores.parquet")
+    return str(tmp_path / "scores.parquet"), table
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            main(list(arguments))
+        captured = capsys.readouterr()
+        return int(stop.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+def test_solve_then_verify(scores, run, tmp_path):
+    file, table = scores
+    answer = str(tmp_path / "solution.json")
+    code, out, err = run("solve", file, "-o", answer)
+    assert (code, err) == (0, "") and out.startswith("score ") and "optimal" in out
+    fields = json.loads((tmp_path / "solution.json").read_text())
+    assert fields["status"] == "optimal"
+    assert fields["score"] == table.score_of(optimum_by_subsets(table))
+    code, out, err = run("verify", file, answer)
+    assert code == 0 and "proved   the graph is acyclic" in out
+    code, out, _ = run("verify", file, answer, "--json")
+    assert json.loads(out)["score"] == fields["score"]
+
+
+def test_the_answer_goes_to_stdout_and_words_to_stderr(scores, run):
+    file, table = scores
+    code, out, err = run("solve", file)
+    assert code == 0 and json.loads(out)["variables"] == list(table.names) and "optimal" in err
+
+
+def test_formats(scores, run):
+    file, _ = scores
+    _, out, _ = run("solve", file, "--format", "adjacency")
+    graph = {line.split(":")[0]: line.split(":")[1].replace(",", " ").split() for line in out.splitlines()}
+    fields = json.loads(run("solve", file)[1])
+    assert graph == fields["parents"]
+    _, out, _ = run("solve", file, "--format", "dot")
+    assert out.startswith("digraph {") and out.count("->") == sum(map(len, graph.values()))
+    _, out, _ = run("solve", file, "--format", "cpdag")
+    assert out.count("->") == sum(map(len, graph.values()))
+    code, _, err = run("solve", file, "--format", "dto")
+    assert code == 2 and "did you mean 'dot'" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.update(score=d["score"] + 1, status="feasible", bound=None), "the families add up to"),
+        (lambda d: d["parents"].update(v0=["v1"], v1=["v0"]), ""),
+        (lambda d: d.update(table="0" * 64), "another score table"),
+        (lambda d: d.update(evidence=None), "comes with no evidence|sum of the best scores"),
+        (lambda d: d.update(evidence={"kind": "rows", "stages": []}), "lower than its evidence gives"),
+        (lambda d: d.pop("score"), "not a solution file"),
+    ],
+)
+def test_verify_says_what_is_false(scores, run, tmp_path, change, message):
+    file, _ = scores
+    fields = json.loads(run("solve", file)[1])
+    change(fields)
+    (tmp_path / "changed.json").write_text(json.dumps(fields))
+    code, out, err = run("verify", file, str(tmp_path / "changed.json"))
+    assert code == 4 and out == "" and err.startswith("optbn: ") and err.count("\n") == 1
+    import re
+
+    assert re.search(message, err)
+
+
+def test_stopping_without_proof_is_exit_code_3(scores, run):
+    file, _ = scores
+    code, out, err = run("solve", file, "--solver", "greedy", "--time-limit", "0.05")
+    assert code == 3 and json.loads(out)["status"] == "feasible" and "not proved" in err
+    code, _, _ = run("solve", file, "--solver", "greedy", "--time-limit", "0.05", "--gap", "1e9")
+    assert code == 0
+
+
+def test_starting_from_an_earlier_answer(scores, run, tmp_path):
+    file, _ = scores
+    answer = str(tmp_path / "s.json")
+    run("solve", file, "-o", answer)
+    code, out, _ = run("solve", file, "--time-limit", "0", "--start", answer)
+    assert code in (0, 3) and json.loads(out)["score"] == json.loads((tmp_path / "s.json").read_text())["score"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--solver", "gredy"], "no solver 'gredy' (did you mean 'greedy'?); there are: auto, "),
+        (["--set", "speed=3"], "has no setting 'speed'"),
+        (["--set", "speed"], "expected NAME=NUMBER"),
+        (["-o", "no/such/folder/x.json"], "there is no folder"),
+        (["--memory", "lots"], "lots"),
+    ],
+)
+def test_wrong_usage_is_one_line(scores, run, arguments, message):
+    code, out, err = run("solve", scores[0], *arguments)
+    assert code == 2 and out == "" and message in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("2\na 1\n-1 0\nb 1\n-1 1 c\n", "c"),
+        ("2\na 1\nnan 0\nb 1\n-1 0\n", "nan"),
+        ("2\na 1\n-inf 0\nb 1\n-1 0\n", "inf"),
+        ("2\na 1\n-1 1 b\nb 1\n-1 1 a\n", "'a', 'b'"),
+        ("2\na 2\n-1 0\n-2 0\nb 1\n-1 0\n", "two different scores"),
+        ("2\na 1\n-1 0\n", ""),
+        ("hello\n", ""),
+    ],
+)
+def test_bad_score_files_are_one_line(run, tmp_path, text, message):
+    (tmp_path / "bad.jkl").write_text(text)
+    code, out, err = run("solve", str(tmp_path / "bad.jkl"))
+    assert code == 2 and out == "" and err.startswith("optbn: ") and err.count("\n") == 1
+    assert message.lower() in err.lower() and "bug" not in err
+
+
+def test_a_missing_empty_set_and_a_line_twice_are_fine(run, tmp_path):
+    (tmp_path / "odd.jkl").write_text("2\na 2\n-1 1 b\n-1 1 b\nb 1\n-2 0\n")
+    code, out, _ = run("solve", str(tmp_path / "odd.jkl"))
+    assert code == 0 and json.loads(out)["parents"] == {"a": ["b"], "b": []}
+
+
+def test_from_python(scores):
+    file, table = scores
+    solution = optbn.solve(file)
+    assert solution.score == optbn.solve(table, "dp").score
+    structure = optbn.structure_of(table, solution)
+    assert structure.names == table.names and structure.n_arcs > 0
+    again = optbn.solve(table, time_limit=0, start=structure)
+    assert again.score == solution.score
+    seen = []
+    optbn.solve(table, "greedy", seconds=0.05, progress=seen.append)
+    assert seen
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_ctrl_c_gives_an_answer(tmp_path, run):
+    """A large table, interrupted: the best graph comes out within seconds, with exit code 3."""
+    table = random_table(np.random.default_rng(2), 60, "dense", rows=60)
+    write_table(table, tmp_path / "large.jkl")
+    command = ["solve", str(tmp_path / "large.jkl"), "--solver", "greedy", "--time-limit"]
+    run(*command, "0.1")  # so that everything is compiled before the clock below starts
+    process = subprocess.Popen(
+        [sys.executable, "-m", "optbn.cli", *command, "300"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert time.monotonic() - begun < 5
+    fields = json.loads(out)
+    assert fields["status"] == "feasible" and set(fields["parents"]) == set(table.names)
+
+
+def test_help_has_examples(run):
+    for verb in ("solve", "verify"):
+        code, out, _ = run(verb, "--help")
+        assert code == 0 and f"optbn {verb} scores.jkl" in " ".join(out.split())
+
+
+def test_tables_of_one_variable(run, tmp_path):
+    write_table(ScoreTable.from_dict({"only": {(): -1.5}}), tmp_path / "one.jkl")
+    code, out, _ = run("solve", str(tmp_path / "one.jkl"))
+    assert code == 0 and json.loads(out)["score"] == -1.5

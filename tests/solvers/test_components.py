@@ -1,0 +1,152 @@
+"""Splitting by components: the parts, their tables, the joined answer and the joined evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import networkx
+import numpy as np
+import pytest
+
+from solvers import Budget, ScoreTable, Solution, Status
+from solvers.auto import Auto, choose
+from solvers.components import Components, components, restrict
+from solvers.dp import SubsetDP
+from solvers.errors import InfeasibleError
+from solvers.solution import ClusterRow, Parts, RowBound
+from solvers.verify import verify
+from tests.naive.solvers import ascent, families_of, optimum, optimum_by_subsets, random_table
+
+
+def chained_table(rng, sizes, rows=8, most=3) -> ScoreTable:
+    """Blocks of the given sizes; families take parents from their own block and any earlier one."""
+    block = [i for i, size in enumerate(sizes) for _ in range(size)]
+    names = [f"v{i}" for i in rng.permutation(len(block))]
+    families = {}
+    for v, name in enumerate(names):
+        others = [u for u in range(len(block)) if u != v and block[u] <= block[v]]
+        found = {(): -20.0}
+        for _ in range(rows if others else 0):
+            size = int(rng.integers(1, min(most, len(others)) + 1))
+            parents = sorted(rng.choice(others, size=size, replace=False).tolist())
+            found[tuple(names[u] for u in parents)] = -20 + 10 * rng.random() * size**0.5
+        families[name] = found
+    return ScoreTable.from_dict({name: families[name] for name in sorted(names)})
+
+
+def test_components_are_the_strongly_connected_ones():
+    rng = np.random.default_rng(1)
+    for trial in range(30):
+        table = chained_table(rng, rng.integers(1, 6, size=4), rows=2)
+        if trial == 0:
+            table = random_table(rng, 70, "blocks", rows=2)
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(range(table.n))
+        for v, families in enumerate(families_of(table)):
+            graph.add_edges_from((u, v) for parents, _ in families for u in parents)
+        wanted = {frozenset(group) for group in networkx.strongly_connected_components(graph)}
+        assert {frozenset(group) for group in components(table)} == wanted
+
+
+def test_a_restriction_forgets_the_parents_outside():
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        table = random_table(rng, 7, "dense")
+        members = sorted(rng.choice(7, size=4, replace=False).tolist())
+        part = restrict(table, members)
+        assert part.table.exponent == table.exponent
+        for i, v in enumerate(members):
+            best: dict[frozenset[int], int] = {}
+            for parents, units in families_of(table)[v]:
+                inside = frozenset(members.index(u) for u in parents if u in members)
+                best[inside] = max(best.get(inside, units), units)
+            wanted = {p: u for p, u in best.items() if not any(q < p and best[q] >= u for q in best)}
+            assert dict(families_of(part.table)[i]) == wanted
+            for row in part.table.rows(i):
+                whole = set(table.parents(int(part.rows[row])))
+                assert {members.index(u) for u in whole if u in members} == set(part.table.parents(row))
+                assert table.units[part.rows[row]] == part.table.units[row]
+
+
+@dataclass(frozen=True)
+class Ascending:
+    """An inner solver whose evidence is rows: dual ascent, and the optimum when that closes."""
+
+    def solve(self, table, budget=None, start=None, progress=None):
+        found = SubsetDP().solve(table)
+        rows = tuple(ClusterRow(c, y) for c, y in ascent(table, np.random.default_rng(0)))
+        evidence = RowBound((rows, rows))
+        bound = verify(
+            table, Solution(Status.FEASIBLE, found.choice, found.score, 1e9, evidence, table.digest, "")
+        ).bound
+        status = Status.OPTIMAL if bound == found.score else Status.FEASIBLE
+        return Solution(status, found.choice, found.score, bound, evidence, table.digest, "ascending")
+
+
+def test_joined_answers_and_their_evidence():
+    """With evidence of either kind, or both in turn, the joined answer is the optimum and passes the checker."""
+    rng = np.random.default_rng(3)
+    proved = 0
+    for trial in range(60):
+        table = chained_table(rng, [(3, 3, 1), (1, 4, 2), (2, 1, 5), (6,), (1, 1, 1)][trial % 5])
+        turn = iter(range(10))
+        inner = [
+            lambda part: ("dp", SubsetDP(), "test"),
+            lambda part: ("ascending", Ascending(), "test"),
+            lambda part, turn=turn: ("x", Ascending() if next(turn) % 2 else SubsetDP(), "test"),
+        ][trial % 3]
+        solution = Components(inner).solve(table)
+        assert table.total_units(solution.choice) == optimum_by_subsets(table)
+        verdict = verify(table, solution)
+        if trial % 3 == 0:
+            assert solution.status is Status.OPTIMAL
+        if trial % 3 == 1:
+            assert not verdict.claimed
+            assert verdict.optimal == (solution.status is Status.OPTIMAL)
+            proved += verdict.optimal
+        if isinstance(solution.evidence, Parts):
+            assert len(solution.statistics["parts"]) == sum(len(g) > 1 for g in components(table))
+    assert proved >= 10
+
+
+def test_a_start_is_kept_and_the_budget_is_shared():
+    rng = np.random.default_rng(4)
+    table = chained_table(rng, (5, 5, 5))
+    best = Auto().solve(table)
+    stopped = Budget()
+    stopped.stop()
+    assert Auto().solve(table, stopped, start=best.choice).score == best.score
+    budget = Budget(gap=5.0)
+    Auto().solve(table, budget)
+    assert budget.gap == 5.0
+
+
+def test_progress_of_the_whole():
+    rng = np.random.default_rng(5)
+    table = chained_table(rng, (4, 5, 3))
+    events = []
+    best = table.score_of(optimum_by_subsets(table))
+    Auto().solve(table, progress=events.append)
+    assert events and events[-1].bound == events[-1].score == best
+    assert all(e.bound >= best >= e.score for e in events)
+    assert all(a.bound >= b.bound and a.score <= b.score for a, b in zip(events, events[1:], strict=False))
+
+
+def test_infeasible_tables_are_refused_before_the_split():
+    table = ScoreTable.from_dict({"a": {(): 0.0}, "b": {("c",): 0.0}, "c": {("b",): 0.0}})
+    with pytest.raises(InfeasibleError, match="'b', 'c'"):
+        Auto().solve(table)
+
+
+def test_auto_says_why():
+    rng = np.random.default_rng(6)
+    name, _, why = choose(random_table(rng, 8), Budget())
+    assert name == "dp" and "8 variables" in why
+    name, _, why = choose(random_table(rng, 70), Budget())
+    assert name != "dp" and "70 variables" in why
+    name, _, _ = choose(random_table(rng, 20), Budget(memory=2**10))
+    assert name != "dp"
+    table = random_table(rng, 5, "plain")
+    solution = Auto().solve(table)
+    assert solution.solver == "auto" and solution.statistics["parts"][0]["why"]
+    assert table.total_units(solution.choice) == optimum(table)
