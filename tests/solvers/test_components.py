@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import networkx
@@ -76,9 +77,8 @@ class Ascending:
         found = SubsetDP().solve(table)
         rows = tuple(ClusterRow(c, y) for c, y in ascent(table, np.random.default_rng(0)))
         evidence = RowBound((rows, rows))
-        bound = verify(
-            table, Solution(Status.FEASIBLE, found.choice, found.score, 1e9, evidence, table.digest, "")
-        ).bound
+        draft = Solution(Status.FEASIBLE, found.choice, found.score, 1e9, evidence, table.digest, "ascending")
+        bound = verify(table, draft).bound
         status = Status.OPTIMAL if bound == found.score else Status.FEASIBLE
         return Solution(status, found.choice, found.score, bound, evidence, table.digest, "ascending")
 
@@ -129,7 +129,7 @@ def test_progress_of_the_whole():
     Auto().solve(table, progress=events.append)
     assert events and events[-1].bound == events[-1].score == best
     assert all(e.bound >= best >= e.score for e in events)
-    assert all(a.bound >= b.bound and a.score <= b.score for a, b in zip(events, events[1:], strict=False))
+    assert all(a.bound >= b.bound and a.score <= b.score for a, b in itertools.pairwise(events))
 
 
 def test_infeasible_tables_are_refused_before_the_split():

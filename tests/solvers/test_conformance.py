@@ -15,7 +15,7 @@ from tests.naive.solvers import KINDS, optimum, optimum_by_subsets, random_table
 
 HEURISTIC = {"greedy"}
 EXACT = sorted(set(SOLVERS) - HEURISTIC)
-OPTIONS = {"greedy": {"seconds": 0.05}}
+OPTIONS = {"greedy": {"seconds": 0.02}}
 MANY = 4000  # looks at a fake clock that no solver needs for these sizes
 
 
