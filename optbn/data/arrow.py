@@ -1,7 +1,8 @@
 """Arrow: what its types declare, and the way from a Dataset to an Arrow table and back without loss.
 
 Floating-point and decimal columns are real; dictionaries and Booleans are categorical with the levels of the
-dictionary in its order, or false, true. Whole numbers and strings follow the rule of `schema`. A table made here
+dictionary in its order, or false, true (an ordinal one where the dictionary says so; an enumeration of polars fixes
+its levels and claims no order). Whole numbers and strings follow the rule of `schema`. A table made here
 carries the schema as JSON in its metadata, so levels never seen, orders and ranges survive parquet and Arrow files.
 """
 
@@ -40,7 +41,8 @@ def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[
             declared[field.name] = "real"
         elif pa.types.is_dictionary(kind):
             declared[field.name] = "categorical"
-            levels_given[field.name] = bool(kind.ordered)
+            enumeration = any(key.startswith(b"_PL_ENUM") for key in field.metadata or ())
+            levels_given[field.name] = bool(kind.ordered) and not enumeration
         elif pa.types.is_boolean(kind):
             declared[field.name] = Categorical(("false", "true"))
     return declared, levels_given

@@ -198,7 +198,7 @@ class Dataset:
         return to_arrow(self)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """A data frame of pandas, polars or pyarrow, with level labels."""
+        """A data frame of pandas (categories), polars (enumerations) or pyarrow (dictionaries), with level labels."""
         from optbn.data.frame import to_frame
 
         return to_frame(self, backend)

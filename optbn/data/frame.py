@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from optbn.data.arrow import declarations, to_arrow
-from optbn.data.dataset import Dataset
+from optbn.data.dataset import Categorical, Dataset
 from optbn.data.missing import MissingLike
 from optbn.data.schema import SchemaLike
 from optbn.data.source import Source, reason
@@ -81,7 +81,13 @@ def to_frame(data: Dataset, backend: str) -> Any:
     if backend == "polars":
         import polars
 
-        return polars.from_arrow(table)
+        frame = polars.from_arrow(table)
+        enumerations = {
+            name: polars.Enum(domain.levels)
+            for name, domain in zip(data.names, data.domains, strict=True)
+            if isinstance(domain, Categorical)
+        }
+        return frame.cast(enumerations)  # its other categorical type would forget order and unseen levels
     return table
 
 

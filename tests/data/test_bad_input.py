@@ -197,7 +197,9 @@ def test_what_does_not_fit_into_memory_is_refused_early(tmp_path: Path, monkeypa
     path = text("x\n" + "".join(f"{i % 50}\n" for i in range(1_000_000)))(tmp_path)
     monkeypatch.setattr(memory, "free_memory", lambda: 1_000_000)
     monkeypatch.setattr(memory, "SMALL", 0)
-    with pytest.raises(OptbnError, match="rows would take 0.0 GB and 0.0 GB are free; read fewer columns, or go"):
+    with pytest.raises(
+        OptbnError, match=r"rows would take .* are free; read fewer columns, or go through the file in blocks"
+    ):
         optbn.read(path)
     assert sum(map(len, optbn.Dataset.batches(path))) == 1_000_000
 

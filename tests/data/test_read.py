@@ -210,7 +210,7 @@ def test_missing_values_by_column() -> None:
         csv(MISSING, missing={"x": "as_level"})
     with pytest.raises(OptbnError, match="no column 'w'"):
         csv(MISSING, missing={"w": "drop"})
-    with pytest.raises(OptbnError, match="no way to treat missing values 'dorp' .did you mean 'drop'"):
+    with pytest.raises(OptbnError, match=r"no way to treat missing values 'dorp' \(did you mean 'drop'"):
         csv(MISSING, missing="dorp")
 
 
