@@ -17,7 +17,6 @@ import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import NoReturn
 
 import numpy as np
 
@@ -35,6 +34,9 @@ _HEAD = re.compile(rf'\(((?:[^"(){{}};]++|{QUOTED})*+)\)')
 _ROW = re.compile(rf'\(((?:[^"(){{}};]++|{QUOTED})*+)\)([^;(){{}}"]*+);')
 _VALUES = re.compile(r'([^;(){}"]*+);')
 _PROPERTY, _TYPE, _DISCRETE, _TABLE = map(re.compile, (r"property\b", r"type\b", r"discrete\b", r"(?:table|default)\b"))
+_ITEM = re.compile(rf'(?:[^",]++|{QUOTED})++', re.DOTALL)
+_LISTED = re.compile(rf'{QUOTED}|[^\s,"]++', re.DOTALL)
+_BAR = re.compile(rf'((?:[^"|]++|{QUOTED})*+)\|', re.DOTALL)
 _COUNT = re.compile(r"[0-9]{1,9}")
 _BARE = re.compile(r"[^\s(){}\[\];,|=\"]+")
 
@@ -57,7 +59,7 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
             later.append(scan.pos)
             scan.need(_TO_BRACE, "a '}' that ends this block")
         else:
-            scan.fail("expected 'network', 'variable' or 'probability'", begin)
+            scan.fail("'network', 'variable' or 'probability'", begin)
     codes = {
         name: {level: code for code, level in enumerate(variable.levels)} for name, variable in draft.variables.items()
     }
@@ -77,13 +79,13 @@ def _network(scan: Scanner, draft: Draft) -> str:
 
 def _property(scan: Scanner, draft: Draft, variable: str, expected: str) -> None:
     if scan.match(_PROPERTY) is None:
-        scan.fail(f"expected {expected}")
+        scan.fail(expected)
     begin = scan.skip()
     text = scan.need(_TO_SEMICOLON, "text and ';'")[1].strip()
     if re.fullmatch(QUOTED, text, re.DOTALL):
         text = unquote(text)
     if not text:
-        scan.fail("expected the property's text", begin)
+        scan.fail("the property's text", begin)
     draft.note(variable, text)
 
 
@@ -98,12 +100,10 @@ def _variable(scan: Scanner, draft: Draft) -> None:
             _property(scan, draft, name, "'type', 'property' or '}'")
             continue
         if levels is not None:
-            scan.fail(f"a second type of variable {name!r}", at)
+            scan.fail(f"one type of {name!r}", at, "a second")
         levels = _levels(scan, name)
     if levels is None:
-        scan.fail(
-            f"variable {name!r} has no type, expected 'type discrete [ r ] {{ level, ... }};' in this block", begin
-        )
+        scan.fail(f"'type discrete [ r ] {{ level, ... }};' in variable {name!r}", begin, "none")
     draft.declare(name, levels, scan.where(begin))
 
 
@@ -119,7 +119,7 @@ def _levels(scan: Scanner, name: str) -> list[str]:
     levels = _names(inside[1], lambda names: count is None or len(names) == count)
     if levels is None:
         found = len(_readings(inside[1])[0])
-        scan.fail(f"variable {name!r} declares {count} levels but lists {found}, expected {count} in these", at)
+        scan.fail(f"{count} levels of {name!r}", at, str(found))
     scan.take(";")
     return levels
 
@@ -127,11 +127,14 @@ def _levels(scan: Scanner, name: str) -> list[str]:
 def _readings(text: str) -> list[list[str]]:
     """The ways to read a list of names: at commas (so names may hold spaces), or at white space and commas."""
     if '"' in text:
-        return [[unquote(token) for token in re.findall(rf"{QUOTED}|[^\s,\"]+", text, re.DOTALL)]]
-    at_commas = [name.strip() for name in text.removesuffix(",").split(",")]
-    words = text.replace(",", " ").split()
-    if "" in at_commas:
+        items = [item.strip() for item in _ITEM.findall(text)]
+        words = [unquote(word) for word in _LISTED.findall(text)]
+    else:
+        items = [item.strip() for item in text.removesuffix(",").split(",")]
+        words = text.replace(",", " ").split()
+    if "" in items:
         return [words]
+    at_commas = [unquote(item) for item in items]
     return [at_commas, words] if "," in text else [words, at_commas]
 
 
@@ -147,88 +150,79 @@ def _probability(scan: Scanner, draft: Draft, codes: Mapping[str, Mapping[str, i
     sizes = draft.sizes(child, parents, scan.where(begin))
     cells, r = math.prod(sizes[:-1]), sizes[-1]
     levels = [codes[p] for p in parents]
-    rows = np.full((cells, r), np.nan)
-    starts: dict[int, int] = {}  # cell -> position of its row
-    table = default = None
-    end = begin
+    rows = np.empty((cells, r))
+    starts: dict[int, int] = {}  # cell -> where its row stands
+    whole: dict[str, tuple[int, list[float]]] = {}  # "table", "default" -> where it stands, its numbers
     scan.expect("{")
-    while True:
+    while not scan.take("}"):
         at = scan.skip()
         row = scan.match(_ROW)
         if row is not None:
             cell = _cell(scan, row, parents, levels, sizes)
             if cell in starts:
-                scan.fail(f"a second row for ({row[1].strip()}), the first is at {scan.where(starts[cell])}", at)
+                scan.fail(
+                    f"one row for ({row[1].strip()})", at, f"a second (the first is at {scan.where(starts[cell])})"
+                )
             values = scan.numbers(row.start(2), row.end(2))
             if len(values) != r:
-                scan.fail(f"{len(values)} probabilities, expected {r}, one per level of {child!r}", row.start(2))
+                scan.fail(f"{r} probabilities, one per level of {child!r}", row.start(2), str(len(values)))
             rows[cell] = values
             starts[cell] = at
-            continue
-        if scan.take("}"):
-            end = at
-            break
-        keyword = scan.match(_TABLE)
-        if keyword is None:
-            if scan.take("("):
-                scan.pos = at
-                scan.need(_HEAD, "parent levels and ')'")
-                scan.need(_VALUES, "numbers and ';'")
-            _property(scan, draft, child, "a row '(level, ...) p, ... ;', 'table', 'default', 'property' or '}'")
-            continue
-        scan.skip()
-        body = scan.need(_VALUES, "numbers and ';'")
-        values = scan.numbers(body.start(1), body.end(1))
-        if keyword[0] == "default" and len(values) == r and default is None:
-            default = (at, values)
-        elif len(values) == cells * r and table is None:
-            table = (at, values)
-        elif keyword[0] == "default" and default is not None:
-            scan.fail("expected one 'default'", at)
-        elif keyword[0] == "table" and table is not None:
-            scan.fail("expected one 'table'", at)
+        elif scan.match(_TABLE):
+            kind = scan.text[at : scan.pos]
+            body = scan.need(_VALUES, "numbers and ';'")
+            values = scan.numbers(body.start(1), body.end(1))
+            if kind == "default" and len(values) == cells * r != r:  # some programs call a whole table so
+                kind = "table"
+            wanted = r if kind == "default" else cells * r
+            if len(values) != wanted:
+                scan.fail(f"{wanted} probabilities of {child!r}", body.start(1), str(len(values)))
+            if kind in whole:
+                scan.fail(f"one '{kind}'", at, "a second")
+            whole[kind] = (at, values)
+        elif scan.text[at] == "(":
+            scan.need(_HEAD, "parent levels and ')'")
+            scan.need(_VALUES, "numbers and ';'")
         else:
-            expected = r if keyword[0] == "default" else cells * r
-            scan.fail(f"{len(values)} probabilities, expected {expected}", body.start(1))
-    if table is not None:
-        if starts or default is not None:
-            scan.fail("expected either a 'table' or rows", table[0])
-        rows = _oriented(child, np.array(table[1]), cells, r, scan.where(table[0]))
+            _property(scan, draft, child, "a row '(level, ...) p, ... ;', 'table', 'default', 'property' or '}'")
+    if "table" in whole:
+        begin, values = whole["table"]
+        if starts or "default" in whole:
+            scan.fail("either a 'table' or rows", begin, "both")
+        rows = _oriented(child, np.array(values), cells, r, scan.where(begin))
     elif len(starts) < cells:
-        missing = np.isnan(rows).all(axis=1)
+        missing = np.ones(cells, dtype=np.bool_)
         missing[list(starts)] = False
-        if default is None:
-            at_codes = np.unravel_index(int(np.argmax(missing)), sizes[:-1])
-            row_text = ", ".join(draft.variables[p].levels[int(c)] for p, c in zip(parents, at_codes, strict=True))
-            wanted = f"a row for ({row_text}), or a default," if parents else "'table'"
-            scan.fail(f"expected {wanted} in the distribution of {child!r}", end)
-        rows[missing] = default[1]
-    fallback = table[0] if table else default[0] if default else begin
-    draft.factors[child] = Factor(parents, rows, lambda cell: scan.where(starts.get(cell, fallback)))
+        if "default" not in whole:
+            codes_there = np.unravel_index(int(np.argmax(missing)), sizes[:-1])
+            names = ", ".join(draft.variables[p].levels[int(c)] for p, c in zip(parents, codes_there, strict=True))
+            wanted_text = f"a row for ({names}), or a default," if parents else "'table'"
+            scan.fail(f"{wanted_text} in the distribution of {child!r}", scan.pos - 1)
+        begin, values = whole["default"]
+        rows[missing] = values
+    draft.factors[child] = Factor(parents, rows, lambda cell: scan.where(starts.get(cell, begin)))
 
 
 def _family(scan: Scanner, head: re.Match[str], draft: Draft) -> tuple[str, tuple[str, ...]]:
     """Child and parents of "CHILD | PARENT, ..."; without the bar the first name is the child."""
-    bar = re.match(rf'((?:[^"|]++|{QUOTED})*+)\|', head[1], re.DOTALL)
     at = head.start(1)
 
     def names(text: str, offset: int) -> list[str]:
         found = _names(text, lambda some: all(name in draft.variables for name in some))
         if found is None:
-            unknown = next(name for name in _readings(text)[0] if name not in draft.variables)
-            scan.fail(
-                f"expected a declared variable, but there is no {unknown!r}", at + offset + max(text.find(unknown), 0)
-            )
+            other = next(name for name in _readings(text)[0] if name not in draft.variables)
+            scan.fail("a declared variable", at + offset + max(text.find(other), 0), repr(other))
         return found
 
+    bar = _BAR.match(head[1])
     if bar is None:
         family = names(head[1], 0)
         if not family:
-            scan.fail("expected a variable's name", at)
+            scan.fail("a variable's name", at)
         return family[0], tuple(family[1:])
     child = names(bar[1], 0)
     if len(child) != 1:
-        scan.fail("expected one variable before '|'", at)
+        scan.fail("one variable before '|'", at, str(len(child)))
     return child[0], tuple(names(head[1][bar.end() :], bar.end()))
 
 
@@ -246,26 +240,20 @@ def _cell(
 
     names = _names(row[1], fits)
     if names is None:
-        _explain_row(scan, row, parents, levels)
+        names = _names(row[1], lambda some: len(some) == len(parents))
+        if names is None:
+            scan.fail(f"{len(parents)} levels, one per parent", row.start(), str(len(_readings(row[1])[0])))
+        name, parent, known = next(
+            (name, parent, known)
+            for name, parent, known in zip(names, parents, levels, strict=True)
+            if name not in known
+        )
+        at = row.start(1) + max(row[1].find(name), 0)
+        scan.fail(f"a level of {parent!r} ({', '.join(known)})", at, repr(name))
     cell = 0
     for name, known, size in zip(names, levels, sizes, strict=False):
         cell = cell * size + known[name]
     return cell
-
-
-def _explain_row(
-    scan: Scanner, row: re.Match[str], parents: tuple[str, ...], levels: list[Mapping[str, int]]
-) -> NoReturn:
-    """Raise for a row whose labels fit in no way."""
-    names = _names(row[1], lambda some: len(some) == len(parents))
-    if names is None:
-        found = len(_readings(row[1])[0])
-        scan.fail(f"{found} levels, expected {len(parents)}, one per parent, after this", row.start())
-    for name, parent, known in zip(names, parents, levels, strict=True):
-        if name not in known:
-            at = row.start(1) + max(row[1].find(name), 0)
-            scan.fail(f"expected a level of {parent!r} ({', '.join(known)}), but {name!r} is none", at)
-    raise AssertionError("a row that fits in no way has a label that does not")
 
 
 def _oriented(child: str, values: np.ndarray, cells: int, r: int, where: str) -> np.ndarray:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from optbn.data.dataset import Categorical
 from optbn.errors import NetworkError
 from optbn.network.cpds import CPD, TableCPD
+from optbn.network.formats.scanner import one_line
 from optbn.network.leaves import CategoricalLeaves
 from optbn.network.network import BayesianNetwork
 
@@ -53,12 +54,13 @@ class Draft:
     def declare(self, name: str, levels: Sequence[str], where: str) -> None:
         """Add a variable."""
         if name in self.variables:
-            raise NetworkError(f"{where}: variable {name!r} is declared twice (before at {self.variables[name].where})")
+            first = self.variables[name].where
+            raise NetworkError(f"{where}: expected one variable {name!r}, found a second (the first is at {first})")
         if not levels:
-            raise NetworkError(f"{where}: variable {name!r} has no levels")
+            raise NetworkError(f"{where}: expected levels of {name!r}, found none")
         if len(set(levels)) != len(levels):
             twice = next(level for level in levels if levels.count(level) > 1)
-            raise NetworkError(f"{where}: variable {name!r} has the level {twice!r} twice")
+            raise NetworkError(f"{where}: expected different levels of {name!r}, found {twice!r} twice")
         self.variables[name] = Variable(tuple(levels), where)
 
     def sizes(self, child: str, parents: Sequence[str], where: str) -> tuple[int, ...]:
@@ -67,9 +69,9 @@ class Draft:
             if name not in self.variables:
                 raise NetworkError(f"{where}: expected a declared variable, found {name!r}")
         if len({child, *parents}) != 1 + len(parents):
-            raise NetworkError(f"{where}: a variable is named twice in the distribution of {child!r}")
+            raise NetworkError(f"{where}: expected different variables, found {child!r} and its parents to share one")
         if child in self.factors:
-            raise NetworkError(f"{where}: a second distribution of {child!r}")
+            raise NetworkError(f"{where}: expected one distribution of {child!r}, found a second")
         sizes = tuple(len(self.variables[name].levels) for name in (*parents, child))
         if math.prod(sizes) > LARGEST_TABLE:
             raise NetworkError(f"{where}: the table of {child!r} would have {math.prod(sizes)} entries; too large")
@@ -82,10 +84,10 @@ class Draft:
     def build(self, rescale: bool) -> BayesianNetwork:
         """The network; rows that do not sum to one within the tolerance are refused, or divided by their sum."""
         if not self.variables:
-            raise NetworkError(f"{self.source}: there is no variable in it")
+            raise NetworkError(f"{self.source}:1:1: expected a network, found no variable")
         for name, variable in self.variables.items():
             if name not in self.factors:
-                raise NetworkError(f"{variable.where}: variable {name!r} has no distribution")
+                raise NetworkError(f"{variable.where}: expected a distribution of {name!r} in the file, found none")
         domains = {}
         for name, variable in self.variables.items():
             ordered = ORDERED in self.properties.get(name, ())
@@ -103,7 +105,7 @@ class Draft:
             bad = CategoricalLeaves.invalid_row(rows)
             if bad is not None:
                 codes = np.unravel_index(bad[0], shape[:-1])
-                row = ", ".join(d.levels[int(c)] for d, c in zip(parent_domains, codes, strict=True))
+                row = one_line(", ".join(d.levels[int(c)] for d, c in zip(parent_domains, codes, strict=True)))
                 of = f"{name!r} given ({row})" if row else f"{name!r}"
                 hint = "; read it with rescale to divide by the sum" if "sum to" in bad[1] else ""
                 raise NetworkError(f"{factor.where(bad[0])}: distribution of {of}: {bad[1]}{hint}")

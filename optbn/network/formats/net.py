@@ -61,11 +61,11 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
             scan.pos = begin
             _attribute(scan, draft, "")
         elif keyword in ("continuous", "decision", "utility", "function", "instance", "interval", "boolean"):
-            scan.fail("expected a chance node with states (the only kind a table can describe)", begin)
+            scan.fail("a chance node with states (the only kind a table can describe)", begin)
         else:
-            scan.fail("expected 'net', 'node' or 'potential'", begin)
+            scan.fail("'net', 'node' or 'potential'", begin)
     if in_class:
-        scan.fail("expected '}'")
+        scan.fail("'}'")
     return draft.build(rescale)
 
 
@@ -95,7 +95,7 @@ def _node(scan: Scanner, draft: Draft, names: dict[str, str]) -> None:
         at = scan.skip()
         if scan.match(_STATES):
             if states is not None:
-                scan.fail(f"a second list of states of {identifier!r}", at)
+                scan.fail(f"one list of states of {identifier!r}", at, "a second")
             listed = scan.need(_STRINGS, '("level" "level" ...)')[1]
             states = [unquote(token) for token in re.findall(QUOTED, listed, re.DOTALL)]
             scan.expect(";")
@@ -105,9 +105,9 @@ def _node(scan: Scanner, draft: Draft, names: dict[str, str]) -> None:
         else:
             _attribute(scan, kept, "node")
     if states is None:
-        scan.fail(f"node {identifier!r} has no states, expected them in this block", begin)
+        scan.fail(f"'states = ...;' in node {identifier!r}", begin, "none")
     if identifier in names:
-        scan.fail(f"node {identifier!r} is declared twice, expected another name", begin)
+        scan.fail(f"one node {identifier!r}", begin, "a second")
     names[identifier] = name
     draft.declare(name, states, scan.where(begin))
     properties = kept.properties.get("node", [])
@@ -130,11 +130,11 @@ def _potential(scan: Scanner, draft: Draft, names: dict[str, str]) -> None:
         at = scan.skip()
         node = unquote(scan.need(_WORD, "a node's name, '|' or ')'")[0])
         if node not in names:
-            scan.fail("expected a declared node", at)
+            scan.fail("a declared node", at)
         family.append(names[node])
         scan.take(",")
     if not family or bar not in (1, None) or (bar is None and len(family) > 1):
-        scan.fail("expected ( CHILD | PARENT ... ) with one child", begin)
+        scan.fail("( CHILD | PARENT ... ) with one child", begin)
     child, parents = family[0], tuple(family[1:])
     sizes = draft.sizes(child, parents, scan.where(begin))
     scan.expect("{")
@@ -142,21 +142,21 @@ def _potential(scan: Scanner, draft: Draft, names: dict[str, str]) -> None:
     while not scan.take("}"):
         at = scan.skip()
         if scan.match(_MODEL):
-            scan.fail("expected numbers, not a model of the table", at)
+            scan.fail("'data = ...;' with numbers", at)
         if not scan.match(_DATA):
             _attribute(scan, draft, child)
             continue
         if values is not None:
-            scan.fail("expected one 'data'", at)
+            scan.fail("one 'data'", at, "a second")
         body = scan.need(_NUMBERS, "numbers in parentheses and ';'")
         values = scan.numbers(body.start(1), body.end(1), ",()")
         if body[1].count("(") != body[1].count(")"):
-            scan.fail("expected as many '(' as ')' in this data", at)
+            scan.fail("as many '(' as ')'", at, f"{body[1].count('(')} and {body[1].count(')')}")
         if len(values) != math.prod(sizes):
-            scan.fail(f"{len(values)} probabilities for {child!r}, expected {math.prod(sizes)}", at)
+            scan.fail(f"{math.prod(sizes)} probabilities of {child!r}", at, str(len(values)))
         begin = at
     if values is None:
-        scan.fail(f"the potential of {child!r} has no data, expected it in this block", begin)
+        scan.fail(f"'data = ...;' in the potential of {child!r}", begin, "none")
     rows = np.array(values).reshape(-1, sizes[-1])
     draft.factors[child] = Factor(parents, rows, lambda cell: scan.where(begin))
 

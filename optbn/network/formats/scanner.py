@@ -47,6 +47,11 @@ def unquote(token: str) -> str:
     return re.sub(r'\\(["\\])', r"\1", token[1:-1])
 
 
+def one_line(text: str) -> str:
+    """The text as part of a message: every run of white space is a space."""
+    return " ".join(text.split())
+
+
 class Scanner:
     """A cursor over the text; `line_comment` is a regular expression (BIF: //, NET: also %)."""
 
@@ -61,7 +66,7 @@ class Scanner:
     def _blank(self, match: re.Match[str]) -> str:
         found = match[0]
         if found in ('"', "/*"):
-            self.fail(f"expected the end of this {'quoted text' if found == chr(34) else 'comment'}", match.start())
+            self.fail(f"the end of this {'quoted text' if found == chr(34) else 'comment'}", match.start(), "none")
         if found[0] == '"':
             return found
         return re.sub(r"[^\n]", " ", found)
@@ -75,14 +80,15 @@ class Scanner:
     def _newlines(self) -> list[int]:
         return [match.start() for match in re.finditer("\n", self.text)]
 
-    def fail(self, message: str, at: int | None = None) -> NoReturn:
-        """Raise at a position (default: the cursor), after white space; the message names what is there."""
+    def fail(self, expected: str, at: int | None = None, found: str | None = None) -> NoReturn:
+        """Raise: what was expected at a position (default: the cursor; white space is skipped) and what is there."""
         at = self._after_space(self.pos if at is None else at)
-        token = _TOKEN.match(self.text, at)
-        found = "the end of the file" if token is None else token[0] if token[0][0] == '"' else repr(token[0])
+        if found is None:
+            token = _TOKEN.match(self.text, at)
+            found = "the end of the file" if token is None else token[0] if token[0][0] == '"' else repr(token[0])
         if len(found) > 60:
             found = found[:57] + "..."
-        raise NetworkError(f"{self.where(at)}: {message}, found {found}")
+        raise NetworkError(f"{self.where(at)}: {one_line(f'expected {expected}, found {found}')}")
 
     def _after_space(self, at: int) -> int:
         match = _SPACE.match(self.text, at)
@@ -105,7 +111,7 @@ class Scanner:
 
     def expect(self, literal: str) -> None:
         if not self.take(literal):
-            self.fail(f"expected {literal!r}")
+            self.fail(repr(literal))
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Match at the cursor (after white space) and move over it."""
@@ -117,7 +123,7 @@ class Scanner:
     def need(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
         found = self.match(pattern)
         if found is None:
-            self.fail(f"expected {expected}")
+            self.fail(expected)
         return found
 
     def numbers(self, begin: int, end: int, separators: str = ",") -> list[float]:
@@ -134,5 +140,5 @@ class Scanner:
         for token in re.finditer(r"\S+", body):
             number = re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", token[0], re.ASCII)
             if number is None:
-                self.fail("expected a number", begin + token.start())
+                self.fail("a number", begin + token.start())
         raise AssertionError("a run of numbers that is none has a token that is none")

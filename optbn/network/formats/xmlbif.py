@@ -15,7 +15,9 @@ from __future__ import annotations
 import logging
 import math
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate, islice
 from typing import NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import escape
@@ -42,18 +44,47 @@ _INSIDE = {  # element -> the elements it may stand in; text elements are leaves
 _TEXTS = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE", "PROPERTY"}
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
+_ITEM = re.compile(r"[^\s,]+")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 log = logging.getLogger(__name__)
 
 
 @dataclass
+class _Text:
+    """The characters of an element, with the place of each piece that the parser handed over."""
+
+    source: str
+    pieces: list[str] = field(default_factory=list)
+    places: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, piece: str, line: int, column: int) -> None:
+        self.pieces.append(piece)
+        self.places.append((line, column))
+
+    def __str__(self) -> str:
+        return "".join(self.pieces)
+
+    def where(self, at: int) -> str:
+        """ "file:line:column" of a character."""
+        starts = [0, *accumulate(map(len, self.pieces))]
+        piece = min(bisect_right(starts, at), len(self.pieces)) - 1
+        line, column = self.places[piece]
+        return f"{self.source}:{line}:{column + at - starts[piece]}"
+
+    def number_at(self, number: int) -> str:
+        """The place of the n-th number in it."""
+        token = next(islice(_ITEM.finditer(str(self)), number, None), None)
+        return self.where(token.start() if token else 0)
+
+
+@dataclass
 class _Block:
-    """What a NETWORK, VARIABLE or DEFINITION holds: its texts by element, and where it begins."""
+    """What a NETWORK, VARIABLE or DEFINITION holds: its texts by element, its tables, and where it begins."""
 
     where: str
     texts: dict[str, list[str]] = field(default_factory=dict)
-    table_at: str = ""
+    tables: list[_Text] = field(default_factory=list)
 
     def all(self, *tags: str) -> list[str]:
         return [text for tag in tags for text in self.texts.get(tag, ())]
@@ -64,14 +95,12 @@ class _Reader:
         self.source = source
         self.path: list[str] = []
         self.preserve: list[bool] = []
-        self.text: list[str] = []
-        self.text_at = ""
+        self.text = _Text(source)
         self.draft = Draft(source)
         self.network = _Block(source)
         self.definitions: list[_Block] = []
         self.block = self.network
         self.parser = parser = expat.ParserCreate()
-        parser.buffer_text = True
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.characters
@@ -103,7 +132,7 @@ class _Reader:
                 f"expected {'<BIF>' if not inside else '<NETWORK>' if inside == 'BIF' else 'text'}, found <{tag}>"
             )
         if tag == "NETWORK" and self.network.where != self.source:
-            self.fail("a second NETWORK, expected one")
+            self.fail("expected one NETWORK, found a second")
         if tag == "NETWORK":
             self.network.where = self.where()
         if tag == "VARIABLE":
@@ -112,25 +141,24 @@ class _Reader:
                 self.fail(f'expected a variable of TYPE="nature", found {kind!r}')
         if tag in ("VARIABLE", "DEFINITION"):
             self.block = _Block(self.where())
-        if tag == "TABLE":
-            self.block.table_at = self.where()
         self.path.append(tag)
         self.preserve.append(attributes.get("xml:space") == "preserve")
-        self.text = []
+        self.text = _Text(self.source)
 
     def characters(self, text: str) -> None:
         if self.path and self.path[-1] in _TEXTS:
-            self.text.append(text)
+            self.text.add(text, self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
         elif text.strip():
             self.fail(f"expected an element, found {text.strip()[:40]!r}")
 
     def end(self, tag: str) -> None:
         tag = self.path.pop()
         preserve = self.preserve.pop()
-        if tag in _TEXTS:
-            text = "".join(self.text)
+        if tag == "TABLE":
+            self.block.tables.append(self.text)
+        elif tag in _TEXTS:
+            text = str(self.text)
             self.block.texts.setdefault(tag, []).append(text if preserve else text.strip())
-            self.text = []
         elif tag == "VARIABLE":
             self.variable(self.block)
             self.block = self.network
@@ -151,30 +179,30 @@ class _Reader:
         if len(children) != 1:
             raise NetworkError(f"{block.where}: expected one FOR in this DEFINITION, found {len(children)}")
         sizes = self.draft.sizes(children[0], parents, block.where)
-        if len(block.all("TABLE")) != 1:
-            raise NetworkError(
-                f"{block.where}: expected one TABLE for {children[0]!r}, found {len(block.all('TABLE'))}"
-            )
-        values = _numbers(block.all("TABLE")[0], block.table_at)
+        if len(block.tables) != 1:
+            raise NetworkError(f"{block.where}: expected one TABLE for {children[0]!r}, found {len(block.tables)}")
+        table = block.tables[0]
+        values = _numbers(table)
         if len(values) != math.prod(sizes):
             raise NetworkError(
-                f"{block.table_at}: {len(values)} probabilities for {children[0]!r}, expected {math.prod(sizes)}"
+                f"{table.number_at(0) if table.pieces else block.where}: "
+                f"expected {math.prod(sizes)} probabilities of {children[0]!r}, found {len(values)}"
             )
         rows = np.array(values).reshape(-1, sizes[-1])
-        self.draft.factors[children[0]] = Factor(parents, rows, lambda cell: block.table_at)
+        self.draft.factors[children[0]] = Factor(parents, rows, lambda cell: table.number_at(cell * sizes[-1]))
         for text in block.all("PROPERTY"):
             self.draft.note(children[0], text)
 
 
-def _numbers(text: str, where: str) -> list[float]:
-    tokens = text.replace(",", " ").split()
-    if _NUMBERS.fullmatch(text.replace(",", " ")):
+def _numbers(table: _Text) -> list[float]:
+    text = str(table).replace(",", " ")
+    if _NUMBERS.fullmatch(text):
         try:
-            return [*map(float, tokens)]
+            return [*map(float, text.split())]
         except ValueError:
             pass
-    bad = next(token for token in tokens if not _NUMBER.fullmatch(token))
-    raise NetworkError(f"{where}: expected numbers in this TABLE, found {bad[:40]!r}")
+    bad = next(token for token in _ITEM.finditer(text) if not _NUMBER.fullmatch(token[0]))
+    raise NetworkError(f"{table.where(bad.start())}: expected a number, found {bad[0][:40]!r}")
 
 
 def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
