@@ -190,7 +190,8 @@ def _renamed(part: Restriction, bound: int, evidence: Evidence | None) -> list[P
             )
         ]
     if isinstance(evidence, RowBound):
-        evidence = RowBound(tuple(tuple(_renamed_row(row, part.members) for row in stage) for stage in evidence.stages))
+        stages = tuple(tuple(_renamed_row(row, part.members) for row in stage) for stage in evidence.stages)
+        evidence = replace(evidence, stages=stages)
     return [Part(part.members, bound, evidence)]
 
 

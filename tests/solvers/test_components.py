@@ -75,8 +75,8 @@ class Ascending:
 
     def solve(self, table, budget=None, start=None, progress=None):
         found = SubsetDP().solve(table)
-        rows = tuple(ClusterRow(c, y) for c, y in ascent(table, np.random.default_rng(0)))
-        evidence = RowBound((rows, rows))
+        rows = tuple(ClusterRow(c, 3 * y) for c, y in ascent(table, np.random.default_rng(0)))
+        evidence = RowBound((rows, rows), denominator=3)
         draft = Solution(Status.FEASIBLE, found.choice, found.score, 1e9, evidence, table.digest, "ascending")
         bound = verify(table, draft).bound
         status = Status.OPTIMAL if bound == found.score else Status.FEASIBLE

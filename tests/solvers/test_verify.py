@@ -68,7 +68,7 @@ def test_no_evidence_proves_a_false_bound():
                 stages = [tuple(random_rows(rng, members, 3, spread)) for _ in range(int(rng.integers(0, 4)))]
                 if trial % 2 and rng.random() < 0.7:
                     stages.append(tuple(ClusterRow(c, y) for c, y in ascent(table, rng)))
-                evidence.append(Part(members, 2**52, RowBound(tuple(stages))))
+                evidence.append(Part(members, 2**52, RowBound(tuple(stages), int(rng.integers(1, 4)))))
         whole = evidence[0].evidence if trial % 4 == 1 else Parts(tuple(evidence))
         verdict = verify(table, solution(table, choice, 2**52, whole))
         assert verdict.bound >= table.score_of(best)
@@ -168,6 +168,9 @@ def changed_rows(found, change):
 
 def test_multipliers_must_be_whole_and_not_negative(proved):
     table, found = proved
+    for denominator in (0, -1, 0.5, True):
+        with pytest.raises(CheckFailed, match="denominator"):
+            verify(table, replace(found, evidence=replace(found.evidence, denominator=denominator)))
     for y in (-1, 0.5, True, None):
         with pytest.raises(CheckFailed, match="expected a whole number >= 0"):
             verify(table, changed_rows(found, lambda row, y=y: replace(row, multiplier=y)))

@@ -1,0 +1,124 @@
+"""Phase II: each instance from reading the file to the checked answer; CPU seconds, the median of three seeds.
+
+The kernels are warm and imports are done: a small instance of the same width is solved first by each solver.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from solvers import SOLVERS, Budget, Solution, Status, solve
+from solvers.files import read_table
+from tests.benchmarks import Figure
+from tests.paths import shared_neighbour
+
+SEEDS = (1, 2, 3)
+
+# instance, at most, to aim for, the reference ILP's seconds
+CUTS = (
+    ("insurance_1000_bdeu1_p3", 0.8, 0.4, 1.0),
+    ("alarm_1000_bdeu1_p3", 1.2, 0.4, 3.3),
+    ("water_1000_bdeu1_p3", 0.9, 0.4, 3.7),
+    ("hailfinder_1000_bdeu10_p3", 2, 1, 5.7),
+    ("flag_bdeu1_p3", 1.2, 0.6, 5.9),
+    ("autos_bic_p5", 4, 1.5, 10.6),
+    ("carpo100_bdeu1_p2", 4, 2, 21.9),
+    ("sponge_bdeu1_p3", 5, 2, 25.2),
+    ("alarm_1000_bdeu10_p3", 12, 5, 60.1),
+    ("alarm_10000_bdeu1_p3", 11, 4, 106.4),
+)
+SUBSETS = (("zoo_bdeu10_p4", 0.3, 0.05), ("letter_bic_p4", 1, 0.3), ("autos_bdeu1_p4", 20, 6))
+OPEN = (("win95pts_1000_bic_p2", "ilp"), ("steel_bic_p4", "dp"))
+OPEN_SECONDS = 300
+
+
+def measure() -> Iterator[Figure]:
+    """The figures, one after another."""
+    folder = shared_neighbour("golden", "solver")
+    optima = {name: entry["optimum"] for name, entry in json.loads((folder / "optima.json").read_text()).items()}
+    _warm(folder)
+    yield from _greedy(folder, optima)
+    before = _peak_memory()
+    for name, limit, aim in SUBSETS:
+        seconds, note = _solve(folder, name, "dp", optima[name], threads=1)
+        yield Figure(f"dp: {name}", seconds, limit, aim, note=note)
+    yield Figure("dp: autos_bdeu1_p4, memory beyond the start", _peak_memory() - before, 700, unit="MB")
+    if "ilp" in SOLVERS:
+        for name, limit, aim, reference in CUTS:
+            seconds, note = _solve(folder, name, "ilp", optima[name])
+            yield Figure(f"ilp: {name}", seconds, limit, aim, note=f"reference {reference} s; {note}")
+    for name, solver in OPEN:
+        if solver in SOLVERS:
+            yield _open(folder, name, solver)
+
+
+def _warm(folder: Path) -> None:
+    for name in sorted(SOLVERS):
+        table = read_table(
+            folder / "insurance_1000_bdeu1_p3.jkl" if name != "dp" else folder / "asia_1000_bdeu1_p3.jkl"
+        )
+        solve(table, name, Budget(wall=5))
+
+
+def _solve(folder: Path, name: str, solver: str, optimum: float, **options: object) -> tuple[float, str]:
+    """(median CPU seconds, what came out)."""
+    import dataclasses
+
+    from solvers.registry import solver_class
+
+    seeded = any(field.name == "seed" for field in dataclasses.fields(solver_class(solver)))  # type: ignore[arg-type]
+    times, answers = [], []
+    for seed in SEEDS:
+        begun = time.process_time()
+        answer = solve(read_table(folder / f"{name}.jkl"), solver, **({"seed": seed} if seeded else {}), **options)
+        times.append(time.process_time() - begun)
+        answers.append(answer)
+        assert answer.score is not None and answer.score <= optimum + 1e-5 <= answer.bound + 2e-5
+    return statistics.median(times), f"{_words(answers)}; {min(times):.2g}-{max(times):.2g} s"
+
+
+def _words(answers: list[Solution]) -> str:
+    optimal = sum(answer.status is Status.OPTIMAL for answer in answers)
+    proved = sum(not answer.statistics["checked"]["claimed"] for answer in answers)
+    return f"optimal {optimal} of {len(answers)}, with a checked proof {proved}"
+
+
+def _greedy(folder: Path, optima: dict[str, float | None]) -> Iterator[Figure]:
+    hits, worst, known = [], 0.0, [name for name, optimum in optima.items() if optimum is not None]
+    for seed in SEEDS:
+        found = 0
+        for name in known:
+            optimum = optima[name]
+            assert optimum is not None
+            score = solve(read_table(folder / f"{name}.jkl"), "greedy", seed=seed, seconds=0.95).score
+            assert score is not None
+            missed = max(0.0, (optimum - score) / abs(optimum))
+            worst = max(worst, missed)
+            found += missed < 1e-9
+        hits.append(found)
+    yield Figure(
+        f"greedy: instances of {len(known)} not solved within 1 s",
+        len(known) - statistics.median(hits),
+        len(known) - 10,
+        unit="",
+    )
+    yield Figure("greedy: furthest from an optimum", 100 * worst, 0.2, unit="%")
+
+
+def _open(folder: Path, name: str, solver: str) -> Figure:
+    begun = time.process_time()
+    answer = solve(read_table(folder / f"{name}.jkl"), solver, Budget(cpu=OPEN_SECONDS))
+    seconds = time.process_time() - begun
+    assert answer.score is not None
+    gap = f"score {answer.score:.6f}, bound {answer.bound:.6f}, gap {100 * answer.gap / abs(answer.score):.3f} %"
+    return Figure(f"{solver}: {name}, never solved before", seconds, OPEN_SECONDS, note=f"{answer.status}: {gap}")
+
+
+def _peak_memory() -> float:
+    """Megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
