@@ -27,6 +27,7 @@ _EXPORTS: dict[str, str] = {
     "structure_of": "optbn.solving",
     "write": "optbn.data.write",
     "fit": "optbn.smoothing.fitting",
+    "fit_domains": "optbn.smoothing.domains",
     "read_network": "optbn.network.formats",
     "write_network": "optbn.network.formats",
 }

@@ -23,6 +23,7 @@ VERBS: tuple[str, ...] = (
     "score",
     "solve",
     "verify",
+    "fit",
     "convert",
     "query",
     "compare",

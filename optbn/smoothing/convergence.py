@@ -45,7 +45,7 @@ class Moments:
         return len(self.means) * self.batches * self.length
 
     def mean(self) -> NDArray[np.float64]:
-        return np.mean([np.mean(chain, axis=0) for chain in self.means], axis=0)
+        return np.asarray(np.mean([np.mean(chain, axis=0) for chain in self.means], axis=0))
 
     def variance(self) -> NDArray[np.float64]:
         """Of single draws."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from optbn.smoothing.tree import CountTree
 
 DENSE_CELLS = 1 << 18
-"""The largest table counted densely, 2 MB."""
+"""The largest table of several variables counted densely, 2 MB."""
 
 CHUNK = 1 << 14
 """Rows whose keys are made at a time, so that they stay in the cache."""
@@ -30,8 +30,9 @@ class FamilyCounts:
         self.sizes = tuple(sizes)
         self.n_levels = n_levels
         cells = math.prod(self.sizes) * n_levels
-        self._table = np.zeros(cells) if cells <= DENSE_CELLS else None
-        self._trie = None if cells <= DENSE_CELLS else _Trie(len(self.sizes), n_levels)
+        dense = cells <= DENSE_CELLS or len(self.sizes) < 2
+        self._table = np.zeros(cells) if dense else None
+        self._trie = None if dense else _Trie(len(self.sizes), n_levels)
 
     def add(
         self, columns: Sequence[NDArray[Any]], child: NDArray[Any], weights: NDArray[np.float64] | None = None
@@ -128,7 +129,7 @@ class _Trie:
     def configurations(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         leaves = np.flatnonzero(self.counts[: self.used[0]].any(axis=1))
         rows = np.empty((len(leaves), self.k), dtype=np.int64)
-        node = leaves
+        node = leaves.astype(np.int32)
         for d in range(self.k - 1, -1, -1):
             rows[:, d] = self.value[node]
             node = self.parent[node]

@@ -8,7 +8,7 @@ child is summed up per cell (`normal`). The partition of the parents' space is t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -72,10 +72,10 @@ class Family:
         """How many values each code has."""
         if isinstance(self.model, TreeCPD):
             return (self.model.tree.n_leaves,)
-        cuts = self.model.cuts if self.model is not None else ((),) * len(self.parents)
+        bins = [len(points) + 1 for points in self.model.cuts] if self.model is not None else [1] * len(self.parents)
         return tuple(
-            len(domain.levels) if isinstance(domain, Categorical) else len(points) + 1
-            for domain, points in zip(self.parent_domains, cuts, strict=True)
+            len(domain.levels) if isinstance(domain, Categorical) else size
+            for domain, size in zip(self.parent_domains, bins, strict=True)
         )
 
     @property
@@ -180,4 +180,3 @@ class FamilyFit:
         nodes = self.tree.cells()
         rows = np.where(self.tree.is_leaf[nodes][:, None], self.estimate.deviations[nodes], np.nan)
         return rows.reshape(*self.family.sizes, self.family.n_levels)
-

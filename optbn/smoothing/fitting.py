@@ -95,7 +95,7 @@ def fitted(
     check_kind(leaves)
     chosen = load_smoother(smoother, **settings)
     asked = as_structure(structure)
-    families, blocks = families_and_rows(asked, data, weights, schema)
+    families, _, blocks = families_and_rows(asked, data, weights, schema)
     fits = [FamilyFit(family) for family in families]
     rows = 0
     for columns, n, row_weights in blocks:
@@ -178,19 +178,21 @@ def families_and_rows(
     weights: str | ArrayLike | None,
     schema: Any = None,
     besides: tuple[str, ...] = (),
-) -> tuple[list[Family], Iterator[Block]]:
-    """The families of a structure over the domains of the data, and the rows; `besides` names columns that come along."""
+) -> tuple[list[Family], dict[str, Domain], Iterator[Block]]:
+    """The families of a structure over the domains of the data, and the rows.
+
+    `besides` names columns that come along; the second result is their domains.
+    """
     batches = _batches(structure, data, weights if isinstance(weights, str) else None, schema, besides)
     first = next(batches)
     if isinstance(structure, BayesianNetwork):
         families = [Family.of(name, cpd) for name, cpd in zip(structure.names, structure.cpds, strict=True)]
         first = _conform(structure, first, besides, weights)
     else:
-        families = [
-            Family(name, first.domain(name), parents, tuple(first.domain(p) for p in parents))
-            for name in structure.names
-            for parents in (structure.parents(name),)
-        ]
+        families = []
+        for name in structure.names:
+            parents = structure.parents(name)
+            families.append(Family(name, first.domain(name), parents, tuple(map(first.domain, parents))))
 
     def blocks() -> Iterator[Block]:
         yield _block(first, weights, 0)
@@ -200,7 +202,7 @@ def families_and_rows(
             yield _block(batch, weights, seen)
             seen += batch.n_rows
 
-    return families, blocks()
+    return families, {name: first.domain(name) for name in besides}, blocks()
 
 
 def _batches(
@@ -235,9 +237,7 @@ def _conform(
     inside = network.conform(batch)
     rest = [name for name in (*besides, weights) if isinstance(name, str) and name not in network.names]
     other = batch.select(rest)
-    return Dataset(
-        (*inside.names, *other.names), (*inside.domains, *other.domains), (*inside.columns, *other.columns)
-    )
+    return Dataset((*inside.names, *other.names), (*inside.domains, *other.domains), (*inside.columns, *other.columns))
 
 
 def _block(batch: Dataset, weights: str | ArrayLike | None, first_row: int) -> Block:
@@ -264,6 +264,6 @@ def _numbers(batch: Dataset, name: str) -> NDArray[np.float64]:
     if isinstance(domain, Real):
         return np.asarray(batch.column(name), dtype=np.float64)
     try:
-        return np.array([float(level) for level in domain.levels])[batch.column(name)]
+        return np.asarray(np.array([float(level) for level in domain.levels])[batch.column(name)])
     except ValueError:
         raise DataError(f"column {name!r} has levels that are no numbers, so it cannot be the weights") from None

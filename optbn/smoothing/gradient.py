@@ -56,7 +56,7 @@ class Gradient:
         from optbn.smoothing.kernels.gradient import combine
 
         problem = Problem.of(tree)
-        diagnostics = {}
+        diagnostics: dict[str, float] = {}
         if self.alpha is not None:
             strength = np.append(np.full(problem.size - 1, float(self.alpha)), 0.0)
         else:

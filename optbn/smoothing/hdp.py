@@ -196,7 +196,7 @@ def plan(tree: CountTree, tying: str, every_level: bool = False) -> Layout:
         cell_parent=cell_parent,
         cell_above=parent[cell_node],
         cell_start=np.searchsorted(group[cell_node], np.arange(groups + 1)),
-        fixed=np.bincount(group[1:], weights=single.sum(axis=1), minlength=groups),
+        fixed=np.bincount(group[1:], weights=single.sum(axis=1), minlength=groups).astype(np.float64),
         group_start=np.searchsorted(group[1:], np.arange(groups + 1)),
         group_nodes=np.arange(1, m),
         nodes=nodes,
@@ -257,9 +257,10 @@ class ChainState:
         run(
             sweeps, record is not None, self.random, self.alpha, self.step, self.phi, self.n, self.total, layout.parent,
             layout.group, layout.across, layout.base, layout.inner_total, layout.cells, layout.cell_parent,
-            layout.cell_above, layout.cell_start, layout.fixed, layout.group_start, layout.group_nodes, layout.nodes, layout.start,
-            layout.levels, prior.shape, prior.rate, prior.alpha0, 0.0 if prior.compat == "published" else 1.0 / K,
-            np.empty(size), sums, squares, seconds, np.empty(len(seconds)), concentrations,
+            layout.cell_above, layout.cell_start, layout.fixed, layout.group_start, layout.group_nodes, layout.nodes,
+            layout.start, layout.levels, prior.shape, prior.rate, prior.alpha0,
+            0.0 if prior.compat == "published" else 1.0 / K, np.empty(size), sums, squares, seconds,
+            np.empty(len(seconds)), concentrations,
         )  # fmt: skip
         if record is not None:
             record[0].add(record[1], sums, squares)

@@ -57,7 +57,7 @@ class Posterior:
 
     def theta(self) -> NDArray[np.float64]:
         """float64[Y, K]: posterior means."""
-        return (self.counts + self.mean) / (self.counts.sum(axis=1, keepdims=True) + self.s)
+        return np.asarray((self.counts + self.mean) / (self.counts.sum(axis=1, keepdims=True) + self.s))
 
     def theta_covariance(self, y: int, z: int) -> NDArray[np.float64]:
         """float64[K, K]: Cov(theta_y, theta_z).
@@ -68,7 +68,7 @@ class Posterior:
         weight = self.counts.sum(axis=1) + self.s
         between = self.covariance / (weight[y] * weight[z])
         if y != z:
-            return between
+            return np.asarray(between)
         nu = self.counts[y] + self.mean
         products = np.outer(nu, nu) + self.covariance  # E of nu nu' over alpha
         within = (np.diag(nu) * weight[y] - products) / (weight[y] ** 2 * (weight[y] + 1.0))
@@ -80,7 +80,7 @@ class Posterior:
         nu = self.counts + self.mean
         variance = np.diag(self.covariance)
         within = (nu * weight - nu * nu - variance) / (weight**2 * (weight + 1.0))
-        return np.sqrt(within + variance / weight**2)
+        return np.asarray(np.sqrt(within + variance / weight**2))
 
 
 def posterior(

@@ -36,7 +36,7 @@ class MBranch:
         p = np.empty_like(tree.counts)
         p[0] = (tree.counts[0] + m[0] / tree.n_levels) / (tree.totals[0] + m[0])
         for d in range(1, len(tree.levels) - 1):
-            level = slice(tree.levels[d], tree.levels[d + 1])
+            level = np.arange(tree.levels[d], tree.levels[d + 1])
             above = p[tree.parent[level]]
             p[level] = (tree.counts[level] + m[level, None] * above) / (tree.totals[level] + m[level])[:, None]
         return Estimate(p, p)

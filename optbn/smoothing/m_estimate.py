@@ -43,7 +43,7 @@ def _smooth(counts: NDArray[np.float64], m: float) -> NDArray[np.float64]:
     """The estimate at nodes with rows; uniform where there are none (an empty root)."""
     totals = counts.sum(axis=1, keepdims=True)
     K = counts.shape[1]
-    return np.where(totals > 0, (counts + m / K) / np.where(totals > 0, totals + m, 1.0), 1.0 / K)
+    return np.asarray(np.where(totals > 0, (counts + m / K) / np.where(totals > 0, totals + m, 1.0), 1.0 / K))
 
 
 def _held_out_choice(tree: CountTree, generator: np.random.Generator) -> float:

@@ -6,8 +6,11 @@ overall mean and variance:
 
     sigma^2 ~ InvGamma(2, v0),  mu | sigma^2 ~ N(m0, sigma^2)     so E mu = m0 and E sigma^2 = v0, worth a row or two
 
-With W rows of mean x and deviations S:  a = 2 + W/2,  b = v0 + S/2 + W (x - m0)^2 / (2 (W + 1)),  mu = (m0 + W x) / (W + 1);
-the normal leaf is N(mu, b / (a - 1)), the predictive one is t with 2a degrees of freedom and scale^2 b/a (1 + 1/(W + 1)).
+With W rows of mean x and squared deviations S
+
+    a = 2 + W/2,   b = v0 + S/2 + W (x - m0)^2 / (2 (W + 1)),   mu = (m0 + W x) / (W + 1)
+
+the normal leaf is N(mu, b / (a - 1)); the predictive is t with 2a degrees of freedom, scale^2 = b/a (1 + 1/(W + 1)).
 """
 
 from __future__ import annotations
@@ -36,16 +39,14 @@ class NormalCounts:
     def add(self, cells: NDArray[np.integer], values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
         """One batch of rows."""
         n = len(self.weight)
-        weight = np.bincount(cells, weights, n).astype(np.float64)
+        weight = np.asarray(np.bincount(cells, weights, n), dtype=np.float64)
         safe = np.where(weight > 0, weight, 1.0)
         w = np.ones(len(values)) if weights is None else weights
         mean = np.bincount(cells, w * values, n) / safe
-        deviations = np.bincount(cells, w * (values - mean[cells]) ** 2, n)
+        deviations = np.asarray(np.bincount(cells, w * (values - mean[cells]) ** 2, n), dtype=np.float64)
         self.merge(weight, mean, deviations)
 
-    def merge(
-        self, weight: NDArray[np.float64], mean: NDArray[np.float64], deviations: NDArray[np.float64]
-    ) -> None:
+    def merge(self, weight: NDArray[np.float64], mean: NDArray[np.float64], deviations: NDArray[np.float64]) -> None:
         """Statistics of other rows of the same cells."""
         total = self.weight + weight
         share = weight / np.where(total > 0, total, 1.0)

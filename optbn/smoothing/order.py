@@ -32,9 +32,9 @@ def _information(
 ) -> float:
     """sum over cells of n log(n N_g / (N_gv N_gx)): the mutual information of value and child given g, times N."""
     groups = int(given.max(initial=-1)) + 1
-    table = np.zeros((groups * size, counts.shape[1]))
-    np.add.at(table, given * size + values, counts)
-    table = table.reshape(groups, size, counts.shape[1])
+    rows = np.zeros((groups * size, counts.shape[1]))
+    np.add.at(rows, given * size + values, counts)
+    table = rows.reshape(groups, size, counts.shape[1])
     expected = table.sum(axis=2, keepdims=True) * table.sum(axis=1, keepdims=True)
     cells = table > 0
     whole = np.broadcast_to(table.sum(axis=(1, 2), keepdims=True), table.shape)

@@ -26,7 +26,7 @@ MOST_WORK = 2e9
 def exact_moments(
     counts: NDArray[np.int64], s: float, alpha0: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """E[alpha] (float64[K]), Cov[alpha] (float64[K, K]) for alpha = s beta, and the log evidence of int64[Y, K] counts."""
+    """E alpha (float64[K]), Cov alpha (float64[K, K]) for alpha = s beta, and the log evidence; counts int64[Y, K]."""
     from optbn.smoothing.kernels.hierarchical import log_product, log_rising_product, log_sum
 
     Y, K = counts.shape

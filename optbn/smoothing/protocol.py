@@ -44,7 +44,7 @@ class Estimate:
 
     def at(self, tree: CountTree, nodes: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[len(nodes), K]: the answer for rows whose deepest node is given (see `CountTree.locate`)."""
-        return np.where(tree.is_leaf[nodes][:, None], self.probabilities[nodes], self.unseen[nodes])
+        return np.asarray(np.where(tree.is_leaf[nodes][:, None], self.probabilities[nodes], self.unseen[nodes]))
 
 
 class Smoother(Protocol):

@@ -58,7 +58,7 @@ class CountTree:
         if len(order) and len(rows) > 1:
             sorting = np.lexsort(rows.T[::-1])
             rows, counts = rows[sorting], counts[sorting]
-        spans = np.cumprod((1.0, *asked[::-1]))[::-1]
+        spans = np.cumprod(np.array([1.0, *asked[::-1]]))[::-1]
         parts_counts, parts_parent = [counts.sum(axis=0, keepdims=True)], [np.array([-1])]
         parts_branch, sizes_of_levels = [np.array([0])], [1]
         fresh = np.zeros(len(rows), dtype=np.bool_)
@@ -87,7 +87,7 @@ class CountTree:
 
     @classmethod
     def from_splits(cls, parents: Sequence[int], counts: NDArray[np.float64]) -> tuple[CountTree, NDArray[np.int64]]:
-        """The tree of a decision tree's nodes (`parents`, root first with -1, before their children), and where each is.
+        """The tree of a decision tree's nodes (`parents`, each before its children, -1 for the root), and their places.
 
         counts: float64[nodes, K], of the inner nodes too. A node without counts has no place of its own: the second
         result gives the deepest node with counts on its way from the root.
@@ -124,12 +124,12 @@ class CountTree:
     @property
     def n_levels(self) -> int:
         """K, the levels of the child."""
-        return self.counts.shape[1]
+        return int(self.counts.shape[1])
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
         """float64[m]: rows that reached each node."""
-        return self.counts.sum(axis=1)
+        return np.asarray(self.counts.sum(axis=1))
 
     @cached_property
     def first_child(self) -> NDArray[np.int32]:
@@ -141,7 +141,7 @@ class CountTree:
     def is_leaf(self) -> NDArray[np.bool_]:
         """bool[m]: no conditioning variable is left to ask (in an empty tree with variables, the root is no leaf)."""
         none = np.diff(self.first_child) == 0
-        return none & (self.depth == len(self.sizes)) if self.sizes else none
+        return np.asarray(none & (self.depth == len(self.sizes)) if self.sizes else none)
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:

@@ -76,7 +76,7 @@ def insert(values, child, weights, begin, slot_key, slot_node, node_parent, node
 
 @njit(cache=True, nogil=True)
 def descend(values, branch, first_child):
-    """int64[n]: the deepest node of the count tree that each row of int32[n, k] reaches; binary search among children."""
+    """int64[n]: the deepest node of a count tree that each row of int32[n, k] reaches; binary search in children."""
     n, k = values.shape
     out = np.zeros(n, dtype=np.int64)
     for i in range(n):

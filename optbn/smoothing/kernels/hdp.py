@@ -98,7 +98,7 @@ def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_sta
 
 @njit(cache=True, nogil=True)
 def given_tables(alpha, total, group_start, group_nodes, seated, shape, rate, histogram, state):
-    """alpha | tables for one group that spans levels: alpha ~ Gamma(shape + sum t, rate + sum -log q_j), q_j ~ Beta(alpha, N_j).
+    """alpha | tables for one group: alpha ~ Gamma(shape + sum t, rate + sum -log q_j), q_j ~ Beta(alpha, N_j).
 
     -log q_j is distributed as sum_{i < N_j} Exp(alpha + i), so many nodes together need, per i, one gamma variate of
     shape #(N_j > i) for i < SHARED, and single beta variates Beta(alpha + SHARED, N_j - SHARED) only for large nodes.
@@ -122,12 +122,12 @@ def given_tables(alpha, total, group_start, group_nodes, seated, shape, rate, hi
 @njit(cache=True, nogil=True)
 def upward(n, base, inner_total, alpha, step, adapt, across, total, phi, cells, cell_parent, cell_above,
            cell_start, fixed, group_start, group_nodes, shape, rate, histogram, state):  # fmt: skip
-    """Draw alpha and the table counts t | n, phi from the deepest level to the root, adding up n of the inner nodes.
+    """Draw alpha and the table counts t | n, phi from the deepest level up, adding up n of the inner nodes.
 
     n           int64[m K], customers; the leaves' stay, the inner nodes' are made here, and so are their totals
     base        int64[inner K], what children with one customer always send up; inner_total, its sums per node
-    cells       int64[c], the cells that may have two customers or more, deepest first; their parents' cells and nodes (above);
-                those of group g are cell_start[g] .. cell_start[g + 1] - 1
+    cells       int64[c], the cells that may have two customers or more, deepest first, and their parents' cells and nodes
+                (above); those of group g are cell_start[g] .. cell_start[g + 1] - 1
     fixed       float64[G], single customers per group
     across      whether the one group spans levels; its concentration then needs all tables, and is drawn last
     """

@@ -70,8 +70,8 @@ def derivatives(kappa, tau, contexts, start, value, times, s, alpha0, slope, cur
         bt = s * (2.0 * k * next1 - psi1_next) + p * a * next2 - psi1 - a * psi2
         slope[x] = tau * ((alpha0 - a) * psi1 + psi_tau) - contexts * b
         curve[x] = tau * tau * ((alpha0 - a) * psi2 - psi1) - contexts * bb
-        cross[x] = (alpha0 - a) * psi1 + psi_tau + tau * (k * (alpha0 - a) * psi2 - k * psi1 + psi1_tau) - contexts * bt
-        cross[x] *= tau
+        prior = (alpha0 - a) * psi1 + psi_tau + tau * (k * (alpha0 - a) * psi2 - k * psi1 + psi1_tau)
+        cross[x] = tau * (prior - contexts * bt)
         d_tau += (alpha0 - a) * k * psi1 - contexts * (p * (k * next1 - psi1_next) - k * psi1 + psi1_tau)
         dd_tau += (alpha0 - a) * k * k * psi2 - k * k * psi1
         dd_tau -= contexts * (p * (k * k * next2 - psi2_next) - k * k * psi2 + psi2_tau)
@@ -84,7 +84,7 @@ def derivatives(kappa, tau, contexts, start, value, times, s, alpha0, slope, cur
 
 @njit(cache=True, nogil=True)
 def ascend(kappa, tau, contexts, start, value, times, s, alpha0, tolerance, trace):
-    """Newton ascent of the bound in (kappa, log tau), sum kappa = 1; kappa is changed in place. Returns tau, iterations.
+    """Newton ascent of the bound in (kappa, log tau), sum kappa = 1; kappa is changed in place. Returns tau, steps.
 
     The Hessian is a diagonal bordered by log tau and by the constraint, so a step costs O(K). Where it is not negative
     definite, or its step does not ascend, the signs of the diagonal are forced and the border dropped. Every step is

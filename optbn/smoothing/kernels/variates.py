@@ -1,9 +1,9 @@
 """Random variates for compiled samplers, from one 64-bit word of state held by the caller.
 
 The generator is SplitMix64 (Steele, Lea and Flood 2014): its state is a counter, so draws do not wait for each other.
-The caller takes the word from a numpy Generator, so a result depends on the seed alone. Gamma variates are Marsaglia and Tsang's (2000), on the log scale for shapes below one,
-where the variate itself would underflow. Table counts of the Chinese restaurant process are exact and cost
-O(a log n) instead of O(n); see `tables`.
+The caller takes the word from a numpy Generator, so a result depends on the seed alone. Gamma variates are Marsaglia
+and Tsang's (2000), on the log scale for shapes below one, where the variate itself would underflow. Table counts of the
+Chinese restaurant process are exact and cost O(a log n) instead of O(n); see `tables`.
 """
 
 from __future__ import annotations

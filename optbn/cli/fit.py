@@ -1,0 +1,185 @@
+"""`optbn fit`: parameters for a structure from data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from optbn.cli.networks import complete_network
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
+    from optbn.smoothing.fitting import Fitted, Progress
+
+
+def complete_smoother(start: str) -> list[str]:
+    """Names of smoothers for the shell."""
+    from optbn.smoothing.protocol import SMOOTHERS
+
+    return [name for name in SMOOTHERS if name.startswith(start)]
+
+
+def fit(
+    data: Annotated[str, typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file.", metavar="DATA")],
+    structure: Annotated[
+        str,
+        typer.Option(
+            "--structure", "-S", help="A network or structure file, or a bundled name.", autocompletion=complete_network
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="A .bif, .xmlbif, .net or .json file; - is JSON to stdout.")
+    ] = "-",
+    smoother: Annotated[
+        str | None,
+        typer.Option(
+            "--smoother",
+            help="mle, laplace, bdeu, m_estimate, m_branch, hdp, hierarchical or gradient.",
+            autocompletion=complete_smoother,
+            show_default="hdp; hierarchical with --domain",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the smoother, NAME=VALUE; may be repeated.")
+    ] = None,
+    domain: Annotated[
+        str | None,
+        typer.Option(
+            "--domain", help="The column that says which data set a row is from: a network for each of its levels."
+        ),
+    ] = None,
+    weights: Annotated[str | None, typer.Option("--weights", help="The column with the weights of the rows.")] = None,
+    leaves: Annotated[
+        str, typer.Option("--leaves", help="For real variables: normal, or student (posterior predictive).")
+    ] = "normal",
+    seed: Annotated[int, typer.Option("--seed", help="Of the samplers.", min=0)] = 0,
+    threads: Annotated[int, typer.Option("--threads", help="Of no consequence for the result.", min=1)] = 1,
+    schema: Annotated[str | None, typer.Option(help="A JSON file that declares columns (see optbn describe).")] = None,
+) -> None:
+    """Give a network its probabilities from data, read in one pass and never held in memory.
+
+    What a format other than JSON cannot say (trees over real parents, normal leaves) is written to a .json file
+    beside it, with a warning that names the variable.
+
+    Example: optbn fit data.parquet --structure learned.json --smoother hdp -o model.bif
+    """
+    from pathlib import Path
+
+    from optbn.network.catalog import find_network
+    from optbn.smoothing.domains import fit_domains
+    from optbn.smoothing.fitting import DEFAULT_SMOOTHER, as_structure, fitted
+
+    asked = as_structure(structure) if Path(structure).exists() else find_network(structure)
+    settings = dict(_setting(text) for text in setting or ())
+    with _meter() as progress:
+        common: dict[str, Any] = {
+            "seed": seed, "weights": weights, "leaves": leaves, "schema": schema, "progress": progress, **settings
+        }  # fmt: skip
+        if domain is not None:
+            networks = fit_domains(asked, data, domain, smoother or "hierarchical", **common)
+        else:
+            result = fitted(asked, data, smoother or DEFAULT_SMOOTHER, threads=threads, **common)
+    if domain is None:
+        _warn_of_chains(result)
+        _write(result.network, output)
+        return
+    if output == "-":
+        raise typer.BadParameter(
+            "with --domain there is a network per level: name a file, say model.json", param_hint="-o"
+        )
+    for level, network in networks.items():
+        path = Path(output)
+        safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in level)
+        _write(network, str(path.with_name(f"{path.stem}.{safe}{path.suffix}")))
+
+
+def _write(network: BayesianNetwork, output: str) -> None:
+    """To a file, or JSON to stdout; what the format cannot say goes to JSON with a warning."""
+    import sys
+    from pathlib import Path
+
+    from optbn.errors import NetworkError
+    from optbn.network.formats import encode, format_of, write_network
+
+    if output == "-":
+        sys.stdout.buffer.write(encode(network, "json"))
+        sys.stdout.buffer.flush()
+        return
+    format_of(output)  # refuse an unknown ending as such
+    try:
+        write_network(network, output)
+    except NetworkError as error:
+        beside = str(Path(output).with_suffix(".json"))
+        print(f"optbn: warning: {error}; written to {beside}", file=sys.stderr)
+        write_network(network, beside)
+        output = beside
+    print(f"{output}: {network.n_variables} variables, {network.n_arcs} arcs, {network.n_parameters:,} parameters")
+
+
+def _warn_of_chains(result: Fitted) -> None:
+    """Name the variables whose Markov chains have not converged."""
+    import sys
+
+    bad = {name: d for name, d in result.diagnostics().items() if d.get("converged") is False}
+    if bad:
+        worst = max(bad, key=lambda name: bad[name]["r_hat"])
+        print(
+            f"optbn: warning: the chains of {len(bad)} variables have not converged, worst {worst!r}: R-hat "
+            f"{bad[worst]['r_hat']:.3f}, {bad[worst]['effective_draws']:.0f} effective draws; more sweeps, or leave "
+            "--set sweeps away",
+            file=sys.stderr,
+        )
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """("m", 1.0) from "m=1.0"; what is no number, true, false or none is a word."""
+    from optbn.errors import UnsupportedError
+
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not name or not equals or not value:
+        raise UnsupportedError(f"--set {text!r}: expected NAME=VALUE, like m=1")
+    words: dict[str, Any] = {"true": True, "false": False, "none": None}
+    if value.lower() in words:
+        return name.replace("-", "_"), words[value.lower()]
+    for number in (int, float):
+        try:
+            return name.replace("-", "_"), number(value)
+        except ValueError:
+            continue
+    return name.replace("-", "_"), value
+
+
+@contextmanager
+def _meter() -> Iterator[Progress | None]:
+    """Rows counted and variables fitted on stderr, once it takes long and when that is a terminal."""
+    import sys
+    import time
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    bar = Bar(console=Console(stderr=True), transient=True)
+    start = time.monotonic()
+    tasks: dict[str, Any] = {}
+
+    def show(what: str, done: int, total: int | None) -> None:
+        if time.monotonic() - start < 1:
+            return
+        if not tasks:
+            bar.start()
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total)
+        bar.update(tasks[what], completed=done)
+
+    report: Callable[[str, int, int | None], None] = show
+    try:
+        yield report
+    finally:
+        if tasks:
+            bar.stop()
