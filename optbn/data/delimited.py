@@ -38,11 +38,12 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     if options.delimiter is not None and len(options.delimiter.encode()) != 1:
         raise DataError(f"the delimiter {options.delimiter!r} is not a single character")
     head = text.head()
-    if not head.strip():
+    lines = _lines(head, text.whole)
+    if not any(line.strip() for line in lines):
         raise DataError(f"{text.where}: {'nothing but blank lines' if head else 'the file is empty'}")
     try:
-        delimiter = options.delimiter or _delimiter(head)
-        rows = [row for row in csv.reader(_lines(head), delimiter=delimiter) if row]
+        delimiter = options.delimiter or _delimiter(lines)
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
     except csv.Error as error:
         raise DataError(f"{text.where}: not a table of texts ({reason(error)})") from None
     blank_follows = options.delimiter is None and delimiter != " " and _blank_follows(rows)
@@ -141,15 +142,14 @@ def _without_blank(column: Any) -> Any:
     return pa.DictionaryArray.from_arrays(column.indices, pc.replace_substring_regex(column.dictionary, "^ ", ""))
 
 
-def _lines(head: bytes) -> list[str]:
-    """Whole lines (the last may be cut and is left out unless it is alone)."""
+def _lines(head: bytes, whole: bool) -> list[str]:
+    """The lines; the last is left out where it may be cut."""
     lines = [line.decode(errors="replace") for line in head.splitlines(keepends=True)]
-    return lines[:-1] if len(lines) > 1 and not lines[-1].endswith(("\n", "\r")) else lines
+    return lines if whole else lines[:-1]
 
 
-def _delimiter(head: bytes) -> str:
+def _delimiter(lines: list[str]) -> str:
     best, choice = (0.0, 0), ","
-    lines = _lines(head)
     for delimiter in DELIMITERS:
         counts = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
         usual = max(set(counts), key=counts.count)

@@ -81,7 +81,7 @@ def to_frame(data: Dataset, backend: str) -> Any:
     if backend == "polars":
         import polars
 
-        frame = polars.from_arrow(table)
+        frame: Any = polars.from_arrow(table)
         enumerations = {
             name: polars.Enum(domain.levels)
             for name, domain in zip(data.names, data.domains, strict=True)

@@ -22,6 +22,7 @@ class Text(io.RawIOBase):
         self.where = where
         self.row_length = 0
         self.quotes = 0
+        self.whole = False  # whether the head is all there is
         self.trouble: DataError | None = None
         self._stream = stream
         self._size = size
@@ -39,7 +40,8 @@ class Text(io.RawIOBase):
             more = self._next(max(HEAD, len(self._waiting)))
             self._waiting += more
             lines = self._waiting.count(b"\n") or self._waiting.count(b"\r")
-            if not more or (lines > 4 and len(self._waiting) >= HEAD):
+            self.whole = not more
+            if self.whole or (lines > 4 and len(self._waiting) >= HEAD):
                 break
             if not lines and len(self._waiting) > LONGEST_ROW:
                 raise DataError(
