@@ -86,15 +86,15 @@ class BoundTrees:
         plan = (
             *(np.empty(boxes + 1, np.int32) for _ in range(3)),
             np.empty(boxes + 2, np.int64),
-            np.empty(splits, np.int32),
-            np.empty(splits, np.int32),
+            np.empty(splits, np.uint32),
+            np.empty(splits, np.uint32),
         )
         width, reals = responses.onehot.shape[1], responses.values.shape[1]
         work = (
-            np.empty((boxes + 1, width), np.int32),
+            np.empty((boxes + 1, -(-width // 16) * 16), np.uint32),
             np.empty((boxes + 1, reals)),
             np.empty((boxes + 1, reals)),
-            np.empty((boxes + 1, n)),
+            np.zeros((boxes + 1, -(-n // 8) * 8)),
         )
         if floor is None:
             floor, bound = np.empty((0, 0)), (np.empty(0), np.empty(n))

@@ -16,6 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from optbn.scores.kernels.simd import WIDTH, raise_to_best_sum
+
 
 @njit(cache=True, nogil=True)
 def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
@@ -38,7 +40,9 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     width, reals = len(column), len(real)
     cats = level_lanes[0] if len(level_lanes) else 0
     n_lanes = cats + reals
-    for w in range(width):
+    padded = (width + 15) // 16 * 16
+    vectors = (n_lanes + WIDTH - 1) // WIDTH
+    for w in range(padded):
         counts[0, w] = 0
     for q in range(reals):
         mean[0, q] = 0.0
@@ -55,8 +59,9 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
                 mean[s, q] = site_mean[a, real[q]]
                 spread[s, q] = site_spread[a, real[q]]
         else:
-            for w in range(width):
-                counts[s, w] = counts[a, w] + counts[b, w]
+            one, other, both = counts[a], counts[b], counts[s]
+            for w in range(padded):
+                both[w] = one[w] + other[w]
             share = rows[b] / n
             between = rows[a] * share
             for q in range(reals):
@@ -64,25 +69,25 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
                 mean[s, q] = mean[a, q] + gap * share
                 spread[s, q] = spread[a, q] + spread[b, q] + gap * gap * between
 
+        row, content = value[s], counts[s]
         start = 0
         for g in range(len(run_end)):
             base = -total_table[run_row[g], n] - leaf_cost
-            for q in range(start, run_end[g]):
-                value[s, q] = base
+            of_run, run_level = row[start : run_end[g]], content[start : run_end[g]]
+            for q in range(len(of_run)):
+                of_run[q] = base + count_table[run_level[q]]
             start = run_end[g]
-        w = 0
-        for level in range(len(level_lanes)):
-            for q in range(level_lanes[level]):
-                value[s, q] += count_table[counts[s, w + q]]
-            w += level_lanes[level]
+        start = cats
+        for level in range(1, len(level_lanes)):
+            end = start + level_lanes[level]
+            of_level = content[start:end]
+            for q in range(len(of_level)):
+                row[q] += count_table[of_level[q]]
+            start = end
         for q in range(reals):
             away = mean[s, q] - real_mean
             scale = real_scale + spread[s, q] + real_shrink[n] * away * away
-            value[s, cats + q] = real_constant[n] - real_power[n] * np.log(scale) - leaf_cost
+            row[cats + q] = real_constant[n] - real_power[n] * np.log(scale) - leaf_cost
 
-        for t in range(offset[s], offset[s + 1]):
-            a, b = left[t], right[t]
-            for q in range(n_lanes):
-                both = value[a, q] + value[b, q]
-                value[s, q] = both if both > value[s, q] else value[s, q]
+        raise_to_best_sum(value, s, vectors, left, right, offset[s], offset[s + 1])
     return value[n_slots - 1]

@@ -181,8 +181,8 @@ def splits(i, members, part, kinds, parts, stride, slot, left, right, n):
             rest = mask & (mask - 1)
             away = rest
             while away:  # the lowest level stays left: every partition in two once
-                left[n] = slot[i - away * st]
-                right[n] = slot[i + (away - mask) * st]
+                left[n] = slot[np.uint64(i - away * st)]
+                right[n] = slot[np.uint64(i + (away - mask) * st)]
                 n += 1
                 away = (away - 1) & rest
         elif kinds[v] == ORDINAL:

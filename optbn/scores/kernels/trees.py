@@ -38,7 +38,7 @@ def score_trees(
         largest = max(largest, sizes[v])
     lookup = np.empty(n_rows * largest, np.int32)
     site_rows = np.empty(n_rows, np.int32)
-    counts = np.empty((n_rows, width), np.int32)
+    counts = np.empty((n_rows, width), np.uint32)
     mean = np.empty((n_rows, reals))
     spread = np.empty((n_rows, reals))
 

