@@ -13,6 +13,8 @@ from optbn.cli.networks import complete_network
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
 
+WORTH_A_BAR = 20_000_000  # values; about a second
+
 
 def sample(
     network: Annotated[
@@ -43,7 +45,7 @@ def sample(
 
     found = find_network(network)
     if output == "-":
-        with _progress(rows) as progress:
+        with _progress(rows * found.n_variables if not sys.stdout.isatty() else 0, rows) as progress:
             _write_text(found, rows, seed, sys.stdout.buffer, "csv", progress)
         sys.stdout.buffer.flush()
         return
@@ -52,7 +54,7 @@ def sample(
         from optbn.errors import DataError
 
         raise DataError(f"{output}: cannot tell the format by the name; the extensions are {' '.join(ENDINGS)}")
-    with replacing(output) as partial, _progress(rows) as progress:
+    with replacing(output) as partial, _progress(rows * found.n_variables, rows) as progress:
         if ENDINGS[suffix] in ("csv", "tsv"):
             with partial.open("wb") as file:
                 _write_text(found, rows, seed, file, ENDINGS[suffix], progress)
@@ -83,11 +85,11 @@ def _write_text(
 
 
 @contextmanager
-def _progress(rows: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on stderr, when that is a terminal and there is much to do."""
+def _progress(values: int, rows: int) -> Iterator[Callable[[int], None] | None]:
+    """A bar on stderr, when that is a terminal and there are many values to draw."""
     import sys
 
-    if not sys.stderr.isatty() or rows < 500_000:
+    if not sys.stderr.isatty() or values < WORTH_A_BAR:
         yield None
         return
     from rich.console import Console

@@ -465,7 +465,7 @@ def test_rows_off_by_rounding_are_kept_and_others_rescaled_on_request(caplog):
     )
     assert bif(rounded).cpd("a").probabilities.tolist() == [0.3333333] * 3
     coarse = rounded.replace("0.3333333", "0.333")
-    with pytest.raises(NetworkError, match=r"sum to 0.999, not 1; read it with rescale"):
+    with pytest.raises(NetworkError, match=r"sum to 0.999, not 1; read it with rescale "):
         bif(coarse)
     with caplog.at_level(logging.WARNING):
         network = bif(coarse, rescale=True)

@@ -107,7 +107,7 @@ class Draft:
                 codes = np.unravel_index(bad[0], shape[:-1])
                 row = one_line(", ".join(d.levels[int(c)] for d, c in zip(parent_domains, codes, strict=True)))
                 of = f"{name!r} given ({row})" if row else f"{name!r}"
-                hint = "; read it with rescale to divide by the sum" if "sum to" in bad[1] else ""
+                hint = "; read it with rescale (--rescale) to divide by the sum" if "sum to" in bad[1] else ""
                 raise NetworkError(f"{factor.where(bad[0])}: distribution of {of}: {bad[1]}{hint}")
             cpds.append(TableCPD(domains[name], factor.parents, parent_domains, rows.reshape(shape)))
         try:
