@@ -17,6 +17,7 @@ from solvers.table import ScoreTable
 
 FIRST_LEVELS = 64
 FIRST_CLUSTERS = 1024
+RECORDS = 1 << 18  # numbers of a proof between two writes
 
 
 class Workspace:
@@ -74,11 +75,39 @@ class Workspace:
         # Without an incumbent: one more than the costliest choice of families.
         self.state[kernel.UPPER] = int(np.maximum.reduceat(self.costs.cost, table.offsets[:-1]).sum()) + 1
         self.incumbent = np.full(n, -1, dtype=np.int64)
+        self.records = np.empty(0, dtype=np.int64)  # of a proof; none is written while this is empty
 
     def start_from(self, rows: NDArray[np.int64]) -> None:
         """Make an acyclic graph the incumbent."""
         self.incumbent[:] = rows
         self.state[kernel.UPPER] = int(self.costs.cost[rows].sum())
+
+    @property
+    def finished(self) -> bool:
+        """The tree is empty."""
+        return bool(self.state[kernel.DEPTH] < 0)
+
+    def make_room_for_records(self) -> None:
+        """Begin a proof, or give its records more room than one step can fill."""
+        n, clusters = len(self.incumbent), len(self.pool.size)
+        self.records = np.empty(RECORDS + 2 * kernel.most_records(clusters, n), dtype=np.int64)
+
+    def take_records(self) -> NDArray[np.int64]:
+        """The records written since the last call."""
+        written = self.records[: self.state[kernel.WRITTEN]]
+        self.state[kernel.WRITTEN] = 0
+        return written
+
+    def statistics(self) -> dict[str, int]:
+        """What was counted, for people."""
+        state = self.state
+        return {
+            "nodes": int(state[kernel.NODES]),
+            "depth": int(state[kernel.DEEPEST]),
+            "unsupported": int(state[kernel.DROPPED]),
+            "evictions": int(state[kernel.EVICTIONS]),
+            "incumbents": int(state[kernel.FOUND]),
+        }
 
     def bound(self) -> int:
         """No graph costs less: the least bound of the nodes that are still open, or the incumbent's cost."""
@@ -111,6 +140,8 @@ class Workspace:
                 ),
                 free_count=pool.free_count + old,
             )
+        elif what == kernel.MORE_RECORDS:
+            self.make_room_for_records()
         else:
             raise AssertionError(f"the search stopped for an unknown reason, {what}")
 

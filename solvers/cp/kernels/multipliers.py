@@ -10,7 +10,7 @@ the smallest d_v = a_v + y - b_v, 0 up to the second smallest, negative after th
                 down get stuck far from the best bound, and the middle leaves the others room
 
 If no member has a disjoint family left the cluster cannot be satisfied: its multiplier then takes all that the bound is
-short of. All multipliers of a node together stay below 2^59, so nothing overflows; a raise beyond that is not made.
+short of. All multipliers of a node together stay below 2^60 / n, so no sum overflows; a raise beyond that is not made.
 
 Source: reduced-cost cluster detection from Troesser, de Givry, Katsirelos (IJCAI 2021); coordinate ascent on the dual
 is folklore, the descent of single multipliers and the midpoint rule are this search's own.
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from solvers.cp.kernels.acyclicity import place, shrink
 from solvers.cp.kernels.families import INFINITE, ZERO, cheapest, insert, pay
 
-MASS = np.int64(1) << 59
+HEAVIEST = np.int64(1) << 60
 UNNAMED = np.int64(-1)
 
 
@@ -120,7 +120,7 @@ def lift(cluster, members, size, offsets, masks, reduced, short, room, words):
         least = min(least, disjoint)
     if least == INFINITE:
         return short
-    raised = min(least, MASS - room.mass[0])
+    raised = min(least, HEAVIEST // len(room.zeros) - room.mass[0])
     if raised <= 0:
         return np.int64(0)
     room.mass[0] += raised
@@ -213,7 +213,7 @@ def relax(offsets, masks, reduced, y, lower, upper, pool, top, room, words):
         else:
             target = low + (second - low) // 2
         step = target - now
-        if step == 0 or room.mass[0] + step > MASS:
+        if step == 0 or room.mass[0] + step > HEAVIEST // len(room.zeros):
             continue
         room.mass[0] += step
         y[slot] = target

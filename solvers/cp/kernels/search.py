@@ -23,17 +23,17 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.cp.kernels.acyclicity import keep_supported, unsupported
-from solvers.cp.kernels.families import INFINITE, ONE, ZERO, insert, normalise, restrict
+from solvers.cp.kernels.families import INFINITE, ONE, ZERO, contains, insert, normalise, restrict
 from solvers.cp.kernels.multipliers import UNNAMED, ascend, draw, list_all_zeros, relax
 
 # Why `search` came back.
 DONE, SLICE, MORE_LEVELS, MORE_FAMILIES, MORE_CLUSTERS, MORE_RECORDS = range(6)
 
 # state int64[...]: what the search remembers between slices.
-DEPTH, FRESH, UPPER, TOP, NODES, LIMIT, FOUND, NAMES, WRITTEN, EVICTIONS, DEEPEST, DROPPED, STATE = range(13)
+DEPTH, FRESH, UPPER, TOP, NODES, LIMIT, FOUND, NAMES, WRITTEN, EVICTIONS, DEEPEST, DROPPED, RECORDS, STATE = range(14)
 
 # Records of a proof (solvers/proofs/README.md).
-CLUSTER, BRANCH, LEAF, CLOSED = range(4)
+CLUSTER, LEAF, BRANCH = 0, 2, 4
 
 
 class Levels(NamedTuple):
@@ -104,11 +104,21 @@ def write(value, records, state):
 
 
 @njit(cache=True, nogil=True)
-def write_cluster(cluster, records, state, words):
+def most_records(clusters, n):
+    """More numbers than one step can write: every cluster defined and changed, a branch, two closed children."""
+    return (clusters + 1) * (n + 4) + 16
+
+
+@njit(cache=True, nogil=True)
+def write_cluster(cluster, n, records, state):
     """A CLUSTER record: the set gets the next number, which is returned."""
     write(CLUSTER, records, state)
-    for w in range(len(words)):
-        write(np.int64(cluster[w]), records, state)
+    at = state[WRITTEN]
+    write(0, records, state)
+    for v in range(n):
+        if contains(cluster, v):
+            write(v, records, state)
+            records[at] += 1
     state[NAMES] += 1
     return state[NAMES] - 1
 
@@ -116,12 +126,13 @@ def write_cluster(cluster, records, state, words):
 @njit(cache=True, nogil=True)
 def write_node(kind, depth, levels, pool, records, state, words):
     """A BRANCH or LEAF record: the multipliers that differ from those of the parent, and the branch."""
+    n = levels.offsets.shape[1] - 1
     changes = 0
     for slot in range(state[TOP]):
         if levels.y[depth, slot] != (levels.y[depth - 1, slot] if depth else 0):
             changes += 1
             if pool.name[slot] == UNNAMED:
-                pool.name[slot] = write_cluster(pool.clusters[slot], records, state, words)
+                pool.name[slot] = write_cluster(pool.clusters[slot], n, records, state)
     if kind == BRANCH:
         levels.name[depth] = -1
         for slot in range(state[TOP]):
@@ -131,10 +142,11 @@ def write_node(kind, depth, levels, pool, records, state, words):
                     same &= pool.clusters[slot, w] == levels.cluster[depth, w]
                 if same:
                     if pool.name[slot] == UNNAMED:
-                        pool.name[slot] = write_cluster(pool.clusters[slot], records, state, words)
+                        pool.name[slot] = write_cluster(pool.clusters[slot], n, records, state)
                     levels.name[depth] = pool.name[slot]
         if levels.name[depth] < 0:
-            levels.name[depth] = write_cluster(levels.cluster[depth], records, state, words)
+            levels.name[depth] = write_cluster(levels.cluster[depth], n, records, state)
+    state[RECORDS] += 1
     write(kind, records, state)
     write(changes, records, state)
     for slot in range(state[TOP]):
@@ -388,7 +400,7 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
         here = levels.offsets[depth]
         if 2 * here[n] - here[0] > len(levels.reduced):
             return MORE_FAMILIES
-        if proving and state[WRITTEN] + capacity * (len(words) + 3) + 64 > len(records):
+        if proving and state[WRITTEN] + most_records(capacity, n) > len(records):
             return MORE_RECORDS
         if state[FRESH]:
             if state[NODES] >= state[LIMIT]:
@@ -438,8 +450,10 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
             words,
         )
         if gain == INFINITE or lower + gain >= state[UPPER]:
-            if proving:
-                write(CLOSED, records, state)
+            if proving:  # a leaf without changes
+                state[RECORDS] += 1
+                write(LEAF, records, state)
+                write(0, records, state)
             continue
         levels.lower[depth + 1] = lower + gain
         levels.y[depth + 1, : state[TOP]] = levels.y[depth, : state[TOP]]

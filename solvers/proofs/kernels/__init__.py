@@ -1,0 +1,1 @@
+"""The compiled part of proofs: numbers as bytes, and the tree checker."""

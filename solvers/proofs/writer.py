@@ -1,0 +1,116 @@
+"""Writing a proof while it grows, and turning the row multipliers of a closed root into one.
+
+Numbers are encoded and compressed as they come and go to a file beside the final one; only when the graph is known do
+header and numbers become the proof. A proof that outgrows its limit is given up: `append` returns False from then on,
+and `finish` writes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.proofs.format import CLUSTER, FILTER, LEAF, SUBSET, header_line
+from solvers.proofs.kernels import varint
+from solvers.solution import ClusterRow, Proof, RowBound, SubsetRow
+from solvers.table import ScoreTable
+
+DEFAULT_LIMIT = 1 << 30  # bytes, compressed
+
+
+class ProofWriter:
+    """One proof under way; a context manager that leaves no half file behind."""
+
+    def __init__(self, table: ScoreTable, path: str | Path, limit: int = DEFAULT_LIMIT) -> None:
+        self.table, self.path, self.limit = table, Path(path), limit
+        self.part = self.path.with_name(self.path.name + ".part")
+        self.file = open(self.part, "wb")  # noqa: SIM115 (closed by __exit__)
+        self.packer = zlib.compressobj(6)
+        self.size = 0
+        self.given_up = False
+
+    def append(self, numbers: NDArray[np.int64]) -> bool:
+        """Add numbers of records (solvers/proofs/README.md); False once the proof was given up."""
+        if not self.given_up:
+            room = np.empty(varint.LONGEST * len(numbers), dtype=np.uint8)
+            self._write(self.packer.compress(room[: varint.encode(numbers, room)].tobytes()))
+        return not self.given_up
+
+    def finish(self, choice: Sequence[int], records: int) -> Proof | None:
+        """The finished proof that `choice` is optimal, a tree of so many nodes; None if it was given up."""
+        self._write(self.packer.flush())
+        self.file.close()
+        if self.given_up:
+            return None
+        digest = hashlib.sha256()
+        whole = self.path.with_name(self.path.name + ".new")
+        with open(whole, "wb") as out:
+            out.write(header_line(self.table, tuple(int(row) for row in choice), records))
+            with open(self.part, "rb") as body:
+                shutil.copyfileobj(body, out)
+        with open(whole, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        os.replace(whole, self.path)
+        return Proof(str(self.path), digest.hexdigest())
+
+    def _write(self, packed: bytes) -> None:
+        self.size += len(packed)
+        if self.size > self.limit:
+            self.given_up = True
+        else:
+            self.file.write(packed)
+
+    def __enter__(self) -> ProofWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.file.close()
+        self.part.unlink(missing_ok=True)
+
+
+def write_rows(table: ScoreTable, path: str | Path, choice: Sequence[int], evidence: RowBound) -> Proof:
+    """The proof that `choice` is optimal by the stages of row multipliers alone; the last stage must close."""
+    numbers: list[int] = []
+    known: dict[object, int] = {}
+    before: dict[int, int] = {}
+    for stage, rows in enumerate(evidence.stages or ((),)):
+        now: dict[int, int] = {}
+        for row in rows:
+            statement = (row.members, row.coefficients, row.rhs) if isinstance(row, SubsetRow) else row.members
+            if statement not in known:
+                known[statement] = len(known)
+                numbers += _definition(row)
+            now[known[statement]] = now.get(known[statement], 0) + row.multiplier
+        changes = {r: now.get(r, 0) - before.get(r, 0) for r in now | before}
+        changes = {r: change for r, change in changes.items() if change}
+        numbers += [LEAF if stage + 1 >= len(evidence.stages) else FILTER, len(changes)]
+        for r, change in changes.items():
+            numbers += [r, change]
+        before = now
+    with ProofWriter(table, path) as writer:
+        writer.append(np.array(numbers, dtype=np.int64))
+        proof = writer.finish(choice, max(1, len(evidence.stages)))
+    assert proof is not None
+    return proof
+
+
+def _definition(row: ClusterRow | SubsetRow) -> list[int]:
+    """A CLUSTER or SUBSET record."""
+    if isinstance(row, ClusterRow):
+        return [CLUSTER, len(row.members), *row.members]
+    place = {v: i for i, v in enumerate(row.members)}
+    numbers = [SUBSET, len(row.members), *row.members, row.rhs, len(row.coefficients)]
+    for child, parents, coefficient in row.coefficients:
+        numbers += [place[child], sum(1 << place[u] for u in parents), coefficient]
+    return numbers
