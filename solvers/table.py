@@ -5,7 +5,7 @@ and a row stores the integer `units = score / quantum`. Any n units then add up 
 are exact, addition is order-independent, ties are real and every solver can agree to the bit.
 
 Rows of child v are `offsets[v]:offsets[v+1]`, best first (equal scores: fewer parents, then smaller mask). A row that
-is dominated (some subset scores at least as much) is dropped: no optimum needs it.
+is dominated (some subset scores at least as much) is dropped unless asked for: no optimum needs it.
 """
 
 from __future__ import annotations
@@ -50,8 +50,12 @@ class ScoreTable:
         children: NDArray[np.integer],
         masks: NDArray[np.uint64],
         scores: NDArray[np.float64],
+        keep_dominated: bool = False,
     ) -> ScoreTable:
-        """A table from unsorted rows: `children` int[m], `masks` uint64[m, W], `scores` float64[m]."""
+        """A table from unsorted rows: `children` int[m], `masks` uint64[m, W], `scores` float64[m].
+
+        No optimum needs a dominated row, but the k best graphs and averages over all graphs do: `keep_dominated`.
+        """
         names = tuple(str(name) for name in names)
         n, words = len(names), max(1, -(-len(names) // 64))
         if n == 0:
@@ -97,6 +101,8 @@ class ScoreTable:
         # The best of several rows of one set comes first and "dominates" the others, so different scores for the
         # same set would be dropped silently by `keep`; that is a contradiction in the input, not a dominated row.
         _refuse_contradictions(names, children, masks, units, keep, repeated)
+        if keep_dominated:
+            keep = np.concatenate([[True], ~repeated])
         kept = np.concatenate([[0], np.cumsum(keep)])
         table = cls(names, kept[offsets].astype(np.int64), masks[keep], units[keep], exponent)
         for array in (table.offsets, table.masks, table.units):

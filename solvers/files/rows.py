@@ -25,9 +25,9 @@ class Rows:
     masks: NDArray[np.uint64]
     scores: NDArray[np.float64]
 
-    def table(self) -> ScoreTable:
-        """The instance: scores on the grid, dominated rows dropped."""
-        return ScoreTable.build(self.names, self.children, self.masks, self.scores)
+    def table(self, keep_dominated: bool = False) -> ScoreTable:
+        """The instance: scores on the grid, dominated rows dropped (unless they are asked for)."""
+        return ScoreTable.build(self.names, self.children, self.masks, self.scores, keep_dominated)
 
     @classmethod
     def of(cls, table: ScoreTable) -> Rows:

@@ -48,6 +48,23 @@ def random_table(rng: np.random.Generator, n: int, kind: str = "plain", most: in
     return ScoreTable.build(names, np.array(children, dtype=np.int64), pack_sets(sets, n), values)
 
 
+def random_unpruned_table(rng: np.random.Generator, n: int) -> ScoreTable:
+    """A random table that keeps rows that one of their subsets beats (and with many equal scores)."""
+    children, sets, scores = [], [], []
+    for v in range(n):
+        others = [u for u in range(n) if u != v]
+        wanted = {()}
+        for _ in range(10 if others else 0):
+            size = int(rng.integers(1, min(3, len(others)) + 1))
+            wanted.add(tuple(sorted(rng.choice(others, size, replace=False).tolist())))
+        for parents in sorted(wanted):
+            children.append(v)
+            sets.append(parents)
+            scores.append(-float(rng.integers(1, 12)) / 2)
+    names = [f"v{v}" for v in range(n)]
+    return ScoreTable.build(names, np.array(children), pack_sets(sets, n), np.array(scores), keep_dominated=True)
+
+
 def families_of(table: ScoreTable) -> list[list[tuple[frozenset[int], int]]]:
     """Per variable its families as (parents, units), best first."""
     return [[(frozenset(table.parents(row)), int(table.units[row])) for row in table.rows(v)] for v in range(table.n)]
