@@ -20,6 +20,8 @@ _EXPORTS: dict[str, str] = {
     "load_network": "optbn.network.catalog",
     "Schema": "optbn.data.schema",
     "read": "optbn.data.read",
+    "learn": "optbn.learning.learn",
+    "compare": "optbn.evaluate.distances",
     "score": "optbn.scores.families",
     "score_families": "optbn.scores.families",
     "score_table": "optbn.scores.pipeline",

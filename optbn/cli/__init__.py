@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import typer
 
 VERBS: tuple[str, ...] = (
+    "learn",
     "networks",
     "show",
     "sample",

@@ -38,8 +38,7 @@ def cell(
     """Learn from 1/part of the rows. `data` is a path, or a name of a data set below $OPTBN_DATA/datasets."""
     import optbn
     from optbn.evaluate.intersection import subsample
-    from optbn.learn import learn_structure
-    from solvers import Budget
+    from optbn.learning.structure import learn_structure
 
     rows = optbn.read(_locate(data), missing="as_level")
     if part != WHOLE:
@@ -48,9 +47,7 @@ def cell(
         return {"same as": 0}  # there is only one whole
     name, _, ess = score.partition(":")
     given = {**(settings or {}), **({"ess": float(ess)} if ess else {})}
-    found = learn_structure(
-        rows, name, max_parents, solver=solver, budget=Budget(wall=solve_seconds), settings=given, jobs=1
-    )
+    found = learn_structure(rows, name, max_parents, solver=solver, time_limit=solve_seconds, settings=given, jobs=1)
     gap = found.solution.gap
     return {
         "parents": {child: list(found.structure.parents(child)) for child in found.structure.names},

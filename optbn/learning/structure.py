@@ -2,13 +2,13 @@
 
     data --score--> ScoreTable --solve--> checked Solution --> Structure
 
-`learn_structure` is what studies and the learning command share; giving the structure parameters is `optbn.fit`'s.
+What studies and the learning command share; giving the structure parameters is `optbn.fit`'s.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from optbn.network.structure import Structure
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
-    from solvers import Budget, Progress, ScoreTable, Solution
+    from solvers import Progress, ScoreTable, Solution
 
 
 @dataclass
@@ -81,26 +81,23 @@ def learn_structure(
     max_parents: int | Mapping[str, int] = 3,
     *,
     solver: str = "auto",
-    budget: Budget | None = None,
+    time_limit: float | None = None,
     constraints: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     on_score: Callable[[ScoreProgress], None] | None = None,
     on_solve: Callable[[Progress], None] | None = None,
-    watch: Stopwatch | None = None,
     **running: Any,
 ) -> LearnedStructure:
     """Score every candidate set and solve for the best network.
 
+    time_limit   seconds the search for the best network may take (scoring is not limited here; `affordable` is)
     constraints  what `score_table` takes: forbidden, required, tiers, roots, leaves
     settings     of the score, when it is given by name
     running      jobs, memory, store of `score_table`
     """
-    from optbn.errors import StoppedEarly
     from optbn.scores.pipeline import score_table
-    from solvers import solve
 
-    watch = watch or Stopwatch()
-    families = 0
+    watch, families = Stopwatch(), 0
 
     def scored(report: ScoreProgress) -> None:
         nonlocal families
@@ -112,13 +109,24 @@ def learn_structure(
         table = score_table(
             data, score, max_parents, progress=scored, **(constraints or {}), **running, **(settings or {})
         )
+    return best_structure(table, families, watch, solver=solver, time_limit=time_limit, progress=on_solve)
+
+
+def best_structure(
+    table: ScoreTable,
+    families: int,
+    watch: Stopwatch,
+    *,
+    solver: str = "auto",
+    time_limit: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> LearnedStructure:
+    """Phase II on a table that is there."""
+    from optbn.errors import StoppedEarly
+    from optbn.solving import solve, structure_of
+
     with watch.phase("solve"):
-        solution = solve(table, solver, budget=budget, progress=on_solve)
+        solution = solve(table, solver, time_limit=time_limit, progress=progress)
     if solution.choice is None:
         raise StoppedEarly("the search was stopped before it had found any network; give it more time")
-    return LearnedStructure(structure_of_choice(table, solution.choice), table, solution, families, watch.phases)
-
-
-def structure_of_choice(table: ScoreTable, choice: Sequence[int]) -> Structure:
-    """The DAG a solution's rows describe."""
-    return Structure(table.names, tuple(table.parents(row) for row in choice))
+    return LearnedStructure(structure_of(table, solution), table, solution, families, watch.phases)

@@ -1,0 +1,1 @@
+"""The main job: data in, the optimal network with parameters and an honest report out."""
