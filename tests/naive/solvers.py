@@ -192,3 +192,31 @@ def largest_left_side(members: tuple[int, ...], coefficients: list[tuple[int, tu
         worth[members.index(child), sum(1 << members.index(u) for u in parents)] = coefficient
     graphs = all_dags(len(members))
     return int(sum(worth[i, graphs[:, i]] for i in range(len(members))).max())
+
+
+def posterior_of_all_dags(table: ScoreTable, over: str) -> tuple[list[float], float] | None:
+    """(probability of each row, log of the whole sum) with exp(score) as weight of a graph, times the number of its
+    topological orders if `over` is "orders"; None when there is no graph (n <= 5)."""
+    graphs = scores_of_all_dags(table)
+    if not graphs:
+        return None
+    weights = {graph: units * table.quantum for graph, units in graphs.items()}
+    if over == "orders":
+        weights = {graph: score + float(np.log(topological_orders(graph))) for graph, score in weights.items()}
+    largest = max(weights.values())
+    total = sum(np.exp(weight - largest) for weight in weights.values())
+    row_of = {(v, int(table.masks[row, 0])): row for v in range(table.n) for row in table.rows(v)}
+    families = [0.0] * len(table)
+    for graph, weight in weights.items():
+        for v, mask in enumerate(graph):
+            families[row_of[v, mask]] += float(np.exp(weight - largest) / total)
+    return families, float(np.log(total) + largest)
+
+
+@cache
+def topological_orders(graph: tuple[int, ...]) -> int:
+    """How many orders put the parents (masks) of every variable before it."""
+    return sum(
+        all(graph[v] & ~sum(1 << u for u in order[:i]) == 0 for i, v in enumerate(order))
+        for order in itertools.permutations(range(len(graph)))
+    )
