@@ -1,0 +1,167 @@
+"""The hierarchical multinomial-Dirichlet model: bound, moments, covariances, against exact numbers and simulation."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import special
+
+from optbn.errors import LimitError
+from optbn.smoothing.hierarchical import Hierarchical, posterior
+from optbn.smoothing.kernels.hierarchical import bound, derivatives, polygammas
+from optbn.smoothing.tree import CountTree
+from tests.naive import smoothing as naive
+from tests.paths import GOLDEN
+
+CASES = {
+    key: case
+    for key, case in json.loads((GOLDEN / "bnc" / "hier_md_vi_exact.json").read_text()).items()
+    if "counts_y_by_x" in case
+}
+
+
+def settings(key):
+    return CASES[key]["s"], float(key.split("alpha0=")[1])
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_variational_means_are_near_the_exact_ones(key):
+    s, alpha0 = settings(key)
+    counts = np.array(CASES[key]["counts_y_by_x"], dtype=float)
+    found = posterior(counts, s, alpha0)
+    limit = 0.0072 if s <= counts.shape[1] else 0.022
+    assert np.abs(found.theta() - CASES[key]["E_theta"]).max() <= limit
+    assert found.log_evidence < CASES[key]["log_evidence"]
+    assert (np.diff(found.trace) >= 0).all() and found.trace[-1] > found.trace[0]
+    if (counts.sum(axis=1) > 0).all():  # empty contexts are left out here, and not there
+        assert np.abs(found.mean / s - CASES[key]["VI"]["kappa"]).max() < 1e-6
+        assert abs(found.precision / CASES[key]["VI"]["tau"] - 1) < 1e-5
+        assert abs(found.log_evidence - CASES[key]["VI"]["Ltilde"]) < 1e-9
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_exact_moments_by_quadrature(key):
+    s, alpha0 = settings(key)
+    found = posterior(np.array(CASES[key]["counts_y_by_x"], dtype=float), s, alpha0, "exact")
+    assert np.abs(found.mean - CASES[key]["E_alpha"]).max() < 1e-8
+    assert np.abs(found.covariance - CASES[key]["Cov_alpha"]).max() < 1e-8
+    assert np.abs(found.theta() - CASES[key]["E_theta"]).max() < 1e-8
+    assert abs(found.log_evidence - CASES[key]["log_evidence"]) < 1e-8
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("seed", range(6))
+def test_exact_moments_by_enumeration(seed):
+    generator = np.random.default_rng(seed)
+    Y, K = generator.integers(1, 4), generator.integers(2, 4)
+    counts = generator.integers(0, 4, (Y, K))
+    s, alpha0 = [0.5, 2.0, 7.0][seed % 3], [1.0, 0.25][seed % 2]
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    mean, square, evidence = naive.polynomial_moments(counts, s, alpha0)
+    found = posterior(counts, s, alpha0, "exact")
+    assert np.allclose(found.mean, s * mean, atol=1e-12)
+    assert np.allclose(found.covariance, s * s * (square - np.outer(mean, mean)), atol=1e-10)
+    assert abs(found.log_evidence - evidence) < 1e-10
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_bound_rises_stays_below_the_evidence_and_ends_at_a_stationary_point(seed):
+    generator = np.random.default_rng(seed)
+    Y, K = generator.integers(1, 9), generator.integers(2, 7)
+    theta = generator.dirichlet(np.full(K, generator.choice([0.05, 0.5, 5.0])), Y)
+    counts = np.stack([generator.multinomial(generator.integers(1, 40), t) for t in theta]).astype(float)
+    s, alpha0 = float(generator.choice([0.3, 1.0, 10.0, K])), float(generator.choice([0.5, 1.0, 3.0]))
+    found = posterior(counts, s, alpha0, tolerance=1e-10)
+    assert (np.diff(found.trace) >= 0).all() and len(found.trace) < 40
+    assert found.log_evidence < posterior(counts, s, alpha0, "exact").log_evidence
+    kappa, tau = found.mean / s, found.precision
+    assert abs(naive.lower_bound(counts, kappa, tau, s, alpha0) - found.log_evidence) < 1e-8
+    for _ in range(4):  # nothing higher nearby
+        step = 1e-3 * generator.normal(size=K)
+        near = kappa * np.exp(step)
+        near /= near.sum()
+        there = naive.lower_bound(counts, near, tau * np.exp(1e-3 * generator.normal()), s, alpha0)
+        assert there <= found.log_evidence + 1e-9
+
+
+@pytest.mark.twin
+def test_derivatives_by_finite_differences():
+    generator = np.random.default_rng(0)
+    counts = generator.integers(0, 9, (4, 3)).astype(float)
+    start, value, times = np.array([0, 4, 8, 12]), counts.T.ravel().copy(), np.ones(12)
+    args = (4.0, start, value, times, 2.5, 0.7)
+    kappa, tau, h = generator.dirichlet([3.0] * 3), 11.0, 1e-5
+    slope, curve, cross = np.empty(3), np.empty(3), np.empty(3)
+    d, dd = derivatives(kappa, tau, *args, slope, curve, cross)
+    f = lambda k, t: bound(k, t, *args)
+    for x in range(3):
+        e = h * np.eye(3)[x]
+        assert abs((f(kappa + e, tau) - f(kappa - e, tau)) / (2 * h) - slope[x]) < 1e-5
+        assert abs((f(kappa + e, tau) - 2 * f(kappa, tau) + f(kappa - e, tau)) / h**2 - curve[x]) < 2e-3 * abs(curve[x])
+        mixed = [f(kappa + i * e, tau * np.exp(j * h)) * i * j for i in (1, -1) for j in (1, -1)]
+        assert abs(sum(mixed) / (4 * h * h) - cross[x]) < 1e-2 * max(1, abs(cross[x]))
+    assert abs((f(kappa, tau * np.exp(h)) - f(kappa, tau * np.exp(-h))) / (2 * h) - d) < 1e-5
+    second = (f(kappa, tau * np.exp(h)) - 2 * f(kappa, tau) + f(kappa, tau * np.exp(-h))) / h**2
+    assert abs(second - dd) < 1e-3 * max(1, abs(dd))
+
+
+@pytest.mark.twin
+def test_polygammas():
+    for x in (1e-4, 0.03, 0.9, 1.0, 2.5, 11.9, 12.1, 300.0, 1e7):
+        wanted = special.digamma(x), special.polygamma(1, x), special.polygamma(2, x)
+        assert np.allclose(polygammas(x), wanted, rtol=1e-11, atol=1e-14)
+
+
+def test_prior_correlation_of_contexts():
+    """Before any data, contexts correlate by (s + 1) / (s + s0 + 1)."""
+    for s, alpha0, K in ((2.0, 1.0, 3), (0.5, 2.0, 2)):
+        found = posterior(np.zeros((2, K)), s, alpha0)
+        correlation = found.theta_covariance(0, 1)[0, 0] / found.theta_covariance(0, 0)[0, 0]
+        assert abs(correlation - (s + 1) / (s + K * alpha0 + 1)) < 1e-12
+
+
+def test_covariances_by_simulation():
+    """The exact covariances of the contexts' distributions, by importance sampling from the prior."""
+    counts = np.array([[3.0, 1.0, 0.0], [0.0, 2.0, 2.0]])
+    s, alpha0 = 2.0, 1.0
+    generator = np.random.default_rng(0)
+    beta = generator.dirichlet([alpha0] * 3, 400_000)
+    alpha = s * beta
+    log_w = sum(
+        (special.gammaln(alpha + n) - special.gammaln(alpha)).sum(axis=1) for n in counts
+    )
+    w = np.exp(log_w - log_w.max())
+    w /= w.sum()
+    nu = alpha[:, None, :] + counts
+    total = nu.sum(axis=2, keepdims=True)
+    mean = nu / total
+    found = posterior(counts, s, alpha0, "exact")
+    e = np.einsum("i,iyx->yx", w, mean)
+    assert np.abs(e - found.theta()).max() < 2e-3
+    for y, z in ((0, 0), (0, 1), (1, 1)):
+        products = np.einsum("i,ix,iz->xz", w, mean[:, y], mean[:, z])
+        if y == z:
+            within = (np.einsum("ix,xz->ixz", mean[:, y], np.eye(3)) - mean[:, y, :, None] * mean[:, y, None, :])
+            products += np.einsum("i,ixz->xz", w, within / (total[:, y, :, None] + 1))
+        wanted = products - np.outer(e[y], e[z])
+        assert np.abs(found.theta_covariance(y, z) - wanted).max() < 2e-3
+        assert np.abs(posterior(counts, s, alpha0).theta_covariance(y, z) - wanted).max() < 0.02
+    deviations = np.sqrt([np.diag(found.theta_covariance(y, y)) for y in range(2)])
+    assert np.allclose(found.theta_deviations(), deviations)
+
+
+def test_contexts_without_rows_are_answered_by_the_shared_mean():
+    counts = np.array([[4.0, 1.0], [0.0, 0.0], [3.0, 0.0]])
+    with_empty, without = posterior(counts), posterior(counts[[0, 2]])
+    assert np.allclose(with_empty.mean, without.mean)
+    assert np.allclose(with_empty.theta()[1], without.mean / 2.0)
+    tree = CountTree.from_configurations(np.array([[0], [2]]), counts[[0, 2]], (3,))
+    estimate = Hierarchical().fit(tree, np.random.default_rng(0))
+    assert np.allclose(estimate.at(tree, tree.cells()), with_empty.theta())
+
+
+def test_exact_refuses_what_is_out_of_reach():
+    with pytest.raises(LimitError, match="variational"):
+        posterior(np.full((10, 10), 1000.0), method="exact")
