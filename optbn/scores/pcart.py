@@ -1,6 +1,6 @@
 """PCART: the score of a family is that of its best decision tree.
 
-    score(v, P) = max over trees T on P of  [ sum over leaves R of log m(R)  -  l(T) log 4C ]  +  log c(P)  +  log pi_v(P)
+    score(v, P) = max over trees T on P of [ sum over leaves R of log m(R) - l(T) log 4C ]  +  log c(P)  +  log pi_v(P)
 
 with leaves as in trees/leaves.py, structure prior as in trees/prior.py, and pi_v(P) = 1 (PCART) or 1 / binom(n-1, |P|)
 (PCARTP). Exact for categorical, ordinal and real predictors and for categorical and real responses: a dynamic program
@@ -14,19 +14,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn.data.dataset import Dataset
 from optbn.errors import LimitError, UnsupportedError
+from optbn.scores.kernels.kinds import REAL
 from optbn.scores.trees.bounds import Regret
 from optbn.scores.trees.columns import Columns, count_splits
-from optbn.scores.trees.leaves import LeafPrior, LeafTables
+from optbn.scores.trees.fitted import FittedTree, Solved, trace
+from optbn.scores.trees.large import Sites, SparsePlan, workspace
+from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser
 
 Floats = NDArray[np.float64]
+
+MOST_DENSE_BOXES = 1 << 20
+MOST_BOXES = 1 << 22
+MOST_SPLITS = 1 << 27
+"""A set with more boxes than the first goes to the sparse lattice; one that has more than the others there is refused.
+Splits take 8 bytes each, boxes about 200: a gigabyte either way."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +64,166 @@ class PCARTP(PCART):
     penalises_size: ClassVar[bool] = True
 
 
+class Priors(NamedTuple):
+    """Per set log 4C, log c(P) + log pi(P), and how many rows a box never worth splitting may have."""
+
+    leaf_cost: Floats
+    constant: Floats
+    leaf_rows: NDArray[np.int64]
+
+
 @dataclass(frozen=True, eq=False)
 class BoundTrees:
-    """PCART tied to its data."""
+    """PCART tied to its data. `block` and `fitted` keep nothing, so threads may share it."""
 
     score: PCART
     columns: Columns
+
+    def block(
+        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None = None
+    ) -> Floats:
+        """See optbn.scores.protocol.BoundScore."""
+        sets = np.ascontiguousarray(sets, dtype=np.int32)
+        wanted = np.ascontiguousarray(wanted, dtype=np.bool_)
+        priors = self._priors(sets)
+        boxes, splits = self._extent(sets)
+        dense = (boxes <= MOST_DENSE_BOXES) & (splits <= MOST_SPLITS) & (self._bits[sets].sum(axis=1) <= 64)
+        if dense.all():
+            return self._dense(sets, wanted, floor, priors, boxes, splits)[0]
+        out = np.full(wanted.shape, -np.inf)
+        if dense.any():
+            some = Priors(*(array[dense] for array in priors))
+            below = None if floor is None else floor[dense]
+            out[dense] = self._dense(sets[dense], wanted[dense], below, some, boxes[dense], splits[dense])[0]
+        for i in np.flatnonzero(~dense):
+            if wanted[i].any():
+                plan = self._sparse(sets[i], wanted[i], int(priors.leaf_rows[i]))
+                for lanes, work in plan.climb(self.columns, self.tables, wanted[i], float(priors.leaf_cost[i])):
+                    out[i, lanes] = work[3][-1, : len(lanes)] + priors.constant[i]
+        return out
+
+    def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTree:
+        """The optimal tree of one family."""
+        parents = tuple(sorted(parents))
+        sets = np.array([parents], np.int32).reshape(1, -1)
+        wanted = np.arange(self.columns.data.n_variables)[None, :] == child
+        priors = self._priors(sets)
+        boxes, splits = self._extent(sets)
+        cost = float(priors.leaf_cost[0])
+        if boxes[0] <= MOST_DENSE_BOXES and splits[0] <= MOST_SPLITS and self._bits[sets[0]].sum() <= 64:
+            _, (_, _, slot), plan, work = self._dense(sets, wanted, None, priors, boxes, splits)
+            used, first_box = np.unique(slot[: int(boxes[0])], return_index=True)
+            slots = int(used[-1]) + 1
+            shape = tuple(int(self.columns.predictors.parts[u]) for u in reversed(parents))
+            names = np.zeros((slots, len(parents)), np.int64)
+            names[used] = np.column_stack(np.unravel_index(first_box, shape)[::-1]) if parents else 0
+        else:
+            sparse = self._sparse(sets[0], wanted[0], int(priors.leaf_rows[0]))
+            names, plan = sparse.names, sparse.plan
+            slots = len(names)
+            ((_, work),) = sparse.climb(self.columns, self.tables, wanted[0], cost)
+        content = self._content(child, plan[2][:slots].astype(np.int64), work)
+        leaf = self.score.log_marginals(content) - cost
+        solved = Solved(names, content, work[3][:slots, 0], leaf, plan[3], plan[4], plan[5])
+        return trace(solved, self.columns, self.score, cost, float(priors.constant[0]), child, parents)
+
+    def _content(self, child: int, rows: NDArray[np.int64], work: Any) -> LeafContent:
+        """The contents of all slots, from the kernels' columns for a single response."""
+        counts, mean, spread, _ = work
+        slots, r = len(rows), self.columns.data.cardinalities[child]
+        if not r:
+            return LeafContent(rows, mean=mean[:slots, 0].copy(), spread=spread[:slots, 0].copy())
+        observed = self.columns.observed[child]
+        full = np.zeros((slots, r), np.int64)
+        full[:, observed] = counts[:slots, : len(observed)]
+        return LeafContent(rows, counts=full)
+
+    def _dense(
+        self,
+        sets: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+        floor: Floats | None,
+        priors: Priors,
+        boxes: Floats,
+        splits: Floats,
+    ) -> tuple[Floats, Any, Any, Any]:
+        """Scores of sets whose lattice is laid out, and the scratch of the last one."""
+        from optbn.scores.kernels.trees import score_trees
+
+        n, k = self.columns.data.n_variables, sets.shape[1]
+        most_boxes, most_splits = int(boxes.max(initial=1)), int(splits.max(initial=0))
+        box = tuple(np.empty(most_boxes, dtype) for dtype in (np.int32, np.uint64, np.int32))
+        plan = (
+            *(np.empty(most_boxes + 1, np.int32) for _ in range(3)),
+            np.empty(most_boxes + 2, np.int64),
+            *(np.empty(most_splits, np.uint32) for _ in range(2)),
+        )
+        work = workspace(
+            most_boxes + 1, n, self.columns.responses.values.shape[1], self.columns.responses.onehot.shape[1]
+        )
+        bound = (np.empty(0), np.empty(n))
+        if floor is not None:
+            bound = (self._xlogx, np.array([self._least_regret(v, k + 1) for v in range(n)]))
+        out = np.empty(wanted.shape)
+        score_trees(
+            sets,
+            wanted,
+            np.empty((0, 0)) if floor is None else np.ascontiguousarray(floor, dtype=np.float64),
+            *priors,
+            tuple(self.columns.predictors),
+            tuple(self.columns.responses),
+            tuple(self.tables),
+            bound,
+            box,
+            plan,
+            work,
+            out,
+        )
+        return out, box, plan, work
+
+    def _sparse(self, members: NDArray[np.int32], wanted: NDArray[np.bool_], leaf_rows: int) -> SparsePlan:
+        from optbn.scores.kernels.sparse import sparse_plan
+
+        predictors = self.columns.predictors
+        self._refuse_hopeless(members)
+        sites = Sites.of(self.columns, members)
+        if not (self.columns.responses.levels[wanted] > 0).all():
+            leaf_rows = 1
+        names, rows, site, offset, left, right = sparse_plan(
+            predictors.kinds[members],
+            predictors.sizes[members],
+            predictors.parts[members],
+            sites.coordinates,
+            sites.rows,
+            leaf_rows,
+            MOST_BOXES,
+            MOST_SPLITS,
+        )
+        if not len(names):
+            raise self._too_large(members, f"more than {MOST_BOXES:,} boxes hold rows")
+        real = predictors.kinds[members] == REAL
+        return SparsePlan.of(sites, names, rows, site, offset, left, right, real, leaf_rows)
+
+    def _refuse_hopeless(self, members: NDArray[np.int32]) -> None:
+        """Raise for a single column whose subsets of levels alone are too many."""
+        predictors = self.columns.predictors
+        for v in members:
+            if count_splits(int(predictors.kinds[v]), int(predictors.sizes[v])) > MOST_SPLITS:
+                raise self._too_large(np.array([v]), "its sets of levels can be split in too many ways")
+
+    def _too_large(self, members: NDArray[np.int32], why: str) -> LimitError:
+        """The refusal of a predictor set, naming its worst column."""
+        data, predictors = self.columns.data, self.columns.predictors
+        v = int(members[np.argmax(predictors.parts[members])])
+        splits = max(float(self._extent(members[None, :])[1][0]), 1.0)
+        given = "" if len(members) == 1 else f" with {', '.join(repr(data.names[u]) for u in members if u != v)}"
+        size = int(predictors.sizes[v])
+        what = "finest cells (2^max-splits)" if predictors.kinds[v] == REAL else "levels in the data"
+        remedy = "lower --max-splits" if predictors.kinds[v] == REAL else "merge levels, or declare it ordered"
+        return LimitError(
+            f"column {data.names[v]!r} has {size} {what}; trees over it{given} would need up to "
+            f"{_human(8 * splits)}bytes and {_human(splits * 1e-8)}seconds ({why}): {remedy}, or forbid it as a parent"
+        )
 
     @cached_property
     def tables(self) -> LeafTables:
@@ -71,56 +234,13 @@ class BoundTrees:
         """By number of declared levels."""
         return {r: Regret(self.score.alpha, r, self.columns.data.n_rows) for r in self.columns.cardinalities}
 
-    def block(
-        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        from optbn.scores.kernels.trees import score_trees
+    @cached_property
+    def _bits(self) -> NDArray[np.int64]:
+        """Per variable the bits its levels take in kernels/lattice.py."""
+        predictors = self.columns.predictors
+        return np.where(predictors.kinds == REAL, 0, predictors.sizes)
 
-        sets = np.ascontiguousarray(sets, dtype=np.int32)
-        m, k = sets.shape
-        predictors, responses = self.columns.predictors, self.columns.responses
-        cost, constant, leaf_rows = self._priors(sets)
-        boxes, splits = self._extent(sets)
-        n = self.columns.data.n_variables
-        box = (np.empty(boxes, np.int32), np.empty(boxes, np.uint64), np.empty(boxes, np.int32))
-        plan = (
-            *(np.empty(boxes + 1, np.int32) for _ in range(3)),
-            np.empty(boxes + 2, np.int64),
-            np.empty(splits, np.uint32),
-            np.empty(splits, np.uint32),
-        )
-        width, reals = responses.onehot.shape[1], responses.values.shape[1]
-        work = (
-            np.empty((boxes + 1, -(-width // 16) * 16), np.uint32),
-            np.empty((boxes + 1, reals)),
-            np.empty((boxes + 1, reals)),
-            np.zeros((boxes + 1, -(-n // 8) * 8)),
-        )
-        if floor is None:
-            floor, bound = np.empty((0, 0)), (np.empty(0), np.empty(n))
-        else:
-            bound = (self._xlogx, np.array([self._least_regret(v, k + 1) for v in range(n)]))
-        out = np.empty((m, n))
-        score_trees(
-            sets,
-            np.ascontiguousarray(wanted, dtype=np.bool_),
-            np.ascontiguousarray(floor, dtype=np.float64),
-            cost,
-            constant,
-            leaf_rows,
-            tuple(predictors),
-            tuple(responses),
-            tuple(self.tables),
-            bound,
-            box,
-            plan,
-            work,
-            out,
-        )
-        return out
-
-    def _priors(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        """Per set log 4C, log c(P) + log pi(P), and how many rows a box never worth splitting may have."""
+    def _priors(self, sets: NDArray[np.int32]) -> Priors:
         n, k = self.columns.data.n_variables, sets.shape[1]
         kinds = sorted(set(self.columns.shapes))
         number = np.array([kinds.index(shape) for shape in self.columns.shapes], np.int64)
@@ -134,17 +254,17 @@ class BoundTrees:
         if self.score.penalises_size:
             constant -= math.log(math.comb(n - 1, k))
         which = which.reshape(-1)
-        return cost[which], constant[which], leaf_rows[which]
+        return Priors(cost[which], constant[which], leaf_rows[which])
 
-    def _extent(self, sets: NDArray[np.int32]) -> tuple[int, int]:
-        """The most boxes and the most splits a set of the block has."""
+    def _extent(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
+        """Per set how many boxes and splits its full lattice has."""
         predictors = self.columns.predictors
         parts = predictors.parts.astype(np.float64)[sets]
         splits = np.array(
             [float(count_splits(int(k), int(s))) for k, s in zip(predictors.kinds, predictors.sizes, strict=True)]
         )[sets]
         boxes = parts.prod(axis=1)
-        return int(boxes.max(initial=1)), int((boxes[:, None] * splits / parts).sum(axis=1).max(initial=0))
+        return boxes, (boxes[:, None] * splits / parts).sum(axis=1)
 
     @cached_property
     def _xlogx(self) -> Floats:
@@ -154,3 +274,12 @@ class BoundTrees:
     def _least_regret(self, v: int, leaves: int) -> float:
         r = self.columns.data.cardinalities[v]
         return self.regrets[r].of_leaves(leaves) if r else 0.0
+
+
+def _human(number: float) -> str:
+    """A size with a metric prefix: 8.6 G."""
+    for prefix in ("", "k", "M", "G", "T", "P"):
+        if number < 1000:
+            return f"{number:.3g} {prefix}"
+        number /= 1000
+    return f"{number:.2g} E"

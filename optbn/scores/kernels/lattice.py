@@ -7,11 +7,12 @@ A tree node is a box, one *part* per predictor, numbered so that a part comes af
     real         an interval halved at most s times; 2^s finest cells first, the whole range last; the halves of part p
                  of m are the parts 2p - m - 1 and 2p - m
 
-A box's number is the mixed-radix sum of its parts, so increasing numbers are a bottom-up order. Three facts thin it out:
+A box's number is the mixed-radix sum of its parts, so increasing numbers are a bottom-up order. Three facts thin
+it out:
 
 - Boxes holding the same rows have the same value when they differ in a level none of the rows has (a categorical or
-  ordinal split with an empty side only costs a leaf). Such boxes share one *slot*, that of the smallest. `support` keeps
-  the levels that occur, one bit per level, and adds up over boxes like their rows do.
+  ordinal split with an empty side only costs a leaf). Such boxes share one *slot*, that of the smallest. `support`
+  keeps the levels that occur, one bit per level, and adds up over boxes like their rows do.
 - All boxes without rows share slot 0.
 - A box of at most `leaf_rows` rows is known to be best left unsplit.
 

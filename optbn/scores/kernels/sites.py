@@ -6,13 +6,12 @@ its number given the first j and its cell of the next. There are never more site
 however many cells the predictors have, and sets in lexicographic order share the refinements of their common prefix.
 Sites are numbered by their first row: the same predictor set has the same sites in the same order wherever it is asked.
 
-Cost: N look-ups per set for the last predictor, then N additions of one row of one-hot codes (and of real values, twice:
-means first, squared deviations from them after, which does not cancel as sums of squares do).
+Cost: N look-ups per set for the last predictor, then N additions of one row of one-hot codes (and of real values,
+twice: means first, squared deviations from them after, which does not cancel as sums of squares do).
 """
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 
@@ -44,7 +43,7 @@ def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_co
 
 @njit(cache=True, nogil=True)
 def tabulate(site, n, onehot, values, rows, counts, mean, spread):
-    """What every site holds: rows int32[n], counts int32[n, M], mean and spread (sum of squared deviations) float64[n, R].
+    """What every site holds: rows int32[n], counts uint32[n, M], mean and spread (squared deviations) float64[n, R].
 
     onehot uint8[N, M], values float64[N, R]; R may be 0. Sums run in row order.
     """

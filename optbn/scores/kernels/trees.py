@@ -43,14 +43,6 @@ def score_trees(
     spread = np.empty((n_rows, reals))
 
     lane = np.empty(n, np.int64)
-    column = np.empty(width, np.int64)
-    most = 0
-    for v in range(n):
-        most = max(most, levels[v])
-    level_lanes = np.empty(most, np.int64)
-    run_end = np.empty(n, np.int64)
-    run_row = np.empty(n, np.int64)
-    real_column = np.empty(n, np.int64)
     for i in range(m):
         shared = 0
         if i > 0:
@@ -83,32 +75,44 @@ def score_trees(
             n_lanes += 1
         if n_lanes == 0:
             continue
-        w, n_levels = 0, 0
-        if cats > 0:
-            n_levels = levels[lane[0]]
-        for level in range(n_levels):
-            q = 0
-            while q < cats and levels[lane[q]] > level:
-                column[w] = start[lane[q]] + level
-                w += 1
-                q += 1
-            level_lanes[level] = q
-        runs = 0
-        for q in range(cats):
-            if q == 0 or total_row[lane[q]] != run_row[runs - 1]:
-                run_row[runs] = total_row[lane[q]]
-                runs += 1
-            run_end[runs - 1] = q + 1
-        for q in range(cats, n_lanes):
-            real_column[q - cats] = real[lane[q]]
-        if reals and n_lanes > cats:
-            alone = 1
-        else:
-            alone = leaf_rows[i]
+        lanes = arrange(lane[:n_lanes], cats, start, levels, total_row, real)
+        whole = leaf_rows[i] if n_lanes == cats else 1
         n_slots = dense_plan(
-            sets[i], coordinates[k], site_rows, u, alone, kinds, sizes, parts, table, halves, need, box, plan
+            sets[i], coordinates[k], site_rows, u, whole, kinds, sizes, parts, table, halves, need, box, plan
         )
-        lanes = (column[:w], level_lanes[:n_levels], run_end[:runs], run_row[:runs], real_column[: n_lanes - cats])
         root = climb(plan, n_slots, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
         for q in range(n_lanes):
             out[i, lane[q]] = root[q] + log_c[i]
+
+
+@njit(cache=True, nogil=True)
+def arrange(lane, cats, start, levels, total_row, real):
+    """The lanes argument of `climb` for the responses `lane`, of which the first `cats` are categorical."""
+    width, most, runs = 0, 0, 0
+    for q in range(cats):
+        width += levels[lane[q]]
+        most = max(most, levels[lane[q]])
+        if q == 0 or total_row[lane[q]] != total_row[lane[q - 1]]:
+            runs += 1
+    column = np.empty(width, np.int64)
+    level_lanes = np.empty(most, np.int64)
+    w = 0
+    for level in range(most):
+        q = 0
+        while q < cats and levels[lane[q]] > level:
+            column[w] = start[lane[q]] + level
+            w += 1
+            q += 1
+        level_lanes[level] = q
+    run_end = np.empty(runs, np.int64)
+    run_row = np.empty(runs, np.int64)
+    g = -1
+    for q in range(cats):
+        if q == 0 or total_row[lane[q]] != total_row[lane[q - 1]]:
+            g += 1
+            run_row[g] = total_row[lane[q]]
+        run_end[g] = q + 1
+    real_column = np.empty(len(lane) - cats, np.int64)
+    for q in range(cats, len(lane)):
+        real_column[q - cats] = real[lane[q]]
+    return column, level_lanes, run_end, run_row, real_column

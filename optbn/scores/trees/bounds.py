@@ -2,7 +2,8 @@
 
 For a categorical response let phi(c) = c log c - [lgamma(c + alpha) - lgamma(alpha)] and
 
-    regret(n) = maximum log-likelihood - log m  of n rows  =  sum_x phi(n_x) - n log n + lgamma(n + r alpha) - lgamma(r alpha)
+    regret(n) = maximum log-likelihood - log m  of n rows
+              = sum_x phi(n_x) - n log n + lgamma(n + r alpha) - lgamma(r alpha)
 
 A tree that uses all k predictors and beats every subset has at least L = k + 1 leaves with rows (contract splits with
 an empty side: for each predictor a proper one must remain, or dropping the predictor would have been as good). The
@@ -11,7 +12,8 @@ maximum likelihood of its leaves is at most that of the sites, the finest partit
     ML(sites) - L log 4C + log c(P) - min { regret over L leaves with N rows in all }.
 
 regret(n) is at least its value with phi replaced by its greatest convex minorant and the rows spread evenly (Jensen);
-the largest of L leaves has at least N / L rows, so the last term is at least (L - 1) min regret + min_{n >= N/L} regret(n).
+the largest of L leaves has at least N / L rows, so the last term is at least
+(L - 1) min regret + min_{n >= N/L} regret(n).
 
 In the same way an unsplit box of n rows is optimal when even its worst log m (rows spread evenly, lgamma being convex)
 is no less than what any L >= 2 leaves could have: 0 - (L - 1) (min regret + log 4C) - min_{m >= n/L} regret(m).

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.errors import DataError
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+from optbn.scores.trees.leaves import LeafContent
 
 Ints = NDArray[np.int64]
 MOST_TABULATED_PARTS = 1 << 20
@@ -139,10 +140,23 @@ class Columns:
         order = np.array(sorted(range(n), key=lambda v: (-levels[v], total_row[v], v)), np.int64)
         return Responses(order, onehot, start, levels, total_row, values, real)
 
+    def content(self, v: int, leaf: Ints, leaves: int) -> LeafContent:
+        """What variable v looks like in each leaf, given the leaf of every row."""
+        rows = np.bincount(leaf, minlength=leaves)
+        values, r = self.data.columns[v], self.data.cardinalities[v]
+        if r:
+            table = np.bincount(leaf * r + values, minlength=leaves * r).reshape(leaves, r)
+            return LeafContent(rows, counts=table)
+        mean = np.bincount(leaf, values, minlength=leaves) / np.maximum(rows, 1)
+        spread = np.bincount(leaf, (values - mean[leaf]) ** 2, minlength=leaves)
+        return LeafContent(rows, mean=mean, spread=np.asarray(spread, dtype=np.float64))
+
 
 def count_parts(kind: int, size: int) -> int:
     """How many parts a predictor of so many finest cells has."""
-    return 2**size - 1 if kind == CATEGORICAL else size * (size + 1) // 2 if kind == ORDINAL else 2 * size - 1
+    if kind == CATEGORICAL:
+        return int((1 << size) - 1)
+    return size * (size + 1) // 2 if kind == ORDINAL else 2 * size - 1
 
 
 def count_splits(kind: int, size: int) -> int:
@@ -176,9 +190,10 @@ def _need(kind: int, size: int) -> NDArray[np.uint64]:
         return part + np.uint64(1)
     if kind == REAL or size > 64:  # beyond 64 bits no dense lattice is made
         return np.zeros(len(part), np.uint64)
-    hi = np.repeat(np.arange(size), np.arange(1, size + 1)).astype(np.uint64)
-    lo = hi - (part - hi * (hi + np.uint64(1)) // np.uint64(2))
-    return (np.uint64(1) << hi) | (np.uint64(1) << lo)
+    bit = np.left_shift(np.uint64(1), np.arange(size, dtype=np.uint64))
+    hi = np.repeat(np.arange(size), np.arange(1, size + 1))
+    lo = hi - (part.astype(np.int64) - hi * (hi + 1) // 2)
+    return np.asarray(bit[hi] | bit[lo])
 
 
 def _cell(domain: Real, cells: int, values: NDArray[np.float64]) -> NDArray[np.int64]:

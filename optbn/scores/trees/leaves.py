@@ -35,6 +35,25 @@ class LeafTables(NamedTuple):
     mean: float
 
 
+@dataclass(frozen=True, eq=False)
+class LeafContent:
+    """What the rows of some leaves look like.
+
+    rows    int64[leaves]
+    counts  int64[leaves, r], per declared level of a categorical response; None for a real one
+    mean, spread   float64[leaves], a real response's average and sum of squared deviations from it; else None
+    """
+
+    rows: NDArray[np.int64]
+    counts: NDArray[np.int64] | None = None
+    mean: Floats | None = None
+    spread: Floats | None = None
+
+    @property
+    def leaves(self) -> int:
+        return len(self.rows)
+
+
 @dataclass(frozen=True)
 class LeafPrior:
     """Hyper-parameters of both kinds of leaf."""
@@ -69,3 +88,17 @@ class LeafPrior:
             scale=self.nu * self.lambda_,
             mean=self.mean,
         )
+
+    def log_marginals(self, content: LeafContent) -> Floats:
+        """float64[leaves]: log m of each leaf, straight from the formulas."""
+        n = content.rows.astype(np.float64)
+        if content.counts is not None:
+            r = content.counts.shape[1]
+            levels = gammaln(content.counts + self.alpha) - gammaln(self.alpha)
+            return np.asarray(levels.sum(axis=1) - gammaln(n + r * self.alpha) + gammaln(r * self.alpha))
+        assert content.mean is not None and content.spread is not None
+        scale = self.nu * self.lambda_
+        posterior = scale + content.spread + self.a * n / (self.a + n) * (content.mean - self.mean) ** 2
+        log_m = 0.5 * (np.log(self.a / (self.a + n)) - n * math.log(math.pi) + self.nu * math.log(scale))
+        log_m += gammaln((self.nu + n) / 2) - gammaln(self.nu / 2) - (self.nu + n) / 2 * np.log(posterior)
+        return np.where(content.rows > 0, log_m, 0.0)

@@ -1,6 +1,6 @@
 """The prior over tree structures: every leaf costs log 4C, and c(P) makes all trees over P sum to one.
 
-    C        splits a root may choose from: 2^(k-1) - 1 for k unordered levels, k - 1 for ordered ones, 1 for a real range
+    C   splits a root may choose from: 2^(k-1) - 1 for k unordered levels, k - 1 for ordered ones, 1 for a real range
     Z(box) = 1/4C + sum over splits of Z(left) Z(right),     log c(P) = -log Z(whole space)
 
 Declared levels count, whether or not they occur. Z depends only on how many levels (or halvings) are left per
@@ -13,7 +13,7 @@ algorithms", IJAR 2019. Twin: tests/naive/pcart.py sums over all trees.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 
@@ -34,7 +34,7 @@ def leaf_cost(shape: Shape) -> float:
     return math.log(4 * splits) if splits else 0.0
 
 
-@lru_cache(maxsize=None)
+@cache
 def log_normaliser(shape: Shape) -> float:
     """log c(P)."""
     splits = root_splits(shape)

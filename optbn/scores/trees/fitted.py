@@ -1,0 +1,218 @@
+"""The tree behind a score: traced back through the solved boxes of one family, then scored again from its rows.
+
+Among trees of the best score the one with the fewest leaves is taken; among those, at every node a leaf before a split,
+and splits in the order of the plan: parents in order, a categorical one's larger right sides first, an ordinal one's
+cuts upwards. Levels that no row of a node has follow the side with more rows (the left one if equal), except that an
+ordinal parent's levels stay contiguous.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical
+from optbn.errors import CheckError
+from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+from optbn.scores.trees.columns import Columns
+from optbn.scores.trees.leaves import LeafContent, LeafPrior
+
+if TYPE_CHECKING:
+    from optbn.network.tree import Split, Tree
+
+TIE = 1e-12
+"""Relative difference below which a leaf counts as good as a split: logarithms may differ by an ulp."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTree:
+    """The optimal tree of a family.
+
+    child, parents  variable numbers; parents ascending
+    score           the family's score
+    nodes           root first: a `Split` (its `parent` counts within `parents`), or the number of a leaf
+    content         what each leaf's rows look like
+    """
+
+    child: int
+    parents: tuple[int, ...]
+    score: float
+    nodes: tuple[Split | int, ...]
+    content: LeafContent
+
+    @property
+    def n_leaves(self) -> int:
+        return self.content.leaves
+
+    def tree(self, data_domains: tuple[object, ...]) -> Tree:
+        """The splits as `optbn.network.tree.Tree`, given the data's domains."""
+        from optbn.network.tree import Tree
+
+        return Tree.build(self.nodes, [data_domains[u] for u in self.parents])  # type: ignore[misc]
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Every box of one family with its value, as the kernels left them. Slot 0 holds no rows, the last is the root.
+
+    names   int64[slots, k], the part of each predictor (see kernels/lattice.py)
+    value   float64[slots]; leaf float64[slots], what it would be unsplit
+    offset, left, right   the splits of each slot, in the plan's order
+    """
+
+    names: NDArray[np.int64]
+    content: LeafContent
+    value: NDArray[np.float64]
+    leaf: NDArray[np.float64]
+    offset: NDArray[np.int64]
+    left: NDArray[np.integer]
+    right: NDArray[np.integer]
+
+    def best_splits(self, slot: int) -> NDArray[np.int64]:
+        """The positions in left and right of the splits that attain the slot's value; none where a leaf does."""
+        value = self.value[slot]
+        if self.leaf[slot] >= value - TIE * abs(value):
+            return np.zeros(0, np.int64)
+        begin, end = self.offset[slot], self.offset[slot + 1]
+        sums = self.value[self.left[begin:end]] + self.value[self.right[begin:end]]
+        best: NDArray[np.int64] = begin + np.flatnonzero(sums == value)
+        if not len(best):
+            raise CheckError("a box has a value that neither a leaf nor a split of it gives; please report this")
+        return best
+
+
+def trace(
+    solved: Solved,
+    columns: Columns,
+    prior: LeafPrior,
+    cost: float,
+    constant: float,
+    child: int,
+    parents: tuple[int, ...],
+) -> FittedTree:
+    """The best tree of a solved family; cost = log 4C, `constant` is what the score adds to the root's value."""
+    from optbn.network.tree import Split
+
+    fewest: dict[int, int] = {}
+
+    def leaves_of(slot: int) -> int:
+        if slot not in fewest:
+            splits = solved.best_splits(slot)
+            fewest[slot] = min((leaves_at(t) for t in splits), default=1)
+        return fewest[slot]
+
+    def leaves_at(t: int) -> int:
+        return leaves_of(int(solved.left[t])) + leaves_of(int(solved.right[t]))
+
+    nodes: list[Split | int] = []
+    n_leaves = 0
+
+    def add(slot: int) -> int:
+        nonlocal n_leaves
+        number = len(nodes)
+        nodes.append(n_leaves)
+        splits = solved.best_splits(slot)
+        if not len(splits):
+            n_leaves += 1
+            return number
+        t = next(t for t in splits if leaves_at(t) == leaves_of(slot))
+        a, b = int(solved.left[t]), int(solved.right[t])
+        j, first, second = _split(columns, parents, solved.names[slot], int(t - solved.offset[slot]))
+        heavier_left = bool(solved.content.rows[a] >= solved.content.rows[b])
+        goes_left = _goes_left(columns, parents[j], first, second, heavier_left)
+        left = add(a)
+        nodes[number] = Split(j, goes_left, left, add(b))
+        return number
+
+    root = len(solved.value) - 1
+    add(root)
+    score = float(solved.value[root]) + constant
+    content = columns.content(child, _leaf_of_rows(columns, parents, nodes), n_leaves)
+    again = float(np.sum(prior.log_marginals(content))) - n_leaves * cost + constant
+    if abs(again - score) > 1e-9 * max(1.0, abs(score)):
+        raise CheckError(
+            f"the tree found for variable {child} given {parents} scores {again}, its search said {score}; "
+            "please report this"
+        )
+    return FittedTree(child, parents, score, tuple(nodes), content)
+
+
+def _split(columns: Columns, parents: tuple[int, ...], name: NDArray[np.int64], number: int) -> tuple[int, int, int]:
+    """The position of the parent and the parts of the sides of a box's split, counted as in the plan."""
+    predictors = columns.predictors
+    for j, u in enumerate(parents):
+        part = int(name[j])
+        sides = list(_sides(int(predictors.kinds[u]), int(predictors.parts[u]), part, number))
+        if len(sides) > number:
+            return (j, *sides[number])
+        number -= len(sides)
+    raise AssertionError("a box has fewer splits than its plan")
+
+
+def _sides(kind: int, parts: int, part: int, last: int) -> Iterator[tuple[int, int]]:
+    """The pairs of parts that a part splits into, up to number `last`, in the order of kernels/lattice.py."""
+    if kind == CATEGORICAL:
+        mask = part + 1
+        rest = mask & (mask - 1)
+        away = rest
+        while away and last >= 0:
+            yield mask - away - 1, away - 1
+            away = (away - 1) & rest
+            last -= 1
+    elif kind == ORDINAL:
+        hi = _interval_end(part)
+        lo = hi - (part - hi * (hi + 1) // 2)
+        for cut in range(lo, hi):
+            yield cut * (cut + 1) // 2 + cut - lo, hi * (hi + 1) // 2 + hi - cut - 1
+    elif 2 * part >= parts:
+        yield 2 * part - parts - 1, 2 * part - parts
+
+
+def _interval_end(part: int) -> int:
+    return (math.isqrt(8 * part + 1) - 1) // 2
+
+
+def _goes_left(columns: Columns, u: int, left: int, right: int, heavier_left: bool) -> float | tuple[int, ...]:
+    """The levels that go left, or the threshold below which values do, for two parts of variable u."""
+    kind, parts = int(columns.predictors.kinds[u]), int(columns.predictors.parts[u])
+    if kind == REAL:
+        while 2 * right >= parts:  # the first finest cell of the right side
+            right = 2 * right - parts - 1
+        return float(columns.thresholds(u)[right - 1])
+    observed = columns.observed[u]
+    if kind == ORDINAL:
+        hi = _interval_end(right)
+        return tuple(range(int(observed[hi - (right - hi * (hi + 1) // 2)])))
+    sides = {
+        int(code): side
+        for side, part in ((0, left), (1, right))
+        for i, code in enumerate(observed)
+        if (part + 1) >> i & 1
+    }
+    absent = 0 if heavier_left else 1
+    return tuple(code for code in range(columns.shapes[u][1]) if sides.get(code, absent) == 0)
+
+
+def _leaf_of_rows(columns: Columns, parents: tuple[int, ...], nodes: list[Split | int]) -> NDArray[np.int64]:
+    """int64[N]: the leaf each row falls into, walked from the root with the data's own values."""
+    data = columns.data
+    leaf = np.zeros(data.n_rows, np.int64)
+    reached = {0: np.arange(data.n_rows)}
+    for i, node in enumerate(nodes):
+        rows = reached.pop(i)
+        if isinstance(node, int):
+            leaf[rows] = node
+            continue
+        u = parents[node.parent]
+        values = data.columns[u][rows]
+        if isinstance(data.domains[u], Categorical):
+            left = np.isin(values, node.goes_left)
+        else:
+            left = values < node.goes_left
+        reached[node.left], reached[node.right] = rows[left], rows[~left]
+    return leaf
