@@ -72,6 +72,10 @@ def fit(
     from optbn.smoothing.domains import fit_domains
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER, as_structure, fitted
 
+    if domain is not None and output == "-":
+        from optbn.errors import UnsupportedError
+
+        raise UnsupportedError("--domain makes a network per level: name a file with --output")
     asked = as_structure(structure) if Path(structure).exists() else find_network(structure)
     settings = dict(_setting(text) for text in setting or ())
     with _meter() as progress:
@@ -86,10 +90,6 @@ def fit(
         _warn_of_chains(result)
         _write(result.network, output)
         return
-    if output == "-":
-        raise typer.BadParameter(
-            "with --domain there is a network per level: name a file, say model.json", param_hint="-o"
-        )
     for level, network in networks.items():
         path = Path(output)
         safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in level)

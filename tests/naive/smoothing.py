@@ -189,7 +189,7 @@ def lower_bound(counts, kappa, tau, s, alpha0):
 
 
 def polynomial_moments(counts, s, alpha0):
-    """E beta, E beta beta' and the evidence of the hierarchical model, by summing over all powers with exact integers."""
+    """E beta, E beta beta' and the log evidence of the hierarchical model: all powers, in exact fractions."""
     from fractions import Fraction
 
     Y, K = counts.shape

@@ -32,7 +32,9 @@ def test_alpha_1_gives_the_published_leaves(data):
     golden = json.loads(shared_neighbour("golden", "bnc", "c45_trees_smoothing.json").read_text())
     for kind, tolerance in (("HGS", 1e-5), ("HGS_LogLoss", 5e-5)):  # their strengths are 1 up to 1e-5 and 1e-4
         nodes = golden[f"{data}|{kind}"]
-        tree, where = CountTree.from_splits([n["parent"] for n in nodes], np.array([n["n"] for n in nodes], dtype=float))
+        tree, where = CountTree.from_splits(
+            [n["parent"] for n in nodes], np.array([n["n"] for n in nodes], dtype=float)
+        )
         estimate = fit(tree, alpha=1.0)
         for i, node in enumerate(nodes):
             if node["leaf"]:
@@ -98,8 +100,6 @@ def test_optimising_helps_on_fresh_rows_on_average():
         contexts = np.array(list(np.ndindex(*sizes)))
         counts = generator.multinomial(6, truth).astype(float)
         tree = CountTree.from_configurations(contexts, counts, sizes)
-        loss = [
-            -(truth * np.log(e.at(tree, tree.cells()))).sum() / 36 for e in (fit(tree, penalty=np.inf), fit(tree))
-        ]
+        loss = [-(truth * np.log(e.at(tree, tree.cells()))).sum() / 36 for e in (fit(tree, penalty=np.inf), fit(tree))]
         gain.append(loss[0] - loss[1])
     assert np.mean(gain) > 0.0

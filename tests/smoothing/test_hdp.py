@@ -176,7 +176,9 @@ def test_runs_until_converged_and_says_so():
 
 def test_progress_counts_sweeps():
     seen = []
-    HDP(sweeps=160, chains=2).sample(tree_of({"0": [3, 1], "1": [0, 2]}), np.random.default_rng(0), lambda *x: seen.append(x))
+    HDP(sweeps=160, chains=2).sample(
+        tree_of({"0": [3, 1], "1": [0, 2]}), np.random.default_rng(0), lambda *x: seen.append(x)
+    )
     assert seen[-1] == (160, 160) and len(seen) == 16
 
 

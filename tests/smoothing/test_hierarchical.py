@@ -95,7 +95,10 @@ def test_derivatives_by_finite_differences():
     kappa, tau, h = generator.dirichlet([3.0] * 3), 11.0, 1e-5
     slope, curve, cross = np.empty(3), np.empty(3), np.empty(3)
     d, dd = derivatives(kappa, tau, *args, slope, curve, cross)
-    f = lambda k, t: bound(k, t, *args)
+
+    def f(k, t):
+        return bound(k, t, *args)
+
     for x in range(3):
         e = h * np.eye(3)[x]
         assert abs((f(kappa + e, tau) - f(kappa - e, tau)) / (2 * h) - slope[x]) < 1e-5
@@ -129,9 +132,7 @@ def test_covariances_by_simulation():
     generator = np.random.default_rng(0)
     beta = generator.dirichlet([alpha0] * 3, 400_000)
     alpha = s * beta
-    log_w = sum(
-        (special.gammaln(alpha + n) - special.gammaln(alpha)).sum(axis=1) for n in counts
-    )
+    log_w = sum((special.gammaln(alpha + n) - special.gammaln(alpha)).sum(axis=1) for n in counts)
     w = np.exp(log_w - log_w.max())
     w /= w.sum()
     nu = alpha[:, None, :] + counts
@@ -143,7 +144,7 @@ def test_covariances_by_simulation():
     for y, z in ((0, 0), (0, 1), (1, 1)):
         products = np.einsum("i,ix,iz->xz", w, mean[:, y], mean[:, z])
         if y == z:
-            within = (np.einsum("ix,xz->ixz", mean[:, y], np.eye(3)) - mean[:, y, :, None] * mean[:, y, None, :])
+            within = np.einsum("ix,xz->ixz", mean[:, y], np.eye(3)) - mean[:, y, :, None] * mean[:, y, None, :]
             products += np.einsum("i,ixz->xz", w, within / (total[:, y, :, None] + 1))
         wanted = products - np.outer(e[y], e[z])
         assert np.abs(found.theta_covariance(y, z) - wanted).max() < 2e-3

@@ -126,8 +126,8 @@ def upward(n, base, inner_total, alpha, step, adapt, across, total, phi, cells, 
 
     n           int64[m K], customers; the leaves' stay, the inner nodes' are made here, and so are their totals
     base        int64[inner K], what children with one customer always send up; inner_total, its sums per node
-    cells       int64[c], the cells that may have two customers or more, deepest first, and their parents' cells and nodes
-                (above); those of group g are cell_start[g] .. cell_start[g + 1] - 1
+    cells       int64[c], the cells that may have two customers or more, deepest first, and their parents' cells and
+                nodes (above); those of group g are cell_start[g] .. cell_start[g + 1] - 1
     fixed       float64[G], single customers per group
     across      whether the one group spans levels; its concentration then needs all tables, and is drawn last
     """

@@ -1,0 +1,105 @@
+"""`optbn fit` as it is used."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import optbn
+from optbn.cli import main
+from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
+from optbn.network.leaves import CategoricalLeaves, NormalLeaves
+from optbn.network.network import BayesianNetwork
+from optbn.network.tree import Split, Tree
+
+
+def run(capfd, *arguments):
+    """Exit code, stdout, stderr."""
+    with pytest.raises(SystemExit) as stopped:
+        main([str(a) for a in arguments])
+    out = capfd.readouterr()
+    return stopped.value.code or 0, out.out, out.err
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "asia.csv"
+    optbn.write(optbn.load_network("asia").sample(300, 1), path)
+    return path
+
+
+def test_a_network_to_bif(capfd, data, tmp_path):
+    how = ("--structure", "asia", "--smoother", "bdeu", "--set", "ess=5")
+    code, out, err = run(capfd, "fit", data, *how, "-o", tmp_path / "m.bif")
+    assert (code, err) == (0, "") and out == f"{tmp_path / 'm.bif'}: 8 variables, 8 arcs, 18 parameters\n"
+    assert optbn.read_network(tmp_path / "m.bif") == optbn.fit(optbn.load_network("asia"), data, "bdeu", ess=5)
+
+
+def test_json_to_stdout_and_structure_files(capfd, data, tmp_path):
+    from optbn.network.structure import write_structure
+
+    write_structure(optbn.load_network("asia").structure, tmp_path / "learned.json")
+    code, out, _ = run(capfd, "fit", data, "-S", tmp_path / "learned.json", "--smoother", "laplace")
+    assert code == 0 and json.loads(out)["format"].startswith("optbn")
+
+
+def test_domains_write_a_file_each(capfd, data, tmp_path):
+    asia = optbn.load_network("asia")
+    structure = {n: [p for p in asia.parents(n) if p != "smoke"] for n in asia.names if n != "smoke"}
+    (tmp_path / "s.json").write_text(json.dumps({"format": "optbn-structure", "parents": structure}))
+    code, out, _ = run(capfd, "fit", data, "-S", tmp_path / "s.json", "--domain", "smoke", "-o", tmp_path / "m.bif")
+    assert code == 0 and len(out.splitlines()) == 2
+    assert (tmp_path / "m.yes.bif").exists() and (tmp_path / "m.no.bif").exists()
+    code, _, err = run(capfd, "fit", data, "-S", tmp_path / "s.json", "--domain", "smoke")
+    assert code == 2 and "name a file" in err
+
+
+def test_what_bif_cannot_say_goes_to_json_with_a_warning(capfd, tmp_path):
+    a, x = optbn.Dataset.from_arrays({"A": ["a", "b"] * 20, "X": np.linspace(0.5, 9.5, 40)}).domains
+    tree = Tree.build([Split(0, (0,), 1, 2), 0, 1], (a,))
+    real = BayesianNetwork(
+        ("A", "X"), (a, x),
+        (TableCPD(a, (), (), np.array([0.5, 0.5])),
+         BinnedTableCPD(x, ("A",), (a,), (np.zeros(0),), NormalLeaves([1.0, 2.0], [1.0, 1.0]))),
+    )  # fmt: skip
+    trees = BayesianNetwork(
+        ("A", "B"), (a, a),
+        (real.cpds[0], TreeCPD(a, ("A",), (a,), tree, CategoricalLeaves(np.full((2, 2), 0.5)))),
+    )  # fmt: skip
+    for network, name in ((real, "real"), (trees, "trees")):
+        optbn.write_network(network, tmp_path / f"{name}.json")
+        optbn.write(network.sample(50, 1), tmp_path / f"{name}.csv")
+    code, out, err = run(capfd, "fit", tmp_path / "real.csv", "-S", tmp_path / "real.json", "-o", tmp_path / "m.bif")
+    assert code == 0 and "warning" in err and "'X' is real" in err and out.startswith(str(tmp_path / "m.json"))
+    assert isinstance(optbn.read_network(tmp_path / "m.json").cpd("X").leaves, NormalLeaves)
+    code, out, err = run(capfd, "fit", tmp_path / "trees.csv", "-S", tmp_path / "trees.json", "-o", tmp_path / "t.bif")
+    assert code == 0 and out.startswith(str(tmp_path / "t.bif"))
+    assert isinstance(optbn.read_network(tmp_path / "t.bif").cpd("B"), TableCPD)
+
+
+def test_chains_that_have_not_converged_are_told(capfd, data, tmp_path):
+    code, _, err = run(capfd, "fit", data, "-S", "asia", "--set", "sweeps=16", "-o", tmp_path / "m.bif")
+    assert code == 0 and "have not converged" in err and "R-hat" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--smoother", "hdpp"], "did you mean 'hdp'"),
+        (["--set", "sweeps"], "expected NAME=VALUE"),
+        (["--set", "tying=all"], "there are: level, none, same_parent, single"),
+        (["--weights", "w"], "no column 'w'"),
+        (["-o", "model.doc"], "cannot tell the format"),
+        (["--leaves", "t"], "normal, student"),
+    ],
+)
+def test_mistakes_are_one_line(capfd, data, arguments, said):
+    code, out, err = run(capfd, "fit", data, "-S", "asia", *arguments)
+    assert code == 2 and out == "" and said in err and len(err.splitlines()) == 1
+
+
+def test_a_structure_that_is_not_there(capfd, data):
+    code, _, err = run(capfd, "fit", data, "-S", "nowhere.json")
+    assert code == 2 and "nowhere.json" in err and len(err.splitlines()) == 1
