@@ -103,7 +103,8 @@ class _Check:
         self.table, self.solution, self.proof_checker = table, solution, proof_checker
         self.n, self.names, self.exponent = table.n, table.names, table.exponent
         self.first: list[int] = table.offsets.tolist()
-        masks = [sum(word << (64 * i) for i, word in enumerate(row)) for row in table.masks.tolist()]
+        packed, width = table.masks.astype("<u8").tobytes(), 8 * table.words
+        masks = [int.from_bytes(packed[i : i + width], "little") for i in range(0, len(packed), width)]
         families = list(zip(masks, table.units.tolist(), strict=True))
         self.families: list[list[tuple[int, int]]] = [
             families[self.first[v] : self.first[v + 1]] for v in range(self.n)
@@ -179,7 +180,7 @@ class _Check:
             return _Bound(plain := self.rows(members, RowBound(())), plain)
         if isinstance(evidence, RowBound):
             return _Bound(proved := self.rows(members, evidence), proved)
-        if isinstance(evidence, Proof) and self.proof_checker is not None:
+        if isinstance(evidence, Proof) and self.proof_checker is not None and len(members) == self.n:
             return _Bound(proved := self.proof_checker(self.table, self.solution, evidence), proved)
         plain = self.rows(members, RowBound(()))
         if isinstance(evidence, Proof):

@@ -38,6 +38,9 @@ def solve(
     memory: Annotated[str | None, typer.Option(help="What may be used, 4G say (default half of the machine).")] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="Where the answer goes; - is stdout.")] = "-",
     format: Annotated[str, typer.Option(help="json (with the evidence), dot, adjacency or cpdag.")] = "json",
+    proof: Annotated[
+        str | None, typer.Option(help="Write a proof of optimality to this file; auto then means cp.")
+    ] = None,
     start: Annotated[str | None, typer.Option(help="An earlier answer (json) to begin from.")] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the solver, NAME=VALUE; may be repeated.")
@@ -59,16 +62,20 @@ def solve(
     from optbn.solving import FORMATS, written
     from optbn.solving import solve as search
     from solvers.files import read_table
-    from solvers.registry import solver_class
+    from solvers.registry import load_solver
     from solvers.solution_json import from_json
 
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
     if output != "-" and not Path(output).absolute().parent.is_dir():
         raise UnsupportedError(f"{output}: there is no folder {Path(output).absolute().parent}")
-    solver_class(solver)  # a wrong name should not wait for a large file to be read
     settings = dict(_setting(text) for text in setting or ())
-    table = read_table(scores)
+    if proof is not None:
+        settings["proof"] = proof
+        solver = "cp" if solver == "auto" else solver
+    load_solver(solver, **settings)  # what is wrong here should not wait for a large file to be read
+    with _status(f"reading {scores}"):
+        table = read_table(scores)
     begin = None if start is None else from_json(table, Path(start).read_bytes()).choice
     with _panel(table, solver) as progress:
         solution = search(
@@ -126,6 +133,20 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.replace("-", "_"), int(value) if value.lstrip("+-").isdecimal() else float(value)
     except ValueError:
         raise UnsupportedError(f"--set {text!r}: expected NAME=NUMBER, like seed=1, or true, false, none") from None
+
+
+@contextmanager
+def _status(text: str) -> Iterator[None]:
+    """A spinner on stderr, on a terminal only."""
+    import sys
+
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
 
 
 @contextmanager

@@ -10,25 +10,38 @@ import typer
 def verify(
     scores: Annotated[str, typer.Argument(help="The score file the answer is for; - is .jkl from stdin.")],
     solution: Annotated[str, typer.Argument(help="An answer of optbn solve (json), or any JSON with parents, score.")],
+    proof: Annotated[
+        str | None, typer.Option(help="Where the proof file is, if not where the answer says.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
-    """Check a graph, its score and the proof of its bound, in exact integers.
+    """Check a graph, its score and the proof of its bound, in exact integers; a proof file is read too.
 
     Says what is proved and what is only claimed. Exit code 4: something is false, and the message says what.
 
     Examples: optbn verify scores.jkl solution.json
+    | optbn verify scores.jkl solution.json --proof optimal.proof
     """
     import math
+    from dataclasses import replace
     from pathlib import Path
 
     import msgspec
 
+    from optbn.errors import UnsupportedError
+    from solvers.checked import bound_of_proof
     from solvers.files import read_table
+    from solvers.solution import Proof
     from solvers.solution_json import from_json
     from solvers.verify import verify as check
 
     table = read_table(scores)
-    verdict = check(table, from_json(table, Path(solution).read_bytes()))
+    answer = from_json(table, Path(solution).read_bytes())
+    if proof is not None:
+        if not isinstance(answer.evidence, Proof):
+            raise UnsupportedError(f"--proof {proof}: the evidence in {solution} is not a proof file")
+        answer = replace(answer, evidence=replace(answer.evidence, path=proof))
+    verdict = check(table, answer, proof_checker=bound_of_proof)
     if as_json:
         fields = {
             "score": verdict.score,

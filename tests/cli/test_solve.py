@@ -111,6 +111,26 @@ def test_starting_from_an_earlier_answer(scores, run, tmp_path):
     assert code in (0, 3) and json.loads(out)["score"] == json.loads((tmp_path / "s.json").read_text())["score"]
 
 
+def test_a_proof_in_a_file(scores, run, tmp_path):
+    file, _ = scores
+    proof, answer = tmp_path / "x.proof", str(tmp_path / "s.json")
+    code, out, _ = run("solve", file, "--proof", str(proof), "-o", answer)
+    assert code == 0 and "the proof checked" in out
+    code, out, _ = run("verify", file, answer)
+    assert code == 0 and "the graph is optimal" in out
+    moved = proof.rename(tmp_path / "moved.proof")
+    code, _, err = run("verify", file, answer)
+    assert code == 2 and "no such file" in err
+    code, out, _ = run("verify", file, answer, "--proof", str(moved))
+    assert code == 0 and "the graph is optimal" in out
+    moved.write_bytes(moved.read_bytes() + b" ")
+    code, _, err = run("verify", file, answer, "--proof", str(moved))
+    assert code == 4 and "digest differs" in err
+    run("solve", file, "-o", answer, "--solver", "dp")
+    code, _, err = run("verify", file, answer, "--proof", str(moved))
+    assert code == 2 and "is not a proof file" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
