@@ -115,13 +115,13 @@ class Ledger:
             adjusted = adjusted.astype(object) << bits
             for (_, y), (index, value) in zip(stage.rows, entries, strict=True):
                 adjusted[index] -= y * value.astype(object)
-        tops = [
-            max(adjusted[lo:hi][self.alive[lo:hi]].tolist(), default=None)
-            for lo, hi in itertools.pairwise(families.offsets.tolist())
+        left: list[list[int]] = [
+            adjusted[lo:hi][self.alive[lo:hi]].tolist() for lo, hi in itertools.pairwise(families.offsets.tolist())
         ]
-        if None in tops:
+        if not all(left):  # a child has no family that a better graph could use
             self._close_in(self.score, np.full(len(families), self.score), stage)
             return np.zeros(len(families), dtype=np.int64)
+        tops = [max(values) for values in left]
         bound = sum(tops) + sum(y * row.rhs for row, y in stage.rows)
         costs = np.repeat(np.array(tops, dtype=adjusted.dtype), np.diff(families.offsets)) - adjusted
         most = (bound - costs.astype(object)) >> bits if costs.dtype == object else bound - costs
@@ -149,6 +149,19 @@ class Ledger:
         if raised:
             self.bound = max(bound, self.score)
             self.report()
+
+    def case(self, alive: NDArray[np.bool_], bound: int) -> Ledger:
+        """The books of a case: the same incumbent, only the given families (those no longer alive here left out)."""
+        alive = alive & self.alive
+        known = self.known
+        if known is not None:
+            held = self.families.positions(np.array(known, dtype=np.int64))
+            known = known if (held >= 0).all() and alive[held].all() else None
+        case = Ledger(self.table, self.rows, self.families, known)
+        case.alive, case.bound = alive, min(bound, self.bound)
+        if (np.bincount(self.families.children[alive], minlength=self.families.n) == 0).any():
+            case.bound = case.score
+        return case
 
     def restrict(self) -> None:
         """Forget the families that are not alive (the incumbent's stay, so that every child has one)."""

@@ -47,15 +47,12 @@ class Relaxation:
         self._position = np.full(len(families), -1, dtype=np.int64)
         self._position[columns] = np.arange(len(columns))
         self._lp = highspy.Highs()
-        for option, value in {
-            "output_flag": False,
-            "threads": 1,
-            "presolve": "off",
-            "solver": "simplex",
-            "simplex_strategy": 1,
-            "parallel": "off",
-        }.items():
-            self._lp.setOptionValue(option, value)
+        self._lp.setOptionValue("output_flag", False)
+        self._lp.setOptionValue("threads", 1)
+        self._lp.setOptionValue("parallel", "off")
+        self._lp.setOptionValue("presolve", "off")
+        self._lp.setOptionValue("solver", "simplex")
+        self._lp.setOptionValue("simplex_strategy", 1)  # serial dual
         count = len(columns)
         self._lp.addVars(count, np.zeros(count), np.full(count, highspy.kHighsInf))
         self._lp.changeColsCost(count, np.arange(count, dtype=np.int32), self._cost[columns])
@@ -150,13 +147,44 @@ class Relaxation:
             self.idle = [self.idle[r] for r in keep]
             self.duals = self.duals[keep]
 
+    def restrict(self, open_: NDArray[np.bool_], free: NDArray[np.int64], penalty: float) -> None:
+        """Only the families marked in `open_` may be used; those of `free` that are not may, for `penalty` units."""
+        count = len(self.columns)
+        allowed = open_[self.columns]
+        price = self._cost[self.columns].copy()
+        held = np.zeros(len(open_), dtype=np.bool_)
+        held[free] = True
+        extra = held[self.columns] & ~allowed
+        price[extra] += penalty / self.scale
+        every = np.arange(count, dtype=np.int32)
+        upper = np.where(allowed | extra, highspy.kHighsInf, 0.0)
+        self._lp.changeColsBounds(count, every, np.zeros(count), upper)
+        self._lp.changeColsCost(count, every, price)
+
+    def probe(self, iterations: int) -> None:
+        """A few steps of the dual simplex method from the present basis, which is put back; sets `duals`."""
+        basis = self._lp.getBasis()
+        self._lp.setOptionValue("simplex_iteration_limit", iterations)
+        self._lp.run()
+        solution = self._lp.getSolution()
+        self.duals = -self.scale * np.array(solution.row_dual)[self.families.n :]
+        self.iterations += self._lp.getInfo().simplex_iteration_count
+        self._lp.setOptionValue("simplex_iteration_limit", 2**31 - 1)
+        self._lp.setBasis(basis)
+
     def solve(self, budget: Budget) -> bool:
         """Solve to optimality; False when the budget ran out or HiGHS gave up (the last point stays)."""
-        remaining = budget.remaining()
-        limit = highspy.kHighsInf if math.isinf(remaining) else self._lp.getRunTime() + max(0.01, remaining)
-        self._lp.setOptionValue("time_limit", limit)
-        self._lp.run()
-        if self._lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        for _ in range(2):
+            remaining = budget.remaining()
+            limit = highspy.kHighsInf if math.isinf(remaining) else self._lp.getRunTime() + max(0.01, remaining)
+            self._lp.setOptionValue("time_limit", limit)
+            self._lp.run()
+            if self._lp.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                break
+            if budget.exhausted():
+                return False
+            self._lp.clearSolver()  # numerical trouble: once more from scratch
+        else:
             return False
         solution = self._lp.getSolution()
         self.point = np.array(solution.col_value)

@@ -41,6 +41,8 @@ class RootSettings:
     stall_gain: float = 0.04
     near: float = 0.15  # of the gap: first columns have a reduced cost below that after the dual ascent
     largest_part: int = 12
+    most_rounds: int = 1_000_000
+    delete: bool = True  # columns of dropped families; not below the root, where other nodes need them
 
 
 @dataclass(eq=False)
@@ -62,18 +64,18 @@ class Root:
         """Until closed, dry, stalled or out of budget."""
         ledger, lp, settings = self.ledger, self.relaxation, self.settings
         bounds: list[int] = []
-        while not ledger.closed and not budget.exhausted() and lp.solve(budget):
+        while not ledger.closed and self.rounds < settings.most_rounds and not budget.exhausted() and lp.solve(budget):
             self.rounds += 1
             which, x = lp.support()
             point = Point(ledger.families, which, x)
-            costs = self._settle()
+            costs = settle(ledger, lp)
             if self._end_game():
                 break
             short = self._price(costs)
             if short > PRICED_ENOUGH * ledger.gap:
                 continue
             if polish(ledger, self.index, point, self.rng):
-                self._settle()
+                settle(ledger, lp)
                 if self._end_game():
                     break
             level = self.local.level
@@ -89,12 +91,6 @@ class Root:
             if len(lp.point) == len(lp.columns):
                 lp.drop_idle_rows()
             lp.add_rows([row for row, _ in rows], [entries for _, entries in rows])
-
-    def _settle(self) -> NDArray[np.int64]:
-        lp = self.relaxation
-        whole = np.rint(lp.duals).tolist()
-        used = [(row, int(y), e) for row, y, e in zip(lp.rows, whole, lp.entries, strict=False) if y > 0]
-        return self.ledger.settle(Stage([(row, y) for row, y, _ in used]), [e for _, _, e in used])
 
     def _end_game(self) -> bool:
         alive = int(self.ledger.alive.sum())
@@ -113,7 +109,7 @@ class Root:
         least = np.minimum.reduceat(column_costs, families.offsets[:-1])
         keep = ledger.alive.copy()
         keep[families.positions(ledger.rows)] = True
-        if (~keep[lp.columns]).mean() > DEAD_ENOUGH:
+        if self.settings.delete and (~keep[lp.columns]).mean() > DEAD_ENOUGH:
             lp.delete_columns(~keep)
         tolerance = 1e-7 * lp.scale
         missing = np.flatnonzero(ledger.alive & (column_costs == far) & (costs < least[families.children] - tolerance))
@@ -136,6 +132,13 @@ class Root:
         self.clusters_added += sum(isinstance(row, Cluster) for row, _ in rows)
         self.local_added += sum(not isinstance(row, Cluster) for row, _ in rows)
         return rows
+
+
+def settle(ledger: Ledger, lp: Relaxation) -> NDArray[np.int64]:
+    """Give the ledger the LP's rows with their multipliers, rounded; returns the families' reduced costs."""
+    whole = np.rint(lp.duals).tolist()
+    used = [(row, int(y), e) for row, y, e in zip(lp.rows, whole, lp.entries, strict=False) if y > 0]
+    return ledger.settle(Stage([(row, y) for row, y, _ in used]), [e for _, _, e in used])
 
 
 def select_rows(

@@ -4,7 +4,9 @@
     clusters      dual ascent from several orders: a first bound, a first filter, first rows     (solvers.clusters)
     root          LP loop with pricing, filtering, clusters, local cuts, polishing               (ilp.root)
     finish        what is left in small strongly connected parts is solved by DP                 (ilp.finish)
-    tree          SCIP on the families that survive                                              (ilp.tree)
+    refine        the last digits of a root that closed                                          (ilp.refine)
+    branch        a short tree with exact bounds                                                 (ilp.branch)
+    tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
     evidence      the stages that prove the bound, as few as will do                             (ilp.evidence)
 
 All of them write into one ledger of exact integers (ilp.ledger).
@@ -21,14 +23,16 @@ from numpy.typing import NDArray
 
 from solvers.clusters import dual_ascent, reduced_costs
 from solvers.greedy import FamilyIndex, search
+from solvers.ilp.branch import Branching, BranchSettings
 from solvers.ilp.evidence import row_bound
 from solvers.ilp.families import Families
 from solvers.ilp.ledger import Ledger
 from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.refine import refine, within_rounding
+from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.root import Root, RootSettings, first_relaxation
 from solvers.ilp.rows import Cluster
-from solvers.ilp.tree import TOLERANCE, TreeResult, TreeSettings, solve_tree
+from solvers.ilp.tree import TreeSettings, solve_tree
 from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.solution import Evidence, Exhausted, Solution, Status
 from solvers.table import ScoreTable, mask_members
@@ -40,6 +44,7 @@ class Ilp:
 
     starts, kicks  the local search for the first graph
     ascents        random orders of the dual ascent
+    root, branch, tree  settings of the phases
     """
 
     seed: int = 0
@@ -47,6 +52,7 @@ class Ilp:
     kicks: int = 60
     ascents: int = 5
     root: RootSettings = field(default_factory=RootSettings)
+    branch: BranchSettings = field(default_factory=BranchSettings)
     tree: TreeSettings = field(default_factory=TreeSettings)
 
     def solve(
@@ -57,36 +63,61 @@ class Ilp:
         progress: ProgressCallback | None = None,
         known: Sequence[int] | None = None,
     ) -> Solution:
-        """`known`, the rows of an optimal graph, is for debugging: every step is checked against it."""
+        """The best graph and a bound. `known` (the rows of an optimum) is for debugging: every step is checked."""
         table.check_feasible()
-        budget = budget or Budget()
-        rng = np.random.default_rng(self.seed)
-        index = FamilyIndex.of(table)
-        rows = search(index, self.seed, self.starts, self.kicks, start, budget)
-        ledger = Ledger(table, rows, Families.of(table, np.arange(len(table))), known)
-        nearness, clusters = self._ascend(ledger, budget, rng)
-        ledger.restrict()
-        typical = float(int(table.units[table.offsets[:-1]].sum()) - ledger.score)
-        relaxation = first_relaxation(ledger, nearness[ledger.families.rows], clusters, self.root.near, typical)
-        local = LocalCuts(rng)
-        root = Root(ledger, index, local, rng, self.root, relaxation)
-        root.run(budget)
-        if within_rounding(ledger, relaxation):
-            refine(ledger, relaxation, index, local, rng, budget)
-        result = None
-        if not ledger.closed and not budget.exhausted():
-            result = solve_tree(ledger, relaxation, index, rng, budget, self.tree, lambda b, k: None, self.seed)
-        return self._solution(ledger, root, budget, result)
+        return _Solve(self, table, budget or Budget(), progress, known).run(start)
 
-    def _ascend(
-        self, ledger: Ledger, budget: Budget, rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], list[Cluster]]:
-        table = ledger.table
+
+@dataclass(eq=False)
+class _Solve:
+    """One run. `bound` (units) is the ledger's or what the tree has proved since."""
+
+    settings: Ilp
+    table: ScoreTable
+    budget: Budget
+    progress: ProgressCallback | None
+    known: Sequence[int] | None
+    phase: str = "root"
+    nodes: int = 0
+    method: Exhausted | None = None  # who lowered the bound below the ledger's, if anybody did
+
+    def run(self, start: Sequence[int] | None) -> Solution:
+        table, budget, settings = self.table, self.budget, self.settings
+        rng = np.random.default_rng(settings.seed)
+        index = FamilyIndex.of(table)
+        rows = search(index, settings.seed, settings.starts, settings.kicks, start, budget)
+        ledger = self.ledger = Ledger(
+            table, rows, Families.of(table, np.arange(len(table))), self.known, self._announce
+        )
+        self.bound = ledger.bound
+        self._announce()
+        nearness, clusters = self._ascend(rng)
+        self.counts: dict[str, float] = {}
+        if not ledger.closed:
+            ledger.restrict()
+            typical = float(sum(table.units[table.offsets[:-1]].tolist()) - ledger.score)
+            near = nearness[ledger.families.rows]
+            relaxation = first_relaxation(ledger, near, clusters, settings.root.near, typical)
+            local = LocalCuts(rng)
+            root = Root(ledger, index, local, rng, settings.root, relaxation)
+            root.run(budget)
+            self.counts = {"rounds": root.rounds, "clusters": root.clusters_added, "local cuts": root.local_added}
+            if not ledger.closed and within_rounding(ledger, relaxation):
+                refine(ledger, relaxation, index, local, rng, budget)
+            self.counts["survivors"] = int(ledger.alive.sum())
+            self.counts["root gap"] = math.ldexp(float(ledger.gap), -table.exponent)
+            if not (ledger.closed or self._content() or budget.exhausted()):
+                self._search(relaxation, index, rng)
+        return self._solution()
+
+    def _ascend(self, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Cluster]]:
+        """First bounds; each family's least reduced cost in any ascent, and all clusters met."""
+        table, ledger = self.table, self.ledger
         costs = reduced_costs(table.offsets, table.units)
         nearness = costs
         clusters: dict[Cluster, None] = {}
-        for _ in range(self.ascents):
-            if ledger.closed or budget.exhausted():
+        for _ in range(self.settings.ascents):
+            if ledger.closed or self.budget.exhausted():
                 break
             ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n))
             ledger.settle_ascent(ascent)
@@ -94,31 +125,68 @@ class Ilp:
             clusters |= {Cluster(mask_members(mask)): None for mask in ascent.clusters}
         return nearness, list(clusters)
 
-    def _solution(self, ledger: Ledger, root: Root, budget: Budget, tree: TreeResult | None) -> Solution:
-        table = ledger.table
-        score = table.total(ledger.rows)
-        searched = tree is not None and tree.complete
+    def _search(self, relaxation: Relaxation, index: FamilyIndex, rng: np.random.Generator) -> None:
+        """Branch; hand over to SCIP when the tree is not short."""
+        ledger, settings = self.ledger, self.settings
+        self.phase = "branching"
+        branching = Branching(ledger, relaxation, index, rng, settings.branch, self._lower)
+        exact = Exhausted("branch and cut in exact integers")
+        complete = branching.run(self.budget)
+        self.nodes = branching.nodes
+        self.counts["nodes"] = branching.nodes
+        if branching.bound < ledger.bound:
+            self.method = exact
+        if complete or self.budget.exhausted() or self._content():
+            return
+        self.phase = "scip"
+        result = solve_tree(
+            ledger, relaxation, index, rng, self.budget, settings.tree, self._announce_scip, settings.seed
+        )
+        self.counts["nodes"] += result.nodes
+        if result.complete:
+            self.bound = ledger.score
+            self.method = Exhausted("scip branch and cut", math.ldexp(result.tolerance, -self.table.exponent))
+
+    def _content(self) -> bool:
+        """The gap is one the caller accepts."""
+        return math.ldexp(float(self.bound - self.ledger.score), -self.table.exponent) <= self.budget.gap
+
+    def _lower(self, bound: int, nodes: int) -> None:
+        self.bound, self.nodes = min(self.bound, bound), nodes
+        self._announce()
+
+    def _announce(self) -> None:
+        """Report the score and the bound as they stand."""
+        self.bound = max(self.ledger.score, min(self.bound, self.ledger.bound))
+        self._tell(self.bound)
+
+    def _announce_scip(self, bound: int, nodes: int) -> None:
+        """SCIP's own bound is reported, and not kept: it is no proof before the tree is done."""
+        self.nodes = nodes
+        self._tell(max(self.ledger.score, min(self.bound, bound)))
+
+    def _tell(self, bound: int) -> None:
+        if self.progress is not None:
+            table = self.table
+            score = table.total(self.ledger.rows)
+            bound_score = math.ldexp(float(bound), -table.exponent)
+            self.progress(Progress(score, bound_score, self.nodes, self.budget.elapsed(), self.phase))
+
+    def _solution(self) -> Solution:
+        table, ledger = self.table, self.ledger
+        bound = max(ledger.score, min(self.bound, ledger.bound))
         evidence: Evidence
-        if searched and not ledger.closed:
-            tolerance = TOLERANCE * root.relaxation.scale * table.n * table.quantum
-            bound, evidence = score, Exhausted("scip branch and cut", tolerance)
+        if self.method is not None and bound < ledger.bound:
+            evidence = self.method
         else:
-            bound, evidence = math.ldexp(float(ledger.bound), -table.exponent), row_bound(ledger)
+            bound, evidence = ledger.bound, row_bound(ledger)
         return Solution(
-            status=Status.OPTIMAL if bound == score else Status.FEASIBLE,
-            choice=tuple(int(row) for row in ledger.rows),
-            score=score,
-            bound=bound,
+            status=Status.OPTIMAL if bound == ledger.score else Status.FEASIBLE,
+            choice=tuple(ledger.rows.tolist()),
+            score=table.total(ledger.rows),
+            bound=math.ldexp(float(bound), -table.exponent),
             evidence=evidence,
             table_digest=table.digest,
             solver="ilp",
-            statistics={
-                "rounds": root.rounds,
-                "clusters": root.clusters_added,
-                "local cuts": root.local_added,
-                "families": len(table),
-                "survivors": int(ledger.alive.sum()),
-                "nodes": 0 if tree is None else tree.nodes,
-                "cpu": budget.cpu_elapsed(),
-            },
+            statistics={**self.counts, "families": len(table), "cpu": self.budget.cpu_elapsed()},
         )

@@ -1,6 +1,6 @@
-"""The tree: SCIP on the families that survive the root.
+"""The last resort: SCIP on the families that survive, when exact branching (ilp.branch) has used up its nodes.
 
-One binary per family, one equation per child, the root's rows; objective (incumbent's units at the child - units) in
+One binary per family, one equation per child, the root's rows. Costs are (incumbent's units at the child - units), in
 the root's scale, so that the incumbent is 0 and SCIP's relative tolerances act on small numbers. Acyclicity is a
 constraint handler of our own: at the root it separates clusters and local cuts in every round, in the tree at every
 `frequency`-th node, and it rejects cyclic integral points with a cluster. What SCIP proves, it proves in floating point:
@@ -25,7 +25,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pyscipopt import SCIP_EVENTTYPE, SCIP_PARAMSETTING, SCIP_RESULT, Conshdlr, Eventhdlr, Model, quicksum
+from pyscipopt import Conshdlr, Eventhdlr, Model, quicksum
+from pyscipopt.scip import PY_SCIP_EVENTTYPE as SCIP_EVENTTYPE
+from pyscipopt.scip import PY_SCIP_PARAMSETTING as SCIP_PARAMSETTING
+from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
 from solvers.greedy import FamilyIndex
 from solvers.ilp.ledger import Ledger, WrongProof
@@ -66,10 +69,10 @@ class TreeSettings:
 
 @dataclass(frozen=True)
 class TreeResult:
-    """What SCIP said: whether it searched everything, its bound (units above the ledger's score), and its work."""
+    """What SCIP said: whether it searched everything, within which tolerance (units), and its work."""
 
     complete: bool
-    above: float
+    tolerance: float
     nodes: int
     iterations: int
 
@@ -179,11 +182,10 @@ class _Run:
     def result(self) -> TreeResult:
         model, ledger = self.model, self.ledger
         complete = model.getStatus() in ("optimal", "infeasible")
-        above = 0.0 if complete else self.units_above()
         known = ledger.known
         if complete and known is not None and ledger.table.total_units(known) > ledger.score + self.tolerance():
             raise WrongProof("the tree was searched without finding the known optimum")
-        return TreeResult(complete, above, model.getNTotalNodes(), model.getNLPIterations())
+        return TreeResult(complete, self.tolerance(), model.getNTotalNodes(), model.getNLPIterations())
 
     def tolerance(self) -> float:
         """In units."""
@@ -271,7 +273,7 @@ def _guarded(safe: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return wrap
 
 
-class _Acyclic(Conshdlr):  # type: ignore[misc]
+class _Acyclic(Conshdlr):
     """Acyclicity as SCIP sees it."""
 
     def __init__(self, run: _Run) -> None:
@@ -332,7 +334,7 @@ class _Acyclic(Conshdlr):  # type: ignore[misc]
             self.run.model.addVarLocksType(variable, locktype, negative, positive)
 
 
-class _Watch(Eventhdlr):  # type: ignore[misc]
+class _Watch(Eventhdlr):
     """Takes every new graph to the ledger and every better bound to the report."""
 
     EVENTS = (SCIP_EVENTTYPE.BESTSOLFOUND, SCIP_EVENTTYPE.NODEFEASIBLE, SCIP_EVENTTYPE.NODEBRANCHED)

@@ -193,7 +193,7 @@ def lift(table, rhs, present):
 @njit(cache=True, nogil=True)
 def _best_graph(node, pattern, gain, best, value, last, column):
     """Fill `column` with the patterns (gains > 0) a best DAG uses; returns its gain."""
-    m, size = best.shape
+    size = best.shape[1]
     best[:] = 0.0
     for j in range(len(node)):
         if gain[j] > best[node[j], pattern[j]]:
