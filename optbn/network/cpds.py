@@ -137,7 +137,8 @@ class TreeCPD(_Local):
 
     def __post_init__(self) -> None:
         # Trees are made by `Tree.build` for the parents' domains; made for others, the arrays would not fit together.
-        if Tree.build(self.tree.nodes(self.parent_domains), self.parent_domains) != self.tree:
+        fits = int(self.tree.parent.max()) < len(self.parent_domains)
+        if not fits or Tree.build(self.tree.nodes(self.parent_domains), self.parent_domains) != self.tree:
             raise NetworkError("the tree was built for other parents")
         self._check_shape(self.tree.n_leaves)
 

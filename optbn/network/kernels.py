@@ -35,7 +35,7 @@ def draw(cells, cumulative, raw, out):
 def descend(values, parent, threshold, offset, goes_left, left, right):
     """int64[N]: the leaf each row of float64[N, k] `values` falls into; the arrays are those of `Tree`.
 
-    A child's node number is larger than its parent's, so a walk ends. O(N depth), twin `naive_descend`.
+    A child's node number is larger than its parent's, so a walk ends. O(N depth), twin `naive_leaf`.
     """
     leaves = np.empty(len(values), dtype=np.int64)
     for i in range(len(values)):

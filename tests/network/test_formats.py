@@ -138,7 +138,7 @@ probability ( "Heart rate" | b-2 größe ) {
   ("yes", Has Paper) 1, 0, 0 ;
   property note = last ;
 }
-probability(b-2){ table 0.5 0.5; }
+probability(b-2){ table 0.5 0.5; };
 probability ( größe | b-2 ) { table 0.2, 0.4, 0.8, 0.6; }
 """
 
@@ -175,7 +175,7 @@ WILD_NET = """net { node_size = (80 40); HR_Font = "Arial"; name = "wild"; }
 % a comment in Hugin's way
 node Weather { label = "The % weather; today"; position = (10 20); states = ("sun" "<5" "Asy/Patch"); }
 discrete node B // another
-{ states = ( "no" "yes" ); label = ""; }
+{ states = ( "no" "yes" ); label = ""; };
 potential ( B | Weather )
 { data = (( 0.5 0.5 )  % first
           ( .25 0.75 ) ( 1 0 )); }

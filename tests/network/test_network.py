@@ -9,7 +9,7 @@ import optbn
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.kernels import descend, draw
+from optbn.network.kernels import draw
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split, Tree
@@ -67,7 +67,6 @@ def test_descend_is_its_twin():
         assert tree.nodes(domains) == nodes
         leaves = tree.cells(columns, 200)
         assert leaves.tolist() == [naive_leaf(nodes, row) for row in zip(*columns, strict=True)]
-    assert descend.py_func is not None
 
 
 def random_tree(rng, domains, leaves):
@@ -215,6 +214,16 @@ def test_data_are_matched_by_the_text_of_their_levels():
 def test_cpds_that_do_not_fit_are_refused(make, message):
     with pytest.raises(NetworkError, match=message):
         make()
+
+
+def test_a_tree_for_other_parents_is_refused():
+    tree = Tree.build([Split(1, (0,), 1, 2), 0, 1], (REAL, ABC))
+    leaves = CategoricalLeaves([[1, 0], [0, 1]])
+    assert TreeCPD(YN, ("X", "A"), (REAL, ABC), tree, leaves).leaves == leaves
+    others = [("X",), (REAL,)], [("A", "X"), (ABC, REAL)], [("X", "A"), (REAL, YN)], [("A",), (ABC,)]
+    for parents, domains in others:
+        with pytest.raises(NetworkError, match=r"the tree was built for other parents|threshold|real"):
+            TreeCPD(YN, parents, domains, tree, leaves)
 
 
 def test_networks_that_do_not_fit_are_refused():

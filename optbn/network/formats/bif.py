@@ -34,9 +34,9 @@ _HEAD = re.compile(rf'\(((?:[^"(){{}};]++|{QUOTED})*+)\)')
 _ROW = re.compile(rf'\(((?:[^"(){{}};]++|{QUOTED})*+)\)([^;(){{}}"]*+);')
 _VALUES = re.compile(r'([^;(){}"]*+);')
 _PROPERTY, _TYPE, _DISCRETE, _TABLE = map(re.compile, (r"property\b", r"type\b", r"discrete\b", r"(?:table|default)\b"))
-_ITEM = re.compile(rf'(?:[^",]++|{QUOTED})++', re.DOTALL)
-_LISTED = re.compile(rf'{QUOTED}|[^\s,"]++', re.DOTALL)
-_BAR = re.compile(rf'((?:[^"|]++|{QUOTED})*+)\|', re.DOTALL)
+_ITEM = re.compile(rf'(?:[^",]++|{QUOTED})++')
+_LISTED = re.compile(rf'{QUOTED}|[^\s,"]++')
+_BAR = re.compile(rf'((?:[^"|]++|{QUOTED})*+)\|')
 _COUNT = re.compile(r"[0-9]{1,9}")
 _BARE = re.compile(r"[^\s(){}\[\];,|=\"]+")
 
@@ -49,6 +49,8 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
     draft = Draft(source)
     later: list[int] = []  # probability blocks: their levels may be declared after them
     while not scan.at_end():
+        if scan.take(";"):  # some programs end a block so
+            continue
         begin = scan.pos
         keyword = scan.need(_KEYWORD, "'network', 'variable' or 'probability'")[0]
         if keyword == "network":
@@ -82,7 +84,7 @@ def _property(scan: Scanner, draft: Draft, variable: str, expected: str) -> None
         scan.fail(expected)
     begin = scan.skip()
     text = scan.need(_TO_SEMICOLON, "text and ';'")[1].strip()
-    if re.fullmatch(QUOTED, text, re.DOTALL):
+    if re.fullmatch(QUOTED, text):
         text = unquote(text)
     if not text:
         scan.fail("the property's text", begin)

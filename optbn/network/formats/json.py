@@ -35,6 +35,10 @@ class _Record(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     pass
 
 
+class _Kind(msgspec.Struct):
+    format: str = ""
+
+
 class _Variable(_Record):
     name: str
     levels: list[str] | None = None
@@ -98,6 +102,11 @@ class _Network(_Record):
 def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
     """The network in a JSON file. `rescale` has nothing to do: this format is exact."""
     try:
+        kind = msgspec.json.decode(content, type=_Kind).format
+        if kind == "optbn-structure":
+            raise NetworkError(f"{source}: a structure without parameters; optbn fit gives it some")
+        if kind != FORMAT:
+            raise NetworkError(f"{source}: expected the format {FORMAT!r}, found {kind!r}")
         file = msgspec.json.decode(content, type=_Network)
     except msgspec.ValidationError as error:
         raise NetworkError(f"{source}: {error}") from None
@@ -105,8 +114,6 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
         raise NetworkError(f"{source}:{_place(content, str(error))}: expected JSON ({error})") from None
     except (UnicodeDecodeError, RecursionError) as error:
         raise NetworkError(f"{source}:1:1: expected JSON ({error})") from None
-    if file.format != FORMAT:
-        raise NetworkError(f"{source}: expected the format {FORMAT!r}, found {file.format!r}")
     if file.version != VERSION:
         raise NetworkError(f"{source}: written by a newer optbn (version {file.version}, this one reads {VERSION})")
     names = tuple(v.name for v in file.variables)

@@ -25,7 +25,7 @@ _WORD = re.compile(rf"{QUOTED}|[^\s(){{}}\[\];,|=\"]++")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
 _VALUE = re.compile(rf"((?:[^\";{{}}]++|{QUOTED})*+);")
-_STRINGS = re.compile(rf"\(\s*((?:{QUOTED}\s*,?\s*)*+)\)", re.DOTALL)
+_STRINGS = re.compile(rf"\(\s*((?:{QUOTED}\s*,?\s*)*+)\)")
 _NUMBERS = re.compile(r"([^;{}\"]*+);")
 _DATA, _MODEL, _STATES, _NAME = map(
     re.compile, (r"data\s*=", r"model_(?:nodes|data)\b", r"states\s*=", r"optbn_name\s*=")
@@ -41,6 +41,8 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
     names: dict[str, str] = {}  # identifier -> the variable's name
     in_class = False
     while not scan.at_end():
+        if scan.take(";"):  # some programs end a block so
+            continue
         begin = scan.pos
         if in_class and scan.take("}"):
             in_class = False
@@ -97,10 +99,10 @@ def _node(scan: Scanner, draft: Draft, names: dict[str, str]) -> None:
             if states is not None:
                 scan.fail(f"one list of states of {identifier!r}", at, "a second")
             listed = scan.need(_STRINGS, '("level" "level" ...)')[1]
-            states = [unquote(token) for token in re.findall(QUOTED, listed, re.DOTALL)]
+            states = [unquote(token) for token in re.findall(QUOTED, listed)]
             scan.expect(";")
         elif scan.match(_NAME):
-            name = unquote(scan.need(re.compile(QUOTED, re.DOTALL), "a quoted name")[0])
+            name = unquote(scan.need(re.compile(QUOTED), "a quoted name")[0])
             scan.expect(";")
         else:
             _attribute(scan, kept, "node")

@@ -15,8 +15,8 @@ from typing import NoReturn
 
 from optbn.errors import NetworkError
 
-QUOTED = r'"(?:[^"\\]|\\.)*+"'
-_QUOTED = re.compile(QUOTED, re.DOTALL)
+QUOTED = r'"(?:[^"\\]|\\[\s\S])*+"'
+_QUOTED = re.compile(QUOTED)
 _SPACE = re.compile(r"\s*+")
 _NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
 _TOKEN = re.compile(rf'{QUOTED}|[^\s(){{}}\[\];,|="]++|.', re.DOTALL)

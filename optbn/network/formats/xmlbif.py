@@ -32,7 +32,7 @@ _INSIDE = {  # element -> the elements it may stand in; text elements are leaves
     "BIF": ("",),
     "NETWORK": ("BIF",),
     "VARIABLE": ("NETWORK",),
-    "DEFINITION": ("NETWORK", "PROBABILITY"),
+    "DEFINITION": ("NETWORK",),
     "NAME": ("NETWORK", "VARIABLE"),
     "OUTCOME": ("VARIABLE",),
     "VALUE": ("VARIABLE",),  # what OUTCOME was called in XMLBIF 0.1
