@@ -71,9 +71,11 @@ class Candidates:
             wanted[:, group.stop :] = False
         if wanted.any():
             whole = floor
-            if floor.shape[1] < self.n:
+            if floor.shape[1] < self.n or self.constraints.needs.any():
                 whole = np.full(wanted.shape, -np.inf)
                 whole[:, group] = floor
+                # Not all subsets of a set are candidates then, so the floor says nothing about the others.
+                whole[:, self.constraints.needs > 0] = -np.inf
             scores = self.score.block(sets, wanted, whole)[:, group]
             self._check(sets, scores, floor, wanted[:, group], group.start)
         else:
@@ -127,8 +129,8 @@ class Candidates:
 
 
 def group_width(n: int, largest: int, memory: int) -> int:
-    """The responses per group such that `best` of the two largest sizes needed takes at most half of the memory."""
-    rows = sum(math.comb(n, k) for k in range(max(0, largest - 2), largest))
+    """The responses per group such that `best` of two sizes in turn takes at most half of the memory."""
+    rows = max((math.comb(n, k) + math.comb(n, k - 1) for k in range(1, largest)), default=1)
     width = memory // 2 // max(1, 8 * rows)
     if width < 1:
         raise LimitError(

@@ -20,6 +20,8 @@ from optbn.registry import unknown
 
 Arc = tuple[str, str]
 
+DEFAULT_LIMIT = 3
+
 log = logging.getLogger(__name__)
 
 
@@ -44,7 +46,7 @@ class Constraints:
     def build(
         cls,
         names: Sequence[str],
-        max_parents: int | Mapping[str, int],
+        max_parents: int | Mapping[str, int] | None = None,
         forbidden: Iterable[Arc] = (),
         required: Iterable[Arc] = (),
         tiers: Sequence[Sequence[str]] = (),
@@ -53,7 +55,7 @@ class Constraints:
     ) -> Constraints:
         """From names; contradictions are refused by name.
 
-        max_parents  a limit for all, or per variable ("*" for the variables that are not listed, else no limit)
+        max_parents  a limit for all, or per variable ("*" for those not listed); what is not given is DEFAULT_LIMIT
         forbidden    (parent, child) pairs that may not be arcs;  required  pairs that must be
         tiers        a variable's parents come from its own or an earlier tier; unlisted variables are free
         roots        variables without parents;  leaves  variables without children
@@ -107,10 +109,11 @@ class Constraints:
 
         limit = _limits(names, max_parents)
         for v in range(n):
-            needs = np.flatnonzero(must[v]).tolist()
-            if len(needs) > limit[v]:
-                parents = ", ".join(names[u] for u in needs)
-                raise ConstraintError(f"{names[v]!r} may have {limit[v]} parents, but needs {len(needs)}: {parents}")
+            parents = [names[u] for u in np.flatnonzero(must[v]).tolist()]
+            if len(parents) > limit[v]:
+                raise ConstraintError(
+                    f"{names[v]!r} may have {limit[v]} parents, but needs {len(parents)}: {', '.join(parents)}"
+                )
         return cls(allowed, must, np.minimum(limit, allowed.sum(axis=1)))
 
     @property
@@ -128,26 +131,27 @@ class Constraints:
         may: NDArray[np.bool_] = np.broadcast_to(self.max_parents >= k, (len(sets), self.n)).copy()
         for j in range(k):
             may &= self._allowed_by_parent[sets[:, j]]
-        if self._needs.any():
+        if self.needs.any():
             has = np.zeros((len(sets), self.n), dtype=np.int64)
             for j in range(k):
                 has += self._required_by_parent[sets[:, j]]
-            may &= has == self._needs
+            may &= has == self.needs
         return may
 
     def count(self, size: int) -> int:
         """How many candidates of that size there are, over all children."""
-        free = self.allowed.sum(axis=1) - self._needs
+        free = self.allowed.sum(axis=1) - self.needs
         return sum(
-            math.comb(int(free[v]), size - int(self._needs[v]))
+            math.comb(int(free[v]), size - int(self.needs[v]))
             for v in range(self.n)
-            if self._needs[v] <= size <= self.max_parents[v]
+            if self.needs[v] <= size <= self.max_parents[v]
         )
 
     @cached_property
-    def _needs(self) -> NDArray[np.int64]:
-        needs: NDArray[np.int64] = self.required.sum(axis=1)
-        return needs
+    def needs(self) -> NDArray[np.int64]:
+        """int64[n], how many parents each child must have at least."""
+        counts: NDArray[np.int64] = self.required.sum(axis=1)
+        return counts
 
     @cached_property
     def _allowed_by_parent(self) -> NDArray[np.bool_]:
@@ -166,17 +170,18 @@ def parse_arc(text: str) -> Arc:
     return parent, child
 
 
-def _limits(names: Sequence[str], max_parents: int | Mapping[str, int]) -> NDArray[np.int64]:
+def _limits(names: Sequence[str], max_parents: int | Mapping[str, int] | None) -> NDArray[np.int64]:
     """int64[n], the size limits, none of them above n - 1."""
     n = len(names)
+    default = min(DEFAULT_LIMIT, n - 1)
     if isinstance(max_parents, Mapping):
         for name in max_parents:
             if name != "*" and name not in names:
                 raise unknown("variable", name, names)
-        default = max_parents.get("*", n - 1)
+        default = max_parents.get("*", default)
         given = {name: max_parents.get(name, default) for name in names}
     else:
-        given = dict.fromkeys(names, max_parents)
+        given = dict.fromkeys(names, default if max_parents is None else max_parents)
     for name, limit in given.items():
         if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 0:
             raise ConstraintError(f"max_parents of {name!r} is {limit!r}, expected an integer of at least 0")

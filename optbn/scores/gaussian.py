@@ -96,7 +96,8 @@ def cross_products(score: Any, data: Dataset) -> tuple[NDArray[np.float64], NDAr
     for column, domain, values in zip(data.names, data.domains, data.columns, strict=True):
         if isinstance(domain, Categorical):
             raise UnsupportedError(
-                f"column {column!r} is categorical, {name} needs real data here: use a score for mixed data (pcart, ft)"
+                f"column {column!r} is categorical, {name} cannot score it together with real columns: use a score for "
+                "mixed data (pcart, ft), or leave it out"
             )
         if values.min() == values.max():
             raise DataError(f"column {column!r} has one distinct value, so {name} is not defined: leave it out")

@@ -6,6 +6,7 @@ second, on all cores; each finished block kept on disk when there is a store. Se
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -61,7 +62,7 @@ ProgressCallback = Callable[[ScoreProgress], None]
 def score_table(
     data: Dataset | str | PathLike[str],
     score: str | LocalScore = "bdeu",
-    max_parents: int | Mapping[str, int] = 3,
+    max_parents: int | Mapping[str, int] | None = None,
     *,
     forbidden: Iterable[Arc] = (),
     required: Iterable[Arc] = (),
@@ -77,7 +78,7 @@ def score_table(
     """Score every candidate parent set of every variable and keep those that no subset matches.
 
     score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
-    max_parents  one limit, or a limit per variable ("*": for those not listed)
+    max_parents  one limit, or a limit per variable ("*": for those not listed); default 3
     forbidden, required   (parent, child) pairs;  tiers  groups of names, causes first
     roots, leaves         variables without parents, without children
     jobs         threads (default: all cores; the table does not depend on it)
@@ -86,6 +87,7 @@ def score_table(
     """
     data = as_dataset(data)
     method = load_score(score, **settings)
+    check_data(data)
     constraints = Constraints.build(data.names, max_parents, forbidden, required, tiers, roots, leaves)
     limit, threads = parse_memory(memory), check_jobs(jobs)
     bound = bind(method, data, limit)
@@ -100,12 +102,16 @@ def score_table(
         return run_.table()
 
 
-def bind(method: LocalScore, data: Dataset, memory: int) -> BoundScore:
-    """The score tied to its data; data without rows are refused here for all scores."""
+def check_data(data: Dataset) -> None:
+    """Refuse data without columns or rows, for all scores."""
     if data.n_variables == 0:
         raise DataError("the data have no columns, there is nothing to score")
     if data.n_rows == 0:
         raise DataError("the data have no rows, there is nothing to score")
+
+
+def bind(method: LocalScore, data: Dataset, memory: int) -> BoundScore:
+    """The score tied to its data and told how much memory its tables may take."""
     bound = method.bind(data)
     if hasattr(bound, "limit_memory"):
         bound.limit_memory(memory // 4)
@@ -120,6 +126,20 @@ def as_dataset(data: Dataset | str | PathLike[str]) -> Dataset:
 
     found: Dataset = optbn.read(data)
     return found
+
+
+def describe(data: Dataset, method: LocalScore, constraints: Mapping[str, Any]) -> dict[str, Any]:
+    """What a native score file says about its scores: the score, its constraints, the data's digest and schema."""
+    import optbn
+
+    return {
+        "score": repr(method),
+        "constraints": {name: value for name, value in constraints.items() if value},
+        "data": data.digest,
+        "rows": data.n_rows,
+        "schema": json.loads(data.schema.to_json()),
+        "optbn": optbn.__version__,
+    }
 
 
 def describe_run(data: Dataset, method: LocalScore, constraints: Constraints) -> dict[str, Any]:

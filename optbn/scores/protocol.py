@@ -37,8 +37,8 @@ class BoundScore(Protocol):
 
         sets    int32[m, k], members ascending, sets in lexicographic order (so neighbours share prefixes)
         wanted  bool[m, n], false for members of the set and for families that constraints forbid
-        floor   float64[m, n], the best score of a proper subset of the set for that response, or None: a score that can
-                prove a family is not above its floor may answer -inf instead of computing it
+        floor   float64[m, n], at least the score of every proper subset of the set for that response, or -inf where
+                that is not known, or None: a score that can prove a family is not above its floor may answer -inf
         Entries that are not wanted are -inf. The same family has the same bits whatever block it comes in.
         """
         ...

@@ -64,8 +64,13 @@ def read(data: bytes, source: str) -> Rows:
 
 
 def write(table: ScoreTable, path: str | Path, about: Mapping[str, Any]) -> None:
-    """Write the .jkl form; "-" is standard output."""
-    for name in table.names:
+    """Write a table in the .jkl form; "-" is standard output."""
+    write_rows(Rows.of(table), path)
+
+
+def write_rows(rows: Rows, path: str | Path) -> None:
+    """Write rows as they stand, in their order within each child."""
+    for name in rows.names:
         if not name or any(c <= " " for c in name):
             raise TableError(
                 f"{path}: the name {name!r} is empty or has white space, which this format cannot hold; "
@@ -73,25 +78,27 @@ def write(table: ScoreTable, path: str | Path, about: Mapping[str, Any]) -> None
             )
     target: Any = contextlib.nullcontext(sys.stdout.buffer) if str(path) == "-" else replacing(path)
     with target as file:
-        _write(table, file)
+        _write(rows, file)
         file.flush()
 
 
-def _write(table: ScoreTable, file: BinaryIO) -> None:
-    names = table.names
-    file.write(f"{table.n}\n".encode())
+def _write(rows: Rows, file: BinaryIO) -> None:
+    names = rows.names
+    file.write(f"{len(names)}\n".encode())
+    order = np.argsort(rows.children, kind="stable")
+    ends = np.searchsorted(rows.children[order], np.arange(len(names) + 1))
     for child, name in enumerate(names):
-        rows = table.rows(child)
-        file.write(f"{name} {len(rows)}\n".encode())
-        for start in range(rows.start, rows.stop, CHUNK):
-            part = slice(start, min(start + CHUNK, rows.stop))
-            members, offsets = member_lists(table.masks[part], table.n)
+        own = order[ends[child] : ends[child + 1]]
+        file.write(f"{name} {len(own)}\n".encode())
+        for start in range(0, len(own), CHUNK):
+            part = own[start : start + CHUNK]
+            members, offsets = member_lists(rows.masks[part], len(names))
             parents = [names[u] for u in members.tolist()]
-            ends = offsets.tolist()
+            at = offsets.tolist()
             file.write(
                 "".join(
                     f"{score!r} {hi - lo} {' '.join(parents[lo:hi])}".rstrip() + "\n"
-                    for score, lo, hi in zip(table.scores[part].tolist(), ends, ends[1:], strict=False)
+                    for score, lo, hi in zip(rows.scores[part].tolist(), at, at[1:], strict=False)
                 ).encode()
             )
 

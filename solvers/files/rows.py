@@ -41,7 +41,9 @@ class Rows:
 def member_lists(masks: NDArray[np.uint64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Masks as lists: (members, offsets), the members of row i being members[offsets[i]:offsets[i + 1]], ascending."""
     little = np.ascontiguousarray(masks.astype("<u8", copy=False))
-    bits = np.unpackbits(little.view(np.uint8).reshape(len(masks), -1), axis=1, bitorder="little", count=n)
+    bits = np.unpackbits(
+        little.view(np.uint8).reshape(len(masks), 8 * masks.shape[1]), axis=1, bitorder="little", count=n
+    )
     members = np.nonzero(bits)[1].astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(bits.sum(axis=1, dtype=np.int64))])
     return members, offsets

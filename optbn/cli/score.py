@@ -1,0 +1,249 @@
+"""`optbn score`: Phase I, from data to a score file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from optbn.data.dataset import Dataset
+    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.protocol import LocalScore
+
+
+def complete_score(start: str) -> list[str]:
+    """Names of scores for the shell."""
+    from optbn.scores import SCORES
+
+    return [name for name in SCORES if name.startswith(start)]
+
+
+def score(
+    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .arff file; - is csv from stdin.")],
+    score: Annotated[
+        str,
+        typer.Option(
+            "--score",
+            "-s",
+            help="pcart, pcartp, ft, ftp (any data); bdeu, bds, k2, fnml, qnml (categorical); bge (real); bic, aic.",
+            autocompletion=complete_score,
+        ),
+    ] = "bdeu",
+    max_parents: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--max-parents", "-k", help="The most parents: a number, or NAME=NUMBER for one variable (default 3)."
+        ),
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="A .jkl, .jaa or (all there is to know) .parquet file; - is stdout.")
+    ] = "-",
+    schema: Annotated[str | None, typer.Option(help="A JSON file that declares columns (see optbn describe).")] = None,
+    ess: Annotated[float | None, typer.Option(help="bdeu, bds: the equivalent sample size (default 1).")] = None,
+    max_splits: Annotated[
+        int | None, typer.Option(help="pcart, pcartp: how often a real predictor's range may be halved (default 3).")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other setting of the score, NAME=VALUE; may be repeated.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Threads (default all cores).", min=1)] = None,
+    memory: Annotated[str | None, typer.Option(help="What may be used, 4G say (default half of the machine).")] = None,
+    store: Annotated[
+        str | None, typer.Option(help="A folder that keeps finished work: a stopped run goes on where it was.")
+    ] = None,
+    forbid: Annotated[list[str] | None, typer.Option(help="An arc that may not be, 'A->B'; may be repeated.")] = None,
+    require: Annotated[list[str] | None, typer.Option(help="An arc that must be, 'A->B'; may be repeated.")] = None,
+    tiers: Annotated[
+        str | None, typer.Option(help="A file with a line of names (commas between) per tier, causes first.")
+    ] = None,
+    roots: Annotated[str | None, typer.Option(help="Variables without parents, commas between.")] = None,
+    leaves: Annotated[str | None, typer.Option(help="Variables without children, commas between.")] = None,
+    families: Annotated[
+        str | None,
+        typer.Option(help="Score these only, unpruned: lines 'child: parent, parent', or a score file to score anew."),
+    ] = None,
+) -> None:
+    """Score every candidate parent set of every variable; keep those that no subset matches.
+
+    Examples: optbn score data.csv --score pcart --max-parents 4 -o scores.jkl
+    | optbn score data.csv --families candidates.txt -o scores.jkl
+    """
+    import optbn
+    from optbn.scores import load_score
+    from solvers.files import check_writable
+
+    check_writable(output, _TEXT.get(output))
+    given = {"ess": ess, "max_splits": max_splits} | dict(_setting(text) for text in setting or ())
+    method = load_score(score, **{name: value for name, value in given.items() if value is not None})
+    try:
+        found = optbn.read(data, schema)
+        if families is not None:
+            _refuse(
+                max_parents=max_parents,
+                store=store,
+                forbid=forbid,
+                require=require,
+                tiers=tiers,
+                roots=roots,
+                leaves=leaves,
+            )
+            _only(found, method, families, output, jobs, memory)
+            return
+        constraints: dict[str, Any] = {
+            "max_parents": _limits(max_parents or []),
+            "forbidden": _arcs(forbid),
+            "required": _arcs(require),
+            "tiers": _tiers(tiers) if tiers else (),
+            "roots": _names(roots),
+            "leaves": _names(leaves),
+        }
+        _all(found, method, constraints, output, jobs, memory, store)
+    except KeyboardInterrupt:
+        import sys
+
+        kept = f"; finished work is kept, run the same command to go on with {store}" if store else ""
+        print(f"optbn: interrupted{kept}", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+_TEXT = {"-": "jkl"}
+
+
+def _all(
+    data: Dataset,
+    method: LocalScore,
+    constraints: dict[str, Any],
+    output: str,
+    jobs: int | None,
+    memory: str | None,
+    store: str | None,
+) -> None:
+    """Phase I proper: table to `output`, a line on what it is to stdout."""
+    from optbn.scores.pipeline import describe, score_table
+    from solvers.files import write_table
+
+    with _meter() as progress:
+        table = score_table(data, method, jobs=jobs, memory=memory, store=store, progress=progress, **constraints)
+    write_table(table, output, about=describe(data, method, constraints))
+    if output != "-":
+        print(f"{output}: {len(table):,} parent sets of {table.n} variables kept")
+
+
+def _only(data: Dataset, method: LocalScore, families: str, output: str, jobs: int | None, memory: str | None) -> None:
+    """The listed families, in their order."""
+    from pathlib import Path
+
+    from optbn.errors import UnsupportedError
+    from optbn.scores.families import Families, score_families
+    from solvers.files.jkl import write_rows
+
+    if Path(output).suffix.lower() == ".parquet":
+        raise UnsupportedError(f"{output}: listed families are written unpruned, as .jkl or .jaa")
+    listed = Families.read(families, data.names)
+    with _count_meter() as progress:
+        scores = score_families(data, listed, method, jobs=jobs, memory=memory, progress=progress)
+    write_rows(scores.rows(), output)
+    if output != "-":
+        print(f"{output}: {len(scores):,} families scored")
+
+
+def _refuse(**options: Any) -> None:
+    """Options that make no sense with --families."""
+    from optbn.errors import UnsupportedError
+
+    for name, value in options.items():
+        if value:
+            raise UnsupportedError(f"--{name.replace('_', '-')} does not go with --families, which says what to score")
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """("alpha", 0.5) from "alpha=0.5"."""
+    from optbn.errors import UnsupportedError
+
+    name, equals, value = (part.strip() for part in text.partition("="))
+    try:
+        if not name or not equals:
+            raise ValueError
+        return name.replace("-", "_"), int(value) if value.lstrip("+-").isdecimal() else float(value)
+    except ValueError:
+        raise UnsupportedError(f"--set {text!r}: expected NAME=NUMBER, like alpha=0.5") from None
+
+
+def _limits(texts: list[str]) -> dict[str, int]:
+    """{"*": 3, "A": 1} from ["3", "A=1"]."""
+    from optbn.scores.constraints import ConstraintError
+
+    limits = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.rpartition("="))
+        if not value.isdecimal() or (equals and not name):
+            raise ConstraintError(f"--max-parents {text!r}: expected a number, or NAME=NUMBER")
+        limits[name or "*"] = int(value)
+    return limits
+
+
+def _arcs(texts: list[str] | None) -> list[tuple[str, str]]:
+    from optbn.scores.constraints import parse_arc
+
+    return [parse_arc(text) for text in texts or ()]
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in text.split(",")] if text else []
+
+
+def _tiers(path: str) -> list[list[str]]:
+    """A tier per line that is not blank and not a comment."""
+    with open(path, encoding="utf-8-sig") as file:
+        lines = [line.strip() for line in file]
+    return [_names(line) for line in lines if line and not line.startswith("#")]
+
+
+@contextmanager
+def _meter() -> Iterator[Callable[[ScoreProgress], None] | None]:
+    """Families done, rate, time left and survivors on stderr, when that is a terminal."""
+    with _bar("{task.fields[rate]}, {task.fields[survivors]} kept") as bar:
+        if bar is None:
+            yield None
+            return
+        task = bar.add_task("families", total=None, rate="", survivors="0")
+
+        def show(report: ScoreProgress) -> None:
+            bar.update(
+                task,
+                completed=report.done,
+                total=report.total,
+                rate=f"{report.rate:,.0f}/s",
+                survivors=f"{report.survivors:,}",
+            )
+
+        yield show
+
+
+@contextmanager
+def _count_meter() -> Iterator[Callable[[int, int], None] | None]:
+    """Families done on stderr, when that is a terminal."""
+    with _bar("") as bar:
+        if bar is None:
+            yield None
+            return
+        task = bar.add_task("families", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _bar(extra: str) -> Iterator[Any]:
+    import sys
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(extra))
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        yield bar

@@ -1,0 +1,240 @@
+"""Scoring given families: for those who bring their own candidates.
+
+Families are sorted by predictor set, so that a set listed for many children is counted once, and go to the score in
+the same blocks as a full Phase I: the scores are the same to the last bit. Nothing is pruned and the order is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Dataset
+from optbn.errors import DataError, OptbnError
+from optbn.registry import unknown
+from optbn.scores import load_score
+from optbn.scores.memory import parse_memory
+from optbn.scores.pipeline import BYTES_PER_FAMILY, FIRST_BLOCK, as_dataset, bind, check_data
+from optbn.scores.protocol import BoundScore, LocalScore
+from optbn.scores.spread import check_jobs, spread
+from solvers.files.rows import Rows, member_lists
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """Children and parent sets over named variables: int64[m] and uint64[m, W]."""
+
+    names: tuple[str, ...]
+    children: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+
+    @classmethod
+    def build(cls, names: Sequence[str], families: Iterable[tuple[str, Iterable[str]]]) -> Families:
+        """From (child, parents) pairs of names."""
+        index = {name: v for v, name in enumerate(names)}
+        words = max(1, -(-len(names) // 64))
+        children: list[int] = []
+        masks = bytearray()
+        known: dict[tuple[str, ...], tuple[int, bytes]] = {}  # parent sets recur
+        for child, parents in families:
+            key = tuple(parents)
+            if key not in known:
+                known[key] = _mask(key, index, words, names)
+            mask, packed = known[key]
+            v = index.get(child, -1)
+            if v < 0:
+                raise unknown("variable", child, names)
+            if mask >> v & 1:
+                raise DataError(f"{child!r} is listed as a parent of itself")
+            children.append(v)
+            masks += packed
+        return cls(
+            tuple(names),
+            np.array(children, dtype=np.int64),
+            np.frombuffer(bytes(masks), dtype="<u8").astype(np.uint64).reshape(len(children), words),
+        )
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], names: Sequence[str]) -> Families:
+        """From a file of lines "child: parent, parent" ("#" comments), or a score file whose scores are ignored."""
+        from solvers.files import READERS, read_rows
+
+        if Path(path).suffix.lower().removeprefix(".") in READERS:
+            return cls.of(read_rows(Path(path)), names)
+        line = 0
+
+        def pairs() -> Iterator[tuple[str, list[str]]]:
+            nonlocal line
+            with open(path, encoding="utf-8-sig") as file:
+                for line, text in enumerate(file, 1):  # noqa: B007  messages want the number
+                    text = text.strip()
+                    if not text or text.startswith("#"):
+                        continue
+                    child, colon, parents = text.partition(":")
+                    if not colon:
+                        raise DataError(f"expected 'child: parent, parent', found {text!r}")
+                    yield child.strip(), [name.strip() for name in parents.split(",")] if parents.strip() else []
+
+        try:
+            return cls.build(names, pairs())
+        except OptbnError as error:
+            raise type(error)(f"{path}, line {line}: {error}") from None
+
+    @classmethod
+    def of(cls, rows: Rows, names: Sequence[str]) -> Families:
+        """The families of a score file, its variables matched to `names` by name."""
+        index = {name: v for v, name in enumerate(names)}
+        for name in rows.names:
+            if name not in index:
+                raise unknown("variable", name, names)
+        place = np.array([index[name] for name in rows.names], dtype=np.int64)
+        members, offsets = member_lists(rows.masks, len(rows.names))
+        masks = np.zeros((len(rows), max(1, -(-len(names) // 64))), dtype=np.uint64)
+        owner = np.repeat(np.arange(len(rows)), np.diff(offsets))
+        at = place[members]
+        np.bitwise_or.at(masks, (owner, at // 64), np.uint64(1) << (at % 64).astype(np.uint64))
+        return cls(tuple(names), place[rows.children], masks)
+
+    def __len__(self) -> int:
+        return len(self.children)
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyScores:
+    """Families with their scores, float64[m], in the order they were given."""
+
+    families: Families
+    scores: NDArray[np.float64]
+    bound: BoundScore
+
+    def fitted(self, row: int) -> Any:
+        """The local structure behind one score (the optimal tree, or the table)."""
+        return self.bound.fitted(int(self.families.children[row]), self.parents(row))
+
+    def parents(self, row: int) -> tuple[int, ...]:
+        """The parents of one family, ascending."""
+        members, _ = member_lists(self.families.masks[row : row + 1], len(self.families.names))
+        return tuple(members.tolist())
+
+    def rows(self) -> Rows:
+        """As the rows of a score file."""
+        return Rows(self.families.names, self.families.children, self.families.masks, self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+def score_families(
+    data: Dataset | str | PathLike[str],
+    families: Families | Iterable[tuple[str, Iterable[str]]],
+    score: str | LocalScore = "bdeu",
+    *,
+    jobs: int | None = None,
+    memory: int | str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> FamilyScores:
+    """The scores of the given families, (child, parents) pairs of names or a `Families`.
+
+    `progress` is called with (families done, families in all).
+    """
+    data = as_dataset(data)
+    check_data(data)
+    if not isinstance(families, Families):
+        families = Families.build(data.names, families)
+    elif families.names != data.names:
+        raise DataError("the families are over other variables than the data")
+    method = load_score(score, **settings)
+    limit, threads = parse_memory(memory), check_jobs(jobs)
+    bound = bind(method, data, limit)
+    scores = np.full(len(families), np.nan)
+    done = 0
+    most = max(1, limit // 4 // threads // (BYTES_PER_FAMILY * data.n_variables))
+    for rows, values in spread(_blocks(families, most), lambda block: _score(bound, block), threads):
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            found = FamilyScores(families, scores, bound)
+            row = int(rows[bad[0]])
+            parents = ", ".join(data.names[u] for u in found.parents(row))
+            raise OptbnError(
+                f"the score of {data.names[families.children[row]]!r} with parents {{{parents}}} is {values[bad[0]]}; "
+                "scores must be finite numbers"
+            )
+        scores[rows] = values
+        done += len(rows)
+        if progress is not None:
+            progress(done, len(families))
+    return FamilyScores(families, scores, bound)
+
+
+def score(
+    data: Dataset | str | PathLike[str],
+    child: str,
+    parents: Iterable[str] = (),
+    score: str | LocalScore = "bdeu",
+    **settings: Any,
+) -> float:
+    """The score of one family."""
+    return float(score_families(data, [(child, parents)], score, jobs=1, **settings).scores[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Distinct predictor sets of one size, and the families on them: family `rows[i]` is (sets[at[i]], children[i])."""
+
+    sets: NDArray[np.int32]
+    rows: NDArray[np.int64]
+    at: NDArray[np.int64]
+    children: NDArray[np.int64]
+    n: int
+
+
+def _score(bound: BoundScore, block: _Block) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    wanted = np.zeros((len(block.sets), block.n), dtype=np.bool_)
+    wanted[block.at, block.children] = True
+    return block.rows, bound.block(block.sets, wanted, None)[block.at, block.children]
+
+
+def _blocks(families: Families, most: int) -> Iterator[_Block]:
+    """The families by size, then by predictor set in lexicographic order, in blocks of a bounded number of sets.
+
+    Without knowledge of the speed a block has FIRST_BLOCK sets; see pipeline.py for why blocks exist at all.
+    """
+    n = len(families.names)
+    members, offsets = member_lists(families.masks, n)
+    sizes = np.diff(offsets)
+    for size in np.unique(sizes).tolist():
+        rows = np.flatnonzero(sizes == size)
+        sets = members[offsets[rows][:, None] + np.arange(size)].astype(np.int32).reshape(len(rows), size)
+        order = np.lexsort(sets.T[::-1]) if size else np.arange(len(rows))
+        rows, sets = rows[order], sets[order]
+        fresh = np.ones(len(rows), dtype=np.bool_)
+        fresh[1:] = (sets[1:] != sets[:-1]).any(axis=1)
+        number = np.cumsum(fresh) - 1
+        count = int(number[-1]) + 1
+        step = min(most, FIRST_BLOCK)
+        distinct = sets[fresh]
+        for first in range(0, count, step):
+            lo, hi = np.searchsorted(number, [first, first + step])
+            yield _Block(
+                distinct[first : first + step], rows[lo:hi], number[lo:hi] - first, families.children[rows[lo:hi]], n
+            )
+
+
+def _mask(parents: tuple[str, ...], index: dict[str, int], words: int, names: Sequence[str]) -> tuple[int, bytes]:
+    """A parent set as an integer and as the bytes of its words."""
+    mask = 0
+    for name in parents:
+        if name not in index:
+            raise unknown("variable", name, names)
+        bit = 1 << index[name]
+        if mask & bit:
+            raise DataError(f"the parent {name!r} is listed twice")
+        mask |= bit
+    return mask, mask.to_bytes(8 * words, "little")
