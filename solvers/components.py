@@ -167,7 +167,7 @@ class _Joint:
         def listen(event: Progress) -> None:
             known = self.scores[i] if event.score is None else self.table.units_of(event.score)
             self.take(i, known, event.bound)
-            phase = f"component {i + 1} of {len(self.scores)} {event.phase}".strip()
+            phase = f"component {i + 1} of {len(self.scores)}: {event.phase}" if len(self.scores) > 1 else event.phase
             progress(Progress(self.score, self.bound, event.nodes, budget.elapsed(), phase))
 
         return listen
