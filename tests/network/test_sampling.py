@@ -79,7 +79,7 @@ def test_a_shorter_sample_is_the_beginning_of_a_longer_one(monkeypatch):
 def test_a_row_that_sums_to_less_than_one_never_draws_an_impossible_level():
     domain = Categorical(("a", "b", "c", "d"))
     third = 0.3333333  # published rows look like this
-    cpd = TableCPD(domain, (), (), [third, third, 1 - 2 * third - 9e-7, 0.0])
+    cpd = TableCPD(domain, (), (), [third, third, 1 - 2 * third - 9e-6, 0.0])
     column = BayesianNetwork(("x",), (domain,), (cpd,)).sample(100_000, 1).columns[0]
     assert column.max() == 2
 

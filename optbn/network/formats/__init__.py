@@ -79,7 +79,7 @@ def encode(network: BayesianNetwork, format: str) -> bytes:
 def read_network(path: str | PathLike[str], format: str | None = None, rescale: bool = False) -> BayesianNetwork:
     """The network in a file; the format is that of the extension unless given.
 
-    A row of probabilities may be off by 1e-6 (printed with seven digits, say) and is kept as it stands. One that is
+    A row of probabilities may be off by 1e-5 (printed with six digits, say) and is kept as it stands. One that is
     off by more is refused with its place; `rescale` divides such rows by their sum instead.
     """
     format = format or format_of(path)

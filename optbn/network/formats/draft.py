@@ -19,7 +19,7 @@ from optbn.data.dataset import Categorical
 from optbn.errors import NetworkError
 from optbn.network.cpds import CPD, TableCPD
 from optbn.network.formats.scanner import one_line
-from optbn.network.leaves import CategoricalLeaves
+from optbn.network.leaves import SUM_TOLERANCE, CategoricalLeaves
 from optbn.network.network import BayesianNetwork
 
 LARGEST_TABLE = 1 << 27  # entries; 1 GB
@@ -146,7 +146,7 @@ def split_property(text: str) -> tuple[str, str] | None:
 def _rescaled(name: str, factor: Factor) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
         totals = factor.rows.sum(axis=1)
-        off = ~(np.abs(totals - 1.0) <= 1e-6)
+        off = ~(np.abs(totals - 1.0) <= SUM_TOLERANCE)
         usable = np.isfinite(totals) & (totals > 0) & (factor.rows >= 0).all(axis=1)
     if (off & ~usable).any():
         row = int(np.argmax(off & ~usable))

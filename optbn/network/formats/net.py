@@ -1,7 +1,7 @@
 """Hugin NET: what Hugin, SamIam, GeNIe and bnlearn write.
 
     net { key = value; ... }
-    node NAME { states = ("level" ...); key = value; ... }
+    node NAME { states = ("level" ...); key = value; ... }     (some programs leave out the quotes)
     potential ( CHILD | PARENT ... ) { data = (( p ... )( p ... )); key = value; ... }
 
 `data` is nested by the parents in their order, the child innermost, so without its parentheses it is the table with
@@ -25,7 +25,8 @@ _WORD = re.compile(rf"{QUOTED}|[^\s(){{}}\[\];,|=\"]++")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
 _VALUE = re.compile(rf"((?:[^\";{{}}]++|{QUOTED})*+);")
-_STRINGS = re.compile(rf"\(\s*((?:{QUOTED}\s*,?\s*)*+)\)")
+_LEVELS = re.compile(rf"\(((?:{QUOTED}|[^();{{}}\"]++)*+)\)")
+_LEVEL = re.compile(rf"{QUOTED}|[^\s,\"]++")
 _NUMBERS = re.compile(r"([^;{}\"]*+);")
 _DATA, _MODEL, _STATES, _NAME = map(
     re.compile, (r"data\s*=", r"model_(?:nodes|data)\b", r"states\s*=", r"optbn_name\s*=")
@@ -98,8 +99,8 @@ def _node(scan: Scanner, draft: Draft, names: dict[str, str]) -> None:
         if scan.match(_STATES):
             if states is not None:
                 scan.fail(f"one list of states of {identifier!r}", at, "a second")
-            listed = scan.need(_STRINGS, '("level" "level" ...)')[1]
-            states = [unquote(token) for token in re.findall(QUOTED, listed)]
+            listed = scan.need(_LEVELS, '("level" "level" ...)')[1]
+            states = [unquote(token) for token in _LEVEL.findall(listed)]
             scan.expect(";")
         elif scan.match(_NAME):
             name = unquote(scan.need(re.compile(QUOTED), "a quoted name")[0])
