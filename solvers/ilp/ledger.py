@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from solvers.clusters import Ascent
 from solvers.ilp.families import Families
-from solvers.ilp.kernels.families import subtract_rows
 from solvers.ilp.rows import Cluster, Entries, Row
 from solvers.table import ScoreTable, mask_members
 
@@ -105,16 +104,10 @@ class Ledger:
         for (row, y), (_, value) in zip(stage.rows, entries, strict=True):
             largest += float(y) * max(float(row.rhs), float(value.max(initial=0)))
         adjusted = families.units.copy()
-        if bits == 0 and largest < LARGEST:
-            starts = np.cumsum([0, *(len(index) for index, _ in entries)]).astype(np.int64)
-            none = np.zeros(0, dtype=np.int64)
-            index = np.concatenate([none, *(index for index, _ in entries)])
-            value = np.concatenate([none, *(value for _, value in entries)])
-            subtract_rows(adjusted, starts, index, value, np.array([y for _, y in stage.rows], dtype=np.int64))
-        else:  # Python's integers: slow, used for the last step only, where few families are left
+        if bits or largest >= LARGEST:  # Python's integers: slow, for the last step only, where few families are left
             adjusted = adjusted.astype(object) << bits
-            for (_, y), (index, value) in zip(stage.rows, entries, strict=True):
-                adjusted[index] -= y * value.astype(object)
+        for (_, y), (index, value) in zip(stage.rows, entries, strict=True):
+            adjusted[index] -= value.astype(adjusted.dtype) * y
         left: list[list[int]] = [
             adjusted[lo:hi][self.alive[lo:hi]].tolist() for lo, hi in itertools.pairwise(families.offsets.tolist())
         ]

@@ -27,6 +27,8 @@ from solvers.ilp.separate import Point, violated_clusters
 from solvers.protocol import Budget
 
 NEW_COLUMNS = 15  # per child and round
+FIRST_COLUMNS = 60  # per child at most
+FIRST_ROWS = 1000  # of the ascents at most
 PRICED_ENOUGH = 0.02  # of the gap: what missing columns may be worth before the LP is solved again at once
 DEAD_ENOUGH = 0.1  # of the columns
 
@@ -113,12 +115,13 @@ class Root:
             lp.delete_columns(~keep)
         tolerance = 1e-7 * lp.scale
         missing = np.flatnonzero(ledger.alive & (column_costs == far) & (costs < least[families.children] - tolerance))
-        if len(missing):
-            child = families.children[missing]
-            order = np.lexsort((costs[missing], child))
-            missing, child = missing[order], child[order]
-            rank = np.arange(len(missing)) - np.searchsorted(child, child)
-            lp.add_columns(missing[rank < NEW_COLUMNS])
+        if not len(missing):
+            return 0.0  # complete: what a rounded reduced cost still lacks is not to be had from columns
+        child = families.children[missing]
+        order = np.lexsort((costs[missing], child))
+        missing, child = missing[order], child[order]
+        rank = np.arange(len(missing)) - np.searchsorted(child, child)
+        lp.add_columns(missing[rank < NEW_COLUMNS])
         return float(np.maximum(least, 0)[np.diff(families.offsets) > 0].astype(np.float64).sum())
 
     def _separate(self, point: Point) -> list[tuple[Row, Entries]]:
@@ -175,14 +178,18 @@ def first_relaxation(
 ) -> Relaxation:
     """The LP to begin with: families of small reduced cost, each child's best and smallest, pairs and clusters."""
     families = ledger.families
-    start = nearness < near * max(1, ledger.gap)
+    by_child = np.lexsort((nearness, families.children))
+    rank = np.empty(len(families), dtype=np.int64)
+    rank[by_child] = np.arange(len(families)) - np.repeat(families.offsets[:-1], np.diff(families.offsets))
+    start = (nearness < near * max(1, ledger.gap)) & (rank < FIRST_COLUMNS)
     smallest = np.lexsort((families.sizes, families.children))
     start[smallest[families.offsets[:-1]]] = True
     start[families.offsets[:-1]] = True
     start[families.positions(ledger.rows)] = True
     costs = reduced_costs(families.offsets, families.units)
     lp = Relaxation(families, np.flatnonzero(start), costs, typical)
-    lp.add_rows([*two_cycles(families, lp.columns), *(c for c in clusters if len(c.members) > 2)])
+    larger = [cluster for cluster in clusters if len(cluster.members) > 2]
+    lp.add_rows([*two_cycles(families, lp.columns), *larger[:FIRST_ROWS]])
     return lp
 
 

@@ -39,7 +39,7 @@ class Cluster:
         inside[list(self.members)] = True
         index = np.empty(len(families), dtype=np.int64)
         count = cluster_entries(families.offsets, families.starts, families.parents, inside, index)
-        return index[:count].copy(), np.ones(count, dtype=np.int64)
+        return index[:count].copy(), np.broadcast_to(np.int64(1), count)
 
     def evidence(self, families: Families, multiplier: int) -> ClusterRow:
         """The row as the checker reads it."""

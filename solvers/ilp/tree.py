@@ -3,8 +3,8 @@
 One binary per family, one equation per child, the root's rows. Costs are (incumbent's units at the child - units), in
 the root's scale, so that the incumbent is 0 and SCIP's relative tolerances act on small numbers. Acyclicity is a
 constraint handler of our own: at the root it separates clusters and local cuts in every round, in the tree at every
-`frequency`-th node, and it rejects cyclic integral points with a cluster. What SCIP proves, it proves in floating point:
-an answer from here is evidence `Exhausted` with a tolerance. Whatever it says, graphs go through the exact ledger.
+`frequency`-th node, and it rejects cyclic integral points with a cluster. What SCIP proves, it proves in floating
+point: an answer from here is evidence `Exhausted` with a tolerance. Whatever it says, graphs go through the ledger.
 
 What is easy to get wrong, each with a test in tests/ilp/test_tree.py:
   - symmetry handling stays off: SCIP sees symmetries of the relaxation, which its lazy constraint does not have, and

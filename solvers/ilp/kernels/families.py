@@ -72,13 +72,3 @@ def cluster_entries(offsets, starts, parents, inside, index):
                         count += 1
                         break
     return count
-
-
-@njit(cache=True, nogil=True)
-def subtract_rows(adjusted, starts, index, value, multipliers):
-    """adjusted[index[k]] -= multipliers[r] value[k] for every entry k of every row r, in integers, in place."""
-    for r in range(len(multipliers)):
-        y = multipliers[r]
-        if y != 0:
-            for k in range(starts[r], starts[r + 1]):
-                adjusted[index[k]] -= y * value[k]
