@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.data.arrow import from_texts, to_numpy
 from optbn.data.dataset import Categorical, Real, code_dtype
 from optbn.data.missing import Encoded
 from optbn.data.schema import FEW, Declared, Kind, Mixed, infer, is_number, level_order, parse_number
@@ -230,6 +231,7 @@ class RealColumn:
         self.place = place
         self.domain = domain
         self.tokens = tokens
+        self.absent_texts = from_texts(sorted(tokens))
         self.declared = declared
         self.low, self.high = np.inf, -np.inf
         self.n_missing = 0
@@ -249,7 +251,7 @@ class RealColumn:
         elif pa.types.is_null(kind):
             values = np.full(len(array), np.nan)
         elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-            values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            values = to_numpy(array.cast(pa.float64(), safe=False), np.nan)
         else:
             raise self.place.error(f"values of type {kind}, expected numbers; turn them into numbers first")
         self._check(values, first_row)
@@ -279,9 +281,9 @@ class RealColumn:
 
         values: NDArray[np.float64]
         try:
-            absent = pc.is_in(texts, value_set=pa.array(sorted(self.tokens), texts.type))
-            plain = pc.if_else(absent, pa.scalar(None, texts.type), texts)
-            values = plain.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            absent = pc.is_in(texts, value_set=self.absent_texts.cast(texts.type))
+            plain = pc.if_else(absent, pa.nulls(1, texts.type)[0], texts)
+            values = to_numpy(plain.cast(pa.float64()), np.nan)
             if not pc.any(pc.match_substring_regex(plain, r"^[+-]?0[0-9]+$|[nN]")).as_py():
                 return values
         except pa.ArrowException:
@@ -324,9 +326,8 @@ def _indices(array: Any) -> NDArray[Any]:
 
     indices = array.indices
     if indices.null_count:
-        indices = indices.cast(pa.int64()).fill_null(len(array.dictionary))
-    values: NDArray[Any] = indices.to_numpy(zero_copy_only=False)
-    return values
+        indices = indices.cast(pa.int64())
+    return to_numpy(indices, len(array.dictionary))
 
 
 def _texts(place: Place, array: Any, first_row: int) -> tuple[list[str], NDArray[Any]]:
@@ -343,10 +344,10 @@ def _texts(place: Place, array: Any, first_row: int) -> tuple[list[str], NDArray
         array = array.dictionary_encode()
     indices, words = _indices(array), array.dictionary
     if of.is_floating(words.type):  # a number declared to have levels
-        absent = np.append(np.isnan(words.to_numpy(zero_copy_only=False)), True)
+        absent = np.append(np.isnan(to_numpy(words.cast(pa.float64()), np.nan)), True)
         indices = np.where(absent[indices], len(words), indices)
     if words.null_count:  # a null among the values of a dictionary
-        absent = np.append(words.is_null().to_numpy(zero_copy_only=False), True)
+        absent = np.append(to_numpy(words.is_null().cast(pa.uint8())), 1).astype(bool)
         indices = np.where(absent[indices], len(words), indices)
         words = words.fill_null("") if _is_text(words.type) else words
     if not _is_text(words.type):

@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.data.arrow import to_arrow
+from optbn.data.arrow import from_numpy, from_texts, to_arrow
 from optbn.data.dataset import Categorical, Dataset
 from optbn.errors import DataError
 from optbn.registry import unknown
@@ -54,13 +54,12 @@ def _writer(format: str) -> Callable[[Dataset, Any], None]:
 def _csv(data: Dataset, file: IO[bytes], delimiter: str = ",") -> None:
     """Rows as text. Levels are quoted once, beforehand; Arrow joins the fields of each row, and with the line end as
     part of the last field the joined rows lie in memory as the file wants them."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     file.write((delimiter.join(_quoted(name, delimiter) for name in data.names) + "\n").encode())
     ends = [""] * (data.n_variables - 1) + ["\n"]
     tables = [
-        pa.array([_quoted(level, delimiter) + end for level in domain.levels], pa.string())
+        from_texts(_quoted(level, delimiter) + end for level in domain.levels)
         if isinstance(domain, Categorical)
         else None
         for domain, end in zip(data.domains, ends, strict=True)
@@ -68,10 +67,10 @@ def _csv(data: Dataset, file: IO[bytes], delimiter: str = ",") -> None:
     for start in range(0, data.n_rows, ROWS):
         part = data.take(slice(start, start + ROWS))
         fields = [
-            _decimals(values, end) if table is None else table.take(pa.array(values))
+            _decimals(values, end) if table is None else table.take(from_numpy(values))
             for table, values, end in zip(tables, part.columns, ends, strict=True)
         ]
-        _, _, joined = pc.binary_join_element_wise(*fields, pa.scalar(delimiter)).buffers()
+        _, _, joined = pc.binary_join_element_wise(*fields, *from_texts([delimiter])).buffers()
         file.write(joined)
 
 
@@ -80,9 +79,10 @@ def _decimals(values: NDArray[np.float64], end: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = pa.array(values).cast(pa.string())
+    texts = from_numpy(values).cast(pa.string())
     whole = pc.match_substring_regex(texts, "^-?[0-9]+$")
-    return pc.binary_join_element_wise(texts, pc.if_else(whole, ".0" + end, end), pa.scalar(""))
+    with_point, without, nothing = from_texts([".0" + end, end, ""])
+    return pc.binary_join_element_wise(texts, pc.if_else(whole, with_point, without), nothing)
 
 
 def _tsv(data: Dataset, file: IO[bytes]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import logging
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -387,3 +389,19 @@ def test_the_plain_reader_refuses_the_same() -> None:
             read_csv(text)
         with pytest.raises(DataError):
             csv(text)
+
+
+def test_reading_and_writing_leave_pandas_alone(tmp_path: Path) -> None:
+    """Arrow imports it in passing, which costs more time and memory than most data."""
+    code = """
+import io, sys, optbn
+from optbn.data.write import write
+lines = b"a,b,c,d\\n" + b"".join(b"%d,x,%d.5,\\n%d,y,1,z\\n" % (i, i, i) for i in range(30))
+data = optbn.read(io.BytesIO(lines), missing="as_level")
+for ending in ("csv", "parquet", "arrow"):
+    write(data, f"{sys.argv[1]}/d.{ending}")
+    assert optbn.read(f"{sys.argv[1]}/d.{ending}", data.schema) == data
+    assert len(next(optbn.Dataset.batches(f"{sys.argv[1]}/d.{ending}"))) == 60
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
