@@ -122,21 +122,26 @@ class _Sweep:
         layers: list[list[int]] = [[] for _ in range(self.top + 1)]
         for top in range(1 << self.top):
             layers[top.bit_count()].append(top)
-        with ThreadPoolExecutor(self.threads) as pool:
+        pool = ThreadPoolExecutor(self.threads)
+        try:
             for layer in layers:
-                if self.threads == 1:
-                    sizes: Iterator[int] = map(self._sweep, layer)
-                else:
-                    sizes = (future.result() for future in as_completed([pool.submit(self._sweep, t) for t in layer]))
-                while not budget.exhausted():
-                    size = next(sizes, 0)
-                    if not size:
-                        break
+                if budget.exhausted():
+                    return
+                for size in self._sizes(pool, layer):
                     self.done += size
                     yield
-                else:
-                    pool.shutdown(cancel_futures=True)
-                    return
+                    if budget.exhausted():
+                        return
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _sizes(self, pool: ThreadPoolExecutor, layer: list[int]) -> Iterator[int]:
+        """Sweep a layer, on the pool if there are several threads; yields what each top part has filled."""
+        if self.threads == 1:
+            yield from map(self._sweep, layer)
+        else:
+            for future in as_completed([pool.submit(self._sweep, top) for top in layer]):
+                yield future.result()
 
     def _sweep(self, top: int) -> int:
         """One top part; returns the number of subsets filled."""
