@@ -12,6 +12,7 @@ from typing import Any
 
 from optbn.errors import NetworkError
 from optbn.network.equivalence import Cpdag, essential_graph
+from optbn.network.files import replacing
 from optbn.registry import unknown
 
 
@@ -152,7 +153,8 @@ def write_structure(structure: Structure, path: str | PathLike[str]) -> None:
     import msgspec
 
     content = {"format": FORMAT, "parents": {name: structure.parents(name) for name in structure.names}}
-    Path(path).write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n")
+    with replacing(path) as partial:
+        partial.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n")
 
 
 def read_structure(path: str | PathLike[str]) -> Structure:

@@ -115,6 +115,31 @@ def independences(parents: Sequence[Sequence[int]]) -> tuple[frozenset, frozense
     return skeleton, colliders
 
 
+def meek_essential_graph(parents: Sequence[Sequence[int]]) -> tuple[set, set]:
+    """(arcs, edges u < v): skeleton and v-structures, closed under Meek's three rules (1995)."""
+    n = len(parents)
+    skeleton, colliders = independences(parents)
+    arcs = {(u, v) for pair, v in colliders for u in pair}
+    while True:
+        new = set()
+        for a, b in itertools.permutations(range(n), 2):
+            if frozenset((a, b)) not in skeleton or (a, b) in arcs or (b, a) in arcs:
+                continue
+            others = [c for c in range(n) if c not in (a, b)]
+            chain = any((c, a) in arcs and frozenset((c, b)) not in skeleton for c in others)
+            path = any((a, c) in arcs and (c, b) in arcs for c in others)
+            into = [c for c in others if (c, b) in arcs and frozenset((a, c)) in skeleton]
+            into = [c for c in into if (a, c) not in arcs and (c, a) not in arcs]
+            kite = any(frozenset(pair) not in skeleton for pair in itertools.combinations(into, 2))
+            if chain or path or kite:
+                new.add((a, b))
+        if not new:
+            break
+        arcs |= new
+    directed = {frozenset(arc) for arc in arcs}
+    return arcs, {tuple(sorted(pair)) for pair in skeleton - directed}
+
+
 def random_network(rng: np.random.Generator, n: int, max_parents: int = 3) -> BayesianNetwork:
     """A discrete network with random levels, arcs (parents may stand anywhere in the order) and tables."""
     names = [f"x{i}" for i in range(n)]

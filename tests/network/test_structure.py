@@ -7,7 +7,7 @@ import pytest
 
 from optbn.errors import NetworkError, UnknownNameError
 from optbn.network.structure import Structure, read_structure, write_structure
-from tests.naive.network import all_dags, independences
+from tests.naive.network import all_dags, independences, meek_essential_graph
 
 
 def test_essential_graphs_of_all_dags_on_four_nodes():
@@ -26,14 +26,29 @@ def test_essential_graphs_of_all_dags_on_four_nodes():
             assert (cpdag.arcs, cpdag.edges) == (always, undirected)
 
 
+def test_essential_graphs_of_larger_dags_by_meeks_rules():
+    rng = np.random.default_rng(2)
+    for density in (0.15, 0.3, 0.5, 0.8):
+        for _ in range(15):
+            parents = random_parents(rng, 11, density)
+            cpdag = Structure(tuple(map(str, range(11))), parents).to_cpdag()
+            assert (cpdag.arcs, cpdag.edges) == meek_essential_graph(parents)
+
+
+def random_parents(rng, n, density):
+    order = rng.permutation(n).tolist()
+    parents = [()] * n
+    for i, v in enumerate(order):
+        parents[v] = tuple(p for p in order[:i] if rng.random() < density)
+    return tuple(parents)
+
+
 def test_essential_graph_does_not_depend_on_names():
     rng = np.random.default_rng(1)
     for _ in range(20):
         n = 12
-        order = rng.permutation(n)
-        parents = [tuple(int(p) for p in order[:i] if rng.random() < 0.3) for i in range(n)]
-        parents = [parents[list(order).index(v)] for v in range(n)]
-        cpdag = Structure(tuple(map(str, range(n))), tuple(parents)).to_cpdag()
+        parents = random_parents(rng, n, 0.3)
+        cpdag = Structure(tuple(map(str, range(n))), parents).to_cpdag()
         relabel = rng.permutation(n)
         moved = [()] * n
         for v in range(n):
