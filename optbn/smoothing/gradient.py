@@ -21,8 +21,12 @@ loss against a = 1. Ordered from the leaves up, G factors without fill, for a ro
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +65,8 @@ class Gradient:
             strength = np.append(np.full(problem.size - 1, float(self.alpha)), 0.0)
         else:
             whole_counts(tree, "gradient")
-            strength, diagnostics = _learned(problem, PENALTIES if self.penalty is None else (self.penalty,))
+            with _one_blas_thread():
+                strength, diagnostics = _learned(problem, PENALTIES if self.penalty is None else (self.penalty,))
         probabilities, unseen = np.empty_like(tree.counts), np.empty_like(tree.counts)
         combine(strength, tree.counts, tree.totals, problem.parent, problem.place, probabilities, unseen)
         return Estimate(probabilities, unseen, diagnostics={**diagnostics, "strength": strength})
@@ -136,8 +141,29 @@ class Problem(NamedTuple):
         return self.size - penalty * inverse_trace
 
 
+_BLAS = threading.Lock()
+
+
+@cache
+def _blas() -> Any:
+    import scipy.optimize  # its BLAS must be there to be found  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """L-BFGS calls BLAS for vectors of a few numbers, and waking its threads costs twenty times the work.
+
+    The number of threads belongs to the whole process: one at a time may change it and put it back.
+    """
+    with _BLAS, _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
 def _learned(problem: Problem, penalties: tuple[float, ...]) -> tuple[NDArray[np.float64], dict[str, float]]:
-    """The strengths under the best of the penalties, and what was found."""
+    """The strengths under the best of the penalties, each found from the one before, and what was found."""
     from scipy.optimize import minimize
 
     start = np.zeros(problem.size)
