@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -57,7 +57,11 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     stream: Any = _AsCsv(text.where, lines)
     rows = Text(text.where, stream, None)
     tokens = ("?",) if options.tokens == TOKENS else options.tokens
-    return Source(text.where, tuple(names), parse(rows, names, ","), declared, tokens=tokens, position=text.position)
+
+    def parsed(wanted: Sequence[str]) -> Iterator[Any]:
+        return parse(rows, names, wanted, ",")
+
+    return Source(text.where, tuple(names), parsed, declared, tokens=tokens, position=text.position)
 
 
 def _declaration(kind: str) -> Declared | None:

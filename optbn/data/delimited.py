@@ -68,8 +68,11 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
                 text.where,
                 len(names),
             )
-    batches = parse(text, names, delimiter, blank_follows)
-    return Source(text.where, names, batches, tokens=options.tokens, position=text.position)
+
+    def parsed(wanted: Sequence[str]) -> Iterator[Any]:
+        return parse(text, names, wanted, delimiter, blank_follows)
+
+    return Source(text.where, names, parsed, tokens=options.tokens, position=text.position)
 
 
 def open_text(path: Path | str | IO[bytes], encoding: str) -> Text:
@@ -82,8 +85,10 @@ def open_text(path: Path | str | IO[bytes], encoding: str) -> Text:
     return Text(name if isinstance(name, str) else "the stream", path, None, encoding)
 
 
-def parse(text: Text, names: Sequence[str], delimiter: str, blank_follows: bool = False) -> Iterator[Any]:
-    """Record batches of dictionary columns from what is left of the text."""
+def parse(
+    text: Text, names: Sequence[str], wanted: Sequence[str], delimiter: str, blank_follows: bool = False
+) -> Iterator[Any]:
+    """Record batches of dictionary columns from what is left of the text, of the wanted ones among its columns."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -95,12 +100,15 @@ def parse(text: Text, names: Sequence[str], delimiter: str, blank_follows: bool 
 
     texts = pa.dictionary(pa.int32(), pa.string())
     block = min(max(BLOCK_BYTES, BLOCK_ROWS * text.row_length), 2 * LONGEST_ROW)
-    internal = [str(i) for i in range(len(names))]  # so that the parser need not care about names
+    internal = {name: str(i) for i, name in enumerate(names)}  # so that the parser need not care about names
+    included = [internal[name] for name in wanted]
     columns: list[Any] = []
     try:
         reader = pyarrow.csv.open_csv(
             pa.PythonFile(text, mode="r"),
-            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=block, column_names=internal),
+            read_options=pyarrow.csv.ReadOptions(
+                use_threads=False, block_size=block, column_names=[*internal.values()]
+            ),
             parse_options=pyarrow.csv.ParseOptions(
                 delimiter=delimiter,
                 newlines_in_values=True,
@@ -108,14 +116,15 @@ def parse(text: Text, names: Sequence[str], delimiter: str, blank_follows: bool 
                 invalid_row_handler=refuse,
             ),
             convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(internal, texts),
+                column_types=dict.fromkeys(included, texts),
+                include_columns=included,
                 check_utf8=False,
                 strings_can_be_null=False,
             ),
         )
         for batch in reader:
             columns = [_without_blank(column) if blank_follows else column for column in batch.columns]
-            yield pa.RecordBatch.from_arrays(columns, names=list(names))
+            yield pa.RecordBatch.from_arrays(columns, names=list(wanted))
     except (pa.ArrowException, OSError) as error:
         if text.trouble:
             raise text.trouble from None

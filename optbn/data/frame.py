@@ -3,7 +3,7 @@ so they are read by the same rule as a parquet file with the same columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,5 +96,8 @@ def _read_table(where: str, table: Any, schema: SchemaLike, missing: MissingLike
 
     declared, levels_given = declarations(where, table.schema)
     names = tuple(table.schema.names)
-    batches = iter(table.to_batches(max_chunksize=ROWS))
-    return read_source(Source(where, names, batches, declared, levels_given), schema, missing=missing)
+
+    def rows(wanted: Sequence[str]) -> Iterator[Any]:
+        return iter(table.select(list(wanted)).to_batches(max_chunksize=ROWS))
+
+    return read_source(Source(where, names, rows, declared, levels_given), schema, missing=missing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,31 +12,37 @@ from optbn.errors import DataError
 
 
 def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
-    """A file, or a stream of the streaming format."""
+    """A file or a binary stream, of the file format or the streaming format."""
     import pyarrow as pa
 
-    if isinstance(path, Path):
-        where = str(path)
-        with path.open("rb") as file:
-            filed = file.read(6) == b"ARROW1"
-    else:
-        where, filed = "the stream", False
+    where = str(path) if isinstance(path, Path) else "the stream"
     try:
-        reader: Any = (pa.ipc.open_file if filed else pa.ipc.open_stream)(pa.OSFile(where) if filed else path)
+        stream = pa.OSFile(where) if isinstance(path, Path) else pa.BufferReader(_content(where, path))
+        filed = stream.read(6) == b"ARROW1"
+        stream.seek(0)
+        reader: Any = (pa.ipc.open_file if filed else pa.ipc.open_stream)(stream)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{where}: not a readable Arrow file ({reason(error)})") from None
+    done = 0
+
+    def rows(wanted: Sequence[str]) -> Iterator[Any]:
+        nonlocal done
+        try:
+            for batch in map(reader.get_batch, range(reader.num_record_batches)) if filed else reader:
+                done += 1
+                yield batch.select(list(wanted))
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{where}: damaged Arrow file ({reason(error)})") from None
+
+    def position() -> tuple[int, int | None]:
+        return done, reader.num_record_batches if filed else None
+
     declared, levels_given = declarations(where, reader.schema)
-    return Source(where, tuple(reader.schema.names), _batches(where, reader, filed), declared, levels_given)
+    return Source(where, tuple(reader.schema.names), rows, declared, levels_given, position=position)
 
 
-def _batches(where: str, reader: Any, filed: bool) -> Iterator[Any]:
-    import pyarrow as pa
-
-    try:
-        if filed:
-            for i in range(reader.num_record_batches):
-                yield reader.get_batch(i)
-        else:
-            yield from reader
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{where}: damaged Arrow file ({reason(error)})") from None
+def _content(where: str, stream: Any) -> bytes:
+    content = stream.read() if hasattr(stream, "read") else None
+    if not isinstance(content, bytes):
+        raise DataError(f"{where}: expected a path or a binary stream")
+    return content

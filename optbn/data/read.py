@@ -151,7 +151,7 @@ def _blocks(
 ) -> Iterator[Dataset]:
     """The datasets of consecutive rows."""
     done = 0
-    for group in _groups(source.batches, rows):
+    for group in _groups(source.rows(list(said)), rows):
         encoder = Encoder(source.where, said, source.levels_given, source.tokens, first_row=done)
         for batch in group:
             encoder.add(batch)
@@ -186,7 +186,7 @@ def _take_all(
     """All columns encoded; stops early when what is still to come would not fit into memory."""
     encoder = Encoder(source.where, said, source.levels_given, source.tokens, keep)
     check_at = 1
-    for batch in source.batches:
+    for batch in source.rows(list(said)):
         encoder.add(batch)
         done, total = source.position()
         if total and encoder.rows >= check_at:

@@ -7,7 +7,7 @@ A file that is plainly something else than its name says is refused at once, fro
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,16 +68,16 @@ class Options:
 class Source:
     """A table about to be read, once.
 
+    rows          record batches with (at least) the columns named
     declared      what the file says about its columns; the user's schema goes first
     levels_given  columns whose dictionary of levels is a declaration: is it ordered?
     tokens        texts that stand for a missing value
-    rows          how many there are, where that is known before reading
-    position      (bytes or rows done, of how many), for progress and for planning memory
+    position      (how much is done, of how much), in bytes or rows; for progress and for planning memory
     """
 
     where: str
     names: tuple[str, ...]
-    batches: Iterator[Any]
+    rows: Callable[[Sequence[str]], Iterator[Any]]
     declared: Mapping[str, Declared] = field(default_factory=dict)
     levels_given: Mapping[str, bool] = field(default_factory=dict)
     tokens: tuple[str, ...] = ()

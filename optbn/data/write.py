@@ -1,4 +1,4 @@
-"""Writing a Dataset: csv and tsv for everybody, parquet and Arrow with the schema inside.
+"""Writing a Dataset, or a stream of them: csv and tsv for everybody, parquet and Arrow with the schema inside.
 
 Text is quoted only where it must be. A csv file holds the levels that occur, so the schema should go with it when the
 others matter (`data.schema.save`); parquet and Arrow files come back exactly as they were.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,13 +23,17 @@ from optbn.registry import unknown
 ROWS = 65_536
 
 
-def write(data: Dataset, path: str | os.PathLike[str] | IO[bytes], format: str | None = None) -> None:
-    """Write the data to a file, by its ending unless `format` says it; "-" is csv to stdout, as is a binary stream."""
+def write(
+    data: Dataset | Iterable[Dataset], path: str | os.PathLike[str] | IO[bytes], format: str | None = None
+) -> None:
+    """Write the data to a file, by its ending unless `format` says it; "-" is csv to stdout, as is a binary stream.
+    Several datasets with the same columns are written one after the other, as they come."""
+    blocks = _blocks(data)
     if hasattr(path, "write"):
-        _writer(format or "csv")(data, path)
+        _writer(format or "csv")(blocks, path)
         return
     if path == "-":
-        _writer(format or "csv")(data, sys.stdout.buffer)
+        _writer(format or "csv")(blocks, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
     path = Path(path)
@@ -42,36 +46,61 @@ def write(data: Dataset, path: str | os.PathLike[str] | IO[bytes], format: str |
     if not path.parent.is_dir():
         raise DataError(f"{path}: there is no folder {path.parent}")
     with path.open("wb") as file:
-        writer(data, file)
+        writer(blocks, file)
 
 
-def _writer(format: str) -> Callable[[Dataset, Any], None]:
+def _blocks(data: Dataset | Iterable[Dataset]) -> Iterator[Dataset]:
+    """Datasets of moderate size; the first may have no rows, so that there is always one."""
+    whole = [data] if isinstance(data, Dataset) else data
+    first = None
+    for one in whole:
+        if first is None:
+            first = one
+            yield one.take(slice(0))
+        if (one.names, one.domains) != (first.names, first.domains):
+            raise DataError("the datasets to write into one file differ in their columns")
+        for start in range(0, one.n_rows, ROWS):
+            yield one.take(slice(start, start + ROWS))
+    if first is None:
+        raise DataError("there is no dataset to write")
+
+
+def _writer(format: str) -> Callable[[Iterator[Dataset], Any], None]:
     if format not in WRITERS:
         raise unknown("data format to write", format, WRITERS)
     return WRITERS[format]
 
 
-def _csv(data: Dataset, file: IO[bytes], delimiter: str = ",") -> None:
+def _csv(blocks: Iterator[Dataset], file: IO[bytes], delimiter: str = ",") -> None:
     """Rows as text. Levels are quoted once, beforehand; Arrow joins the fields of each row, and with the line end as
     part of the last field the joined rows lie in memory as the file wants them."""
     import pyarrow.compute as pc
 
-    file.write((delimiter.join(_quoted(name, delimiter) for name in data.names) + "\n").encode())
-    ends = [""] * (data.n_variables - 1) + ["\n"]
+    first = next(blocks)
+    file.write((delimiter.join(_quoted(name, delimiter) for name in first.names) + "\n").encode())
+    ends = [""] * (first.n_variables - 1) + ["\n"]
     tables = [
         from_texts(_quoted(level, delimiter) + end for level in domain.levels)
         if isinstance(domain, Categorical)
         else None
-        for domain, end in zip(data.domains, ends, strict=True)
+        for domain, end in zip(first.domains, ends, strict=True)
     ]
-    for start in range(0, data.n_rows, ROWS):
-        part = data.take(slice(start, start + ROWS))
+    for block in blocks:
         fields = [
             _decimals(values, end) if table is None else table.take(from_numpy(values))
-            for table, values, end in zip(tables, part.columns, ends, strict=True)
+            for table, values, end in zip(tables, block.columns, ends, strict=True)
         ]
         _, _, joined = pc.binary_join_element_wise(*fields, *from_texts([delimiter])).buffers()
         file.write(joined)
+
+
+def _tsv(blocks: Iterator[Dataset], file: IO[bytes]) -> None:
+    _csv(blocks, file, "\t")
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    plain = text and text.strip() == text and not any(c in text for c in (delimiter, '"', "\n", "\r"))
+    return text if plain else '"' + text.replace('"', '""') + '"'
 
 
 def _decimals(values: NDArray[np.float64], end: str) -> Any:
@@ -85,30 +114,28 @@ def _decimals(values: NDArray[np.float64], end: str) -> Any:
     return pc.binary_join_element_wise(texts, pc.if_else(whole, with_point, without), nothing)
 
 
-def _tsv(data: Dataset, file: IO[bytes]) -> None:
-    _csv(data, file, "\t")
-
-
-def _quoted(text: str, delimiter: str) -> str:
-    plain = text and text.strip() == text and not any(c in text for c in (delimiter, '"', "\n", "\r"))
-    return text if plain else '"' + text.replace('"', '""') + '"'
-
-
-def _parquet(data: Dataset, file: IO[bytes]) -> None:
+def _parquet(blocks: Iterator[Dataset], file: IO[bytes]) -> None:
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(to_arrow(data), file)
+    with pyarrow.parquet.ParquetWriter(file, to_arrow(next(blocks)).schema) as writer:
+        for block in blocks:
+            writer.write_table(to_arrow(block))
 
 
-def _arrow(data: Dataset, file: IO[bytes]) -> None:
+def _arrow(blocks: Iterator[Dataset], file: IO[bytes]) -> None:
     import pyarrow as pa
 
-    table = to_arrow(data)
-    with pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table, max_chunksize=ROWS)
+    with pa.ipc.new_file(file, to_arrow(next(blocks)).schema) as writer:
+        for block in blocks:
+            writer.write_table(to_arrow(block))
 
 
-WRITERS: dict[str, Callable[[Dataset, Any], None]] = {"csv": _csv, "tsv": _tsv, "parquet": _parquet, "arrow": _arrow}
+WRITERS: dict[str, Callable[[Iterator[Dataset], Any], None]] = {
+    "csv": _csv,
+    "tsv": _tsv,
+    "parquet": _parquet,
+    "arrow": _arrow,
+}
 
 ENDINGS: dict[str, str] = {
     ".csv": "csv",

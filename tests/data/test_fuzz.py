@@ -52,12 +52,12 @@ def datasets(draw: st.DrawFn) -> Dataset:
 
 
 @few
-@given(datasets(), st.sampled_from(["csv", "tsv", "parquet"]))
+@given(datasets(), st.sampled_from(["csv", "tsv", "parquet", "arrow"]))
 def test_every_dataset_comes_back(data: Dataset, format: str) -> None:
     file = io.BytesIO()
     write(data, file, format)
     file.seek(0)
-    if format == "parquet":
+    if format in ("parquet", "arrow"):
         assert optbn.read(file, format=format) == data
         return
     delimiter = {"csv": ",", "tsv": "\t"}[format]

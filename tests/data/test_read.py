@@ -405,3 +405,15 @@ for ending in ("csv", "parquet", "arrow"):
 assert "pandas" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+def test_a_stream_of_datasets_is_one_file(tmp_path: Path, ending: str) -> None:
+    data = csv(csv_text(table(300)))
+    path = tmp_path / f"d.{ending}"
+    write((data.take(slice(start, start + 70)) for start in range(0, 300, 70)), path)
+    assert optbn.read(path, data.schema) == data
+    with pytest.raises(DataError, match="differ in their columns"):
+        write([data, data.select(["sex"])], path)
+    with pytest.raises(DataError, match="no dataset to write"):
+        write([], path)
