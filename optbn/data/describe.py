@@ -62,7 +62,7 @@ def describe(data: Dataset | PathLike, schema: SchemaLike = None, **how: Any) ->
         where, parts = (
             "the data",
             [
-                Encoded(name, domain, values, 0, closed=True)
+                Encoded(name, domain, values, 0)
                 for name, domain, values in zip(data.names, data.domains, data.columns, strict=True)
             ],
         )

@@ -209,7 +209,7 @@ class TextColumn:
 
     def finish(self) -> Encoded:
         if self.domain:
-            return Encoded(self.place.name, self.domain, self.values.taken, self.n_missing, closed=True)
+            return Encoded(self.place.name, self.domain, self.values.taken, self.n_missing)
         kind = self._kind() if self.undeclared else "categorical"
         if kind == "real":
             return self._as_real().finish()
@@ -221,7 +221,7 @@ class TextColumn:
             final[self.absent] = len(levels)
         self.values.translate(final)
         domain = Categorical(levels, bool(self.levels_given))
-        return Encoded(self.place.name, domain, self.values.taken, self.n_missing, closed=False)
+        return Encoded(self.place.name, domain, self.values.taken, self.n_missing)
 
 
 class RealColumn:
@@ -307,7 +307,7 @@ class RealColumn:
         domain = self.domain
         if domain is None:
             domain = Real(self.low, self.high) if self.low <= self.high else Real(0.0, 0.0)  # nothing but missing
-        return Encoded(self.place.name, domain, self.values.taken, self.n_missing, closed=self.domain is not None)
+        return Encoded(self.place.name, domain, self.values.taken, self.n_missing)
 
 
 Accumulator = TextColumn | RealColumn

@@ -63,6 +63,8 @@ def read_arrays(
     for name, column in zip(names, columns, strict=True):
         if column.ndim != 1 or len(column) != len(columns[0]):
             raise DataError(f"column {name!r}: shape {column.shape}, expected ({len(columns[0])},)")
+        if not column.dtype.isnative:
+            column = column.astype(column.dtype.newbyteorder("="))
         try:
             converted.append(pa.array(np.ascontiguousarray(column), from_pandas=True))
         except pa.ArrowException as error:

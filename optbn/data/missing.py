@@ -15,7 +15,7 @@ One policy holds for all columns, or a mapping gives one per column: {"age": "im
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,6 @@ class Encoded:
     domain: Domain
     values: NDArray[Any]
     n_missing: int
-    closed: bool  # the levels were declared: none may be added
 
     def absent(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
@@ -58,6 +57,10 @@ def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
     """The policy of each column; a policy or column that does not exist is refused."""
     from optbn.registry import unknown
 
+    if not isinstance(missing, str | Mapping):
+        raise DataError(
+            f"missing = {missing!r}; expected one of {', '.join(POLICIES)}, or a mapping of columns to them"
+        )
     chosen = dict.fromkeys(names, missing) if isinstance(missing, str) else dict(missing)
     known = set(names)
     for name, policy in chosen.items():
@@ -68,8 +71,9 @@ def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
     return {name: chosen.get(name, "refuse") for name in names}
 
 
-def resolve(where: str, columns: list[Encoded], missing: MissingLike) -> Dataset:
-    """The Dataset of these columns, with their missing values treated. Empties the list as it goes, to save memory."""
+def resolve(where: str, columns: list[Encoded], missing: MissingLike, closed: Collection[str] = ()) -> Dataset:
+    """The Dataset of these columns, with their missing values treated; to the `closed` ones no level may be added.
+    Empties the list as it goes, to save memory."""
     chosen = policies(missing, [column.name for column in columns])
     refuse(where, columns, chosen)
     dropped = [column.absent() for column in columns if column.n_missing and chosen[column.name] == "drop"]
@@ -82,7 +86,7 @@ def resolve(where: str, columns: list[Encoded], missing: MissingLike) -> Dataset
     columns.reverse()
     while columns:
         column = columns.pop()
-        domain = domain_after(where, column, chosen[column.name])
+        domain = domain_after(where, column, chosen[column.name], closed)
         array = _filled(where, column, domain, chosen[column.name]) if column.n_missing else column.values
         if keep is not None:
             array = array[keep]
@@ -108,7 +112,7 @@ def refuse(where: str, columns: Sequence[Encoded], chosen: Mapping[str, str]) ->
     )
 
 
-def domain_after(where: str, column: Encoded, policy: str) -> Domain:
+def domain_after(where: str, column: Encoded, policy: str, closed: Collection[str]) -> Domain:
     """The domain once missing values are treated: as_level may add a level."""
     if not column.n_missing or policy != "as_level":
         return column.domain
@@ -116,7 +120,7 @@ def domain_after(where: str, column: Encoded, policy: str) -> Domain:
         raise DataError(f"{where}: column {column.name!r} is real, so as_level does not apply; use drop or impute")
     if LEVEL in column.domain.levels:
         return column.domain
-    if column.closed:
+    if column.name in closed:
         raise DataError(
             f"{where}: column {column.name!r} has missing values and its declared levels do not include {LEVEL!r}; "
             "declare it, or use drop or impute"

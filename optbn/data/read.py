@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import IO, Any
 
 from optbn.data.dataset import Categorical, Dataset, Real
@@ -63,9 +63,10 @@ def read_source(
     progress: Progress | None = None,
 ) -> Dataset:
     """The Dataset in an opened table."""
-    said = wanted(source, Schema.of(schema), columns)
+    declared = Schema.of(schema)
+    said = wanted(source, declared, columns)
     policies(missing, tuple(said))
-    data = resolve(source.where, _take_all(source, said, progress), missing)
+    data = resolve(source.where, _take_all(source, said, progress), missing, closed=declared.closed)
     warn(source.where, data.schema)
     return data
 
@@ -110,14 +111,19 @@ def batches(
     """
     how = Options(header, delimiter, encoding, tuple(missing_tokens))
     source = open_source(path, format, how)
-    said = wanted(source, Schema.of(schema), columns)
+    declared = Schema.of(schema)
+    said = wanted(source, declared, columns)
+    unknown_yet = []
     for name, policy in policies(missing, tuple(said)).items():
         if policy == "impute":
             raise UnsupportedError(f"column {name!r}: impute needs the whole file; use read, or missing = drop")
-    if not all(isinstance(domain, Categorical | Real) for domain in said.values()):
+        may_grow = policy == "as_level" and name not in declared.closed
+        if may_grow or not isinstance(said[name], Categorical | Real):
+            unknown_yet.append(name)
+    if unknown_yet:
         if not isinstance(path, str | os.PathLike) or path == "-":
             raise DataError(f"{source.where}: can be read only once, so its schema must declare all levels and ranges")
-        said = _survey(source, said, missing, progress)
+        said = _survey(source, said, missing, declared.closed, progress)
         source = open_source(path, format, how)
     return _blocks(source, said, rows, missing, progress)
 
@@ -137,13 +143,17 @@ def wanted(source: Source, schema: Schema, columns: Sequence[str] | None) -> dic
 
 
 def _survey(
-    source: Source, said: dict[str, Declared | None], missing: MissingLike, progress: Progress | None
+    source: Source,
+    said: dict[str, Declared | None],
+    missing: MissingLike,
+    closed: Collection[str],
+    progress: Progress | None,
 ) -> dict[str, Declared | None]:
     """The domains of all columns, found in a pass that keeps no values."""
     found = _take_all(source, said, progress, keep=False)
     chosen = policies(missing, tuple(said))
     refuse(source.where, found, chosen)
-    return {column.name: domain_after(source.where, column, chosen[column.name]) for column in found}
+    return {column.name: domain_after(source.where, column, chosen[column.name], closed) for column in found}
 
 
 def _blocks(
@@ -159,7 +169,7 @@ def _blocks(
         if progress:
             progress(*source.position())
         where = f"{source.where}, rows {encoder.first_row + 1:,} to {done:,}"
-        yield resolve(where, encoder.finish(), missing)
+        yield resolve(where, encoder.finish(), missing, closed=said)
     if not done:
         raise DataError(f"{source.where}: there are no rows")
 

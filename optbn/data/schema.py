@@ -92,6 +92,11 @@ class Schema:
     def save(self, path: str | os.PathLike[str]) -> None:
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
+    @property
+    def closed(self) -> frozenset[str]:
+        """The columns whose levels are declared, so that none may be added."""
+        return frozenset(name for name, said in self.columns.items() if isinstance(said, Categorical))
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 

@@ -98,6 +98,8 @@ def open_source(path: str | os.PathLike[str] | Any, format: str | None, options:
     if hasattr(path, "read") or path == "-":
         source: Source = lookup("data format", READERS, format or "csv")(path, options)
         return source
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"expected a path, - for stdin, or a binary stream, not a {type(path).__name__}")
     path = Path(path)
     if path.is_dir():
         raise DataError(f"{path}: is a folder, expected a file")

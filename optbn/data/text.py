@@ -99,6 +99,8 @@ class Text(io.RawIOBase):
 
     def _raw(self, count: int) -> bytes:
         raw: bytes = self._stream.read(count) or b""
+        if not isinstance(raw, bytes):
+            raise DataError(f"{self.where}: a stream of text; open it in binary mode")
         self._done += len(raw)
         return raw
 

@@ -417,3 +417,23 @@ def test_a_stream_of_datasets_is_one_file(tmp_path: Path, ending: str) -> None:
         write([data, data.select(["sex"])], path)
     with pytest.raises(DataError, match="no dataset to write"):
         write([], path)
+
+
+def test_missing_values_become_a_level_where_only_the_file_declares_levels(tmp_path: Path) -> None:
+    path = tmp_path / "d.arff"
+    path.write_text("@relation r\n@attribute a {x, y, z}\n@data\nx\n?\ny\n")
+    data = optbn.read(path, missing="as_level")
+    assert data.domain("a").levels == ("x", "y", "z", "missing")
+    assert [block.domains for block in Dataset.batches(path, missing="as_level", rows=2)] == [data.domains] * 2
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (io.StringIO("a,b\n1,2\n"), "a stream of text; open it in binary mode"),
+        (5, "expected a path, - for stdin, or a binary stream, not a int"),
+    ],
+)
+def test_what_cannot_be_read_from(path: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        optbn.read(path)
