@@ -21,6 +21,8 @@ SCORES: dict[str, str] = {
     "k2": "optbn.scores.k2:K2",
     "pcart": "optbn.scores.pcart:PCART",
     "pcartp": "optbn.scores.pcart:PCARTP",
+    "ft": "optbn.scores.full_table:FT",
+    "ftp": "optbn.scores.full_table:FTP",
     "qnml": "optbn.scores.qnml:QNML",
 }
 

@@ -130,3 +130,33 @@ def pcart(
         if score > best + 1e-9 or (abs(score - best) <= 1e-9 and len(tree) < leaves):
             best, leaves = score, len(tree)
     return best + log_normaliser(box), leaves
+
+
+def quantile_cuts(values: np.ndarray, bins: int) -> list[float]:
+    """Hazen cut points by the definition: the i/b quantile lies at position N i / b - 1/2, linearly between rows."""
+    ordered, cuts = sorted(values.tolist()), []
+    for i in range(1, bins):
+        position = min(max(len(ordered) * i / bins - 0.5, 0.0), len(ordered) - 1.0)
+        low = int(position)
+        share = position - low
+        cuts.append(ordered[low] * (1 - share) + ordered[min(low + 1, len(ordered) - 1)] * share)
+    return cuts
+
+
+def full_table(data: Dataset, child: int, parents: tuple[int, ...], max_bins: int = 7, leaf=leaf) -> float:
+    """The best log-likelihood of all tables; `leaf` gives that of the rows in a cell."""
+    ways = []
+    for u in parents:
+        column = data.columns[u]
+        if isinstance(data.domains[u], Categorical):
+            ways.append([column.tolist()])
+        else:
+            cuts = [quantile_cuts(column, bins) for bins in range(2, max_bins + 1)]
+            ways.append([[sum(x >= c for c in points) for x in column.tolist()] for points in cuts])
+    best = -math.inf
+    for table in itertools.product(*ways):
+        rows: dict[tuple, list[int]] = {}
+        for i in range(data.n_rows):
+            rows.setdefault(tuple(codes[i] for codes in table), []).append(i)
+        best = max(best, math.fsum(leaf(data, child, members) for members in rows.values()))
+    return best

@@ -20,6 +20,7 @@ def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_co
     """Refine sites by one more predictor; returns how many there are.
 
     cells        int32[N], the predictor's cell of each row, below `size`
+    depth        how many predictors came before; -1 where nobody asks for coordinates
     site         int32[N], each row's site so far, below old_n; coordinates int32[>= old_n, depth] where they lie
     fresh        int32[N], out; fresh_coordinates int32[>= N, depth + 1], out
     lookup       int32[>= old_n * size], scratch
@@ -35,7 +36,8 @@ def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_co
             lookup[key] = s
             for j in range(depth):
                 fresh_coordinates[s, j] = coordinates[site[i], j]
-            fresh_coordinates[s, depth] = cells[i]
+            if depth >= 0:
+                fresh_coordinates[s, depth] = cells[i]
             n += 1
         fresh[i] = s
     return n

@@ -37,7 +37,7 @@ class Predictors(NamedTuple):
 
 
 class Responses(NamedTuple):
-    """See kernels/trees.py."""
+    """See kernels/trees.py; onehot is padded with columns of zeros to whole vectors."""
 
     order: Ints
     onehot: NDArray[np.uint8]
@@ -58,6 +58,9 @@ class Columns:
     def __post_init__(self) -> None:
         if self.data.n_rows == 0:
             raise DataError("the data have no rows; there is nothing to score")
+        for name, domain in zip(self.data.names, self.data.domains, strict=True):
+            if isinstance(domain, Real) and not math.isfinite(domain.high - domain.low):
+                raise DataError(f"column {name!r}: the range [{domain.low}, {domain.high}] is too wide; rescale it")
 
     @cached_property
     def observed(self) -> tuple[NDArray[np.integer], ...]:
@@ -126,7 +129,7 @@ class Columns:
         n, n_rows = data.n_variables, data.n_rows
         levels = np.array([len(codes) for codes in self.observed], np.int64)
         start = np.cumsum(levels) - levels
-        onehot = np.zeros((n_rows, int(levels.sum())), np.uint8)
+        onehot = np.zeros((n_rows, -(-int(levels.sum()) // 32) * 32), np.uint8)
         is_real = levels == 0
         real = np.where(is_real, np.cumsum(is_real) - 1, -1)
         values = np.empty((n_rows, int(is_real.sum())))
@@ -162,7 +165,7 @@ def count_parts(kind: int, size: int) -> int:
 def count_splits(kind: int, size: int) -> int:
     """How many splits its parts have in all."""
     if kind == CATEGORICAL:
-        return (3**size - 2 ** (size + 1) + 1) // 2
+        return int((3**size - 2 ** (size + 1) + 1) // 2)
     return math.comb(size + 1, 3) if kind == ORDINAL else size - 1
 
 

@@ -1,0 +1,253 @@
+"""FT: the log marginal likelihood of a full table, every configuration of the parents a leaf of its own.
+
+    score(v, P) = max over tables on P of sum over cells R of log m(R),  + log pi_v(P)
+
+with leaves as in trees/leaves.py, no structure prior, and pi_v(P) = 1 (FT) or 1 / binom(n-1, |P|) (FTP). A categorical
+or ordinal parent is split into its levels; a real parent into 2..max_bins bins of about as many rows each, whichever
+number is best jointly with those of the other real parents. Cut points are Hazen quantiles of the column (position
+N i / b - 1/2, linear interpolation); x < cut goes left.
+
+Families of purely categorical data need no choice: their sums over cells are those of scores/counting.py.
+Source: Talvitie, Eggeling, Koivisto, "Learning Bayesian networks with local structure, mixed variables, and exact
+algorithms", International Journal of Approximate Reasoning 115, 2019. Twin: tests/naive/pcart.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical, Dataset
+from optbn.errors import CheckError, LimitError, UnsupportedError
+from optbn.scores.counting import CountScore, Term, log_gamma
+from optbn.scores.protocol import BoundScore
+from optbn.scores.trees.columns import Columns
+from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
+
+Floats = NDArray[np.float64]
+MOST_TABLES = 10**6
+"""A predictor set with more joint choices of bins than this is refused."""
+MOST_CELLS = 1 << 30
+"""A table of more cells is not written down by `fitted`; scoring has no such limit."""
+
+
+@dataclass(frozen=True)
+class FT(LeafPrior):
+    """Full tables; see optbn/scores/trees/leaves.py for alpha, nu, lambda, mean and a.
+
+    max_bins  the most bins a real parent may be cut into, at least 2
+    """
+
+    max_bins: int = 7
+    penalises_size: ClassVar[bool] = False
+    observed: ClassVar[bool] = False  # see counting.CountTerms
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 2 <= self.max_bins <= 1000:
+            raise UnsupportedError(f"max-bins is {self.max_bins}; it must be between 2 and 1000")
+
+    def bind(self, data: Dataset) -> BoundScore:
+        columns = Columns(data, 0)
+        if all(isinstance(domain, Categorical) for domain in data.domains):
+            return CountedTables(self, columns)
+        return BinnedTables(self, columns)
+
+    # What counting.py asks of a score of categorical data
+    def joint(self, cells: float) -> Term:
+        return log_gamma(self.alpha)
+
+    def parent(self, configurations: float, levels: int) -> Term:
+        return log_gamma(self.alpha * levels)
+
+    def penalty(self, configurations: float, levels: int, rows: int) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class FTP(FT):
+    """FT with the prior 1 / binom(n-1, |P|) over parent sets."""
+
+    penalises_size: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTable:
+    """The table of a family.
+
+    child, parents  variable numbers; parents ascending
+    score           the family's score
+    cuts            per parent its ascending cut points (x < cut goes left); none for a categorical one
+    content         what each cell's rows look like; cells in mixed radix, the last parent fastest
+    """
+
+    child: int
+    parents: tuple[int, ...]
+    score: float
+    cuts: tuple[Floats, ...]
+    content: LeafContent
+
+
+class Cuts(NamedTuple):
+    """All ways to cut each variable; see kernels/tables.py. points[v] has one array of cut points per way."""
+
+    cells: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    first: NDArray[np.int64]
+    options: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedTables:
+    """FT tied to data with real columns. It keeps nothing, so threads may share it."""
+
+    score: FT
+    columns: Columns
+
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
+        """See optbn.scores.protocol.BoundScore; tables have no bound cheaper than themselves."""
+        return self._scores(sets, wanted)[0]
+
+    def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTable:
+        """The best table of one family."""
+        parents = tuple(sorted(parents))
+        sets = np.array([parents], np.int32).reshape(1, -1)
+        wanted = np.arange(self.columns.data.n_variables)[None, :] == child
+        scores, chosen = self._scores(sets, wanted)
+        number, cuts = int(chosen[0, child]), []
+        for u in reversed(parents):
+            number, way = divmod(number, len(self.points[u]))
+            cuts.append(np.unique(self.points[u][way]))  # tied quantiles are one cut
+        score = float(scores[0, child])
+        return _table(self.score, self.columns, child, parents, score, tuple(reversed(cuts)))
+
+    def _scores(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int64]]:
+        from optbn.scores.kernels.tables import score_tables
+
+        sets = np.ascontiguousarray(sets, dtype=np.int32)
+        self._check(sets)
+        out, chosen = np.empty(wanted.shape), np.zeros(wanted.shape, np.int64)
+        score_tables(
+            sets,
+            np.ascontiguousarray(wanted, dtype=np.bool_),
+            tuple(self.ways),
+            tuple(self.columns.responses),
+            tuple(self.tables),
+            out,
+            chosen,
+        )
+        return out + _log_prior(self.score, self.columns.data, sets.shape[1]), chosen
+
+    def _check(self, sets: NDArray[np.int32]) -> None:
+        """Refuse sets with too many joint choices of bins."""
+        number = self.ways.options.astype(np.float64)[sets].prod(axis=1)
+        if number.max(initial=0) > MOST_TABLES:
+            members = sets[int(np.argmax(number))]
+            names = ", ".join(repr(self.columns.data.names[u]) for u in members if self.ways.options[u] > 1)
+            raise LimitError(
+                f"the real parents {names} can be cut into bins in {number.max():,.0f} ways, at most {MOST_TABLES:,} "
+                "are tried: lower --max-bins or --max-parents"
+            )
+
+    @cached_property
+    def points(self) -> tuple[tuple[Floats, ...], ...]:
+        """Per variable the cut points of every way; a categorical one has one way, without points."""
+        none = (np.zeros(0),)
+        data = self.columns.data
+        return tuple(
+            none
+            if isinstance(domain, Categorical)
+            else tuple(hazen_cuts(column, bins) for bins in range(2, self.score.max_bins + 1))
+            for domain, column in zip(data.domains, data.columns, strict=True)
+        )
+
+    @cached_property
+    def ways(self) -> Cuts:
+        """The cells of every row under every way."""
+        data = self.columns.data
+        options = np.array([len(points) for points in self.points], np.int64)
+        first = np.cumsum(options) - options
+        cells = np.empty((int(options.sum()), data.n_rows), np.int32)
+        sizes = np.empty(len(cells), np.int64)
+        for v, column in enumerate(data.columns):
+            for way, points in enumerate(self.points[v]):
+                at = first[v] + way
+                if isinstance(data.domains[v], Categorical):
+                    codes = self.columns.observed[v]
+                    cells[at], sizes[at] = np.searchsorted(codes, column), len(codes)
+                else:
+                    cells[at], sizes[at] = np.searchsorted(points, column, side="right"), len(points) + 1
+        return Cuts(cells, sizes, first, options)
+
+    @cached_property
+    def tables(self) -> LeafTables:
+        return self.score.tables(self.columns.data.n_rows, self.columns.cardinalities)
+
+
+class CountedTables:
+    """FT tied to categorical data."""
+
+    def __init__(self, score: FT, columns: Columns) -> None:
+        self._score, self._columns = score, columns
+        self._counts = CountScore(score, columns.data)
+
+    def limit_memory(self, size: int) -> None:
+        """See optbn.scores.protocol."""
+        self._counts.limit_memory(size)
+
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
+        """See optbn.scores.protocol.BoundScore."""
+        return self._counts.block(sets, wanted, floor) + _log_prior(self._score, self._columns.data, sets.shape[1])
+
+    def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTable:
+        """The table of one family."""
+        parents = tuple(sorted(parents))
+        wanted = np.arange(self._columns.data.n_variables)[None, :] == child
+        score = self.block(np.array([parents], np.int32).reshape(1, -1), wanted)[0, child]
+        return _table(self._score, self._columns, child, parents, float(score), (np.zeros(0),) * len(parents))
+
+
+def hazen_cuts(values: Floats, bins: int) -> Floats:
+    """float64[bins - 1]: the cut points of a column."""
+    ordered = np.sort(values)
+    last = len(ordered) - 1
+    position = np.clip(len(ordered) * np.arange(1, bins) / bins - 0.5, 0, last)
+    below = np.floor(position).astype(np.int64)
+    share = position - below
+    above = ordered[np.minimum(below + 1, last)]
+    return np.asarray(ordered[below] * (1 - share) + above * share)
+
+
+def _log_prior(score: FT, data: Dataset, size: int) -> float:
+    """log pi of parent sets of that size."""
+    return -math.log(math.comb(data.n_variables - 1, size)) if score.penalises_size else 0.0
+
+
+def _table(
+    score: FT, columns: Columns, child: int, parents: tuple[int, ...], value: float, cuts: tuple[Floats, ...]
+) -> FittedTable:
+    """The table with those cuts, checked against the score it should have."""
+    data = columns.data
+    shape = [data.cardinalities[u] or len(points) + 1 for u, points in zip(parents, cuts, strict=True)]
+    if math.prod(shape) * max(1, data.cardinalities[child]) > MOST_CELLS:
+        raise LimitError(
+            f"the table of {data.names[child]!r} given {', '.join(repr(data.names[u]) for u in parents)} has "
+            f"{math.prod(shape):.2g} cells, too many to write down: use pcart, or fewer parents"
+        )
+    cell = np.zeros(data.n_rows, np.int64)
+    for u, points, size in zip(parents, cuts, shape, strict=True):
+        column = data.columns[u]
+        cell = cell * size + (column if data.cardinalities[u] else np.searchsorted(points, column, side="right"))
+    content = columns.content(child, cell, math.prod(shape))
+    again = float(np.sum(score.log_marginals(content))) + _log_prior(score, data, len(parents))
+    if abs(again - value) > 1e-9 * max(1.0, abs(value)):
+        raise CheckError(
+            f"the table found for variable {child} given {parents} scores {again}, its search said {value}; "
+            "please report this"
+        )
+    return FittedTable(child, parents, value, cuts, content)

@@ -1,0 +1,85 @@
+"""Scores of full tables, real predictors cut into bins: all choices of how many, one predictor set after another.
+
+The choices of a set are counted like an odometer, the last predictor's fastest, so a table shares the refinement of the
+rows (kernels/sites.py) by all predictors whose choice has not moved. Every response is scored on each table, and keeps
+the best; of equal ones the first, which has fewest bins of the first predictors. Cost per table: a pass over the rows
+for the counts, and a leaf score per site and response. Twin: tests/naive/pcart.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from optbn.scores.kernels.sites import refine, tabulate
+
+
+@njit(cache=True, nogil=True)
+def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
+    """out[i, v] = best log-likelihood of v given sets[i] where wanted, -inf elsewhere; chosen[i, v] the table's number.
+
+    predictors  (cells int32[choices, N], sizes int64[choices], first, options int64[n]): variable v has the ways
+                first[v] .. first[v] + options[v] - 1 of being cut into cells
+    responses, tables   see kernels/trees.py, kernels/climb.py
+    """
+    cells, sizes, first, options = predictors
+    order, onehot, start, levels, total_row, values, real = responses
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale, real_mean = tables
+    m, k = sets.shape
+    n_rows = cells.shape[1]
+    site = np.zeros((k + 1, n_rows), np.int32)
+    coordinates = np.zeros((2, n_rows, 0), np.int32)
+    n_sites = np.ones(k + 1, np.int64)
+    lookup = np.empty(n_rows * max(1, sizes.max()), np.int32)
+    site_rows = np.empty(n_rows, np.int32)
+    counts = np.empty((n_rows, onehot.shape[1]), np.uint32)
+    mean = np.empty((n_rows, values.shape[1]))
+    spread = np.empty((n_rows, values.shape[1]))
+    lane = np.empty(len(order), np.int64)
+    choice = np.zeros(k, np.int64)
+    for i in range(m):
+        n_lanes = 0
+        for v in order:
+            out[i, v] = -np.inf
+            if wanted[i, v]:
+                lane[n_lanes] = v
+                n_lanes += 1
+        if n_lanes == 0:
+            continue
+        choice[:] = 0
+        moved, number = 0, 0
+        while moved >= 0:
+            for j in range(moved, k):
+                row = first[sets[i, j]] + choice[j]
+                n_sites[j + 1] = refine(
+                    cells[row], sizes[row], site[j], n_sites[j], coordinates[0], -1, site[j + 1], lookup, coordinates[1]
+                )
+            u = n_sites[k]
+            tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
+            for q in range(n_lanes):
+                v = lane[q]
+                total = 0.0
+                if levels[v] > 0:
+                    row = total_row[v]
+                    for s in range(u):
+                        total -= total_table[row, site_rows[s]]
+                        for w in range(start[v], start[v] + levels[v]):
+                            total += count_table[counts[s, w]]
+                else:
+                    r = real[v]
+                    for s in range(u):
+                        n = site_rows[s]
+                        away = mean[s, r] - real_mean
+                        scale = real_scale + spread[s, r] + real_shrink[n] * away * away
+                        total += real_constant[n] - real_power[n] * np.log(scale)
+                if total > out[i, v]:
+                    out[i, v] = total
+                    chosen[i, v] = number
+            number += 1
+            moved = k - 1
+            while moved >= 0:
+                choice[moved] += 1
+                if choice[moved] < options[sets[i, moved]]:
+                    break
+                choice[moved] = 0
+                moved -= 1

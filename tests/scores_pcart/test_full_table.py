@@ -1,0 +1,122 @@
+"""FT against every table (tests/naive/pcart.py) and against published numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from optbn.data.dataset import Categorical
+from optbn.errors import DataError, LimitError, UnsupportedError
+from optbn.scores.full_table import FT, FTP
+from tests.naive import pcart as naive
+from tests.scores_pcart.columns import all_sets, golden, random_data, score
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("seed", range(20))
+def test_equals_the_best_of_all_tables(seed):
+    rng = np.random.default_rng(seed)
+    kinds = [("c2", "c3", "o4", "r", "r")[i] for i in rng.integers(0, 5, 3)]
+    data = random_data(rng, kinds, int(rng.integers(1, 60)))
+    bound = FT(max_bins=4).bind(data)
+    for child, parents in [(0, (1, 2)), (1, (0,)), (2, ())]:
+        expected = naive.full_table(data, child, parents, 4)
+        assert score(bound, 3, child, parents) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert bound.fitted(child, parents).score == score(bound, 3, child, parents)
+
+
+def published_leaf(data, child, rows):
+    """The published program's leaf: for real responses it uses (n-1)/n of the sum of squares (the paper, all of it)."""
+    if isinstance(data.domains[child], Categorical) or not rows:
+        return naive.leaf(data, child, rows)
+    x = data.columns[child][rows]
+    n, average = len(x), x.mean()
+    scale = 1.0 + (n - 1) / n * ((x - average) ** 2).sum() + n / (1 + n) * average**2
+    return (
+        -n / 2 * math.log(math.pi)
+        + 0.5 * math.log(1 / (1 + n))
+        + math.lgamma((1 + n) / 2)
+        - math.lgamma(0.5)
+        - (1 + n) / 2 * math.log(scale)
+    )
+
+
+@pytest.mark.parametrize("name", ["asia_400", "child_400", "alarm_400", "insurance_1600", "mixed12_400_s3", "wine_s3"])
+def test_published_scores(name):
+    """Real responses go by way of the twin, which meets the published values with the published leaf."""
+    facts, data = golden(name)
+    bound = FT().bind(data)
+    checked = 0
+    for pair in facts["pairs"]:
+        parents = tuple(sorted(pair["P"]))
+        ours = score(bound, data.n_variables, pair["v"], parents)
+        if isinstance(data.domains[pair["v"]], Categorical):
+            assert ours == pytest.approx(pair["ft_total"], rel=1e-9)
+        elif len(parents) < 2:
+            twin = naive.full_table(data, pair["v"], parents, leaf=published_leaf)
+            if twin != pytest.approx(pair["ft_total"], rel=1e-9):
+                # where values are tied an ulp decides on which side of a cut they fall
+                assert any(len(np.unique(data.columns[u])) < data.n_rows for u in parents)
+            assert ours == pytest.approx(naive.full_table(data, pair["v"], parents), rel=1e-9)
+        checked += 1
+    assert checked == len(facts["pairs"])
+
+
+def test_mixed_data_and_categorical_data_agree():
+    """The categorical families of mixed data go another way than those of categorical data."""
+    data = random_data(np.random.default_rng(1), ["c3", "c2", "o4", "r", "c5"], 200)
+    categorical = data.select(["v0", "v1", "v2", "v4"])
+    for k in (0, 1, 2, 3):
+        sets, wanted = all_sets(4, k)
+        at = np.array([0, 1, 2, 4])
+        mixed_wanted = np.zeros((len(sets), 5), dtype=bool)
+        mixed_wanted[:, at] = wanted
+        mixed = FT().bind(data).block(at[sets].astype(np.int32), mixed_wanted)
+        plain = FT().bind(categorical).block(sets, wanted)
+        np.testing.assert_allclose(mixed[:, at][wanted], plain[wanted], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kinds", [["c3", "r", "o4", "r", "c2"], ["c3", "c4", "o4", "c2", "c2"]])
+def test_a_batch_gives_the_bits_of_single_families(kinds):
+    data = random_data(np.random.default_rng(3), kinds, 120)
+    for bound in (FT(max_bins=3).bind(data), FTP(max_bins=3).bind(data)):
+        for k in (0, 1, 3):
+            sets, wanted = all_sets(5, k)
+            scores = bound.block(sets, wanted)
+            for i, v in np.argwhere(wanted):
+                assert score(bound, 5, int(v), tuple(sets[i].tolist())) == scores[i, v]
+            assert np.isneginf(scores[~wanted]).all()
+
+
+def test_the_size_prior():
+    data = random_data(np.random.default_rng(0), ["c2", "c3", "r", "c2"], 30)
+    for one in (data, data.select(["v0", "v1", "v3"])):
+        n = one.n_variables
+        ratio = math.log(math.comb(n - 1, 1))
+        assert score(FTP().bind(one), n, 0, (1,)) == pytest.approx(score(FT().bind(one), n, 0, (1,)) - ratio)
+
+
+def test_fitted_tables_hold_their_rows():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        data = random_data(rng, ["r", "c3", "r", "c2"], int(rng.integers(1, 80)))
+        for child, parents in [(1, (0, 2, 3)), (0, (1, 2))]:
+            fitted = FT(max_bins=5).bind(data).fitted(child, parents)
+            cells = 1
+            for u, cuts in zip(fitted.parents, fitted.cuts, strict=True):
+                assert (np.diff(cuts) > 0).all()
+                cells *= data.cardinalities[u] or len(cuts) + 1
+            assert fitted.content.leaves == cells
+            assert fitted.content.rows.sum() == data.n_rows
+
+
+def test_refusals():
+    data = random_data(np.random.default_rng(0), ["r"] * 8 + ["c2"], 20)
+    with pytest.raises(LimitError, match="'v0'.*--max-bins"):
+        FT().bind(data).block(np.arange(8, dtype=np.int32)[None, :], np.arange(9)[None, :] == 8)
+    with pytest.raises(DataError, match="no rows"):
+        FT().bind(data.take(slice(0, 0)))
+    with pytest.raises(UnsupportedError, match="max-bins is 1"):
+        FT(max_bins=1)
