@@ -114,7 +114,7 @@ def test_fitted_tables_hold_their_rows():
 
 def test_refusals():
     data = random_data(np.random.default_rng(0), ["r"] * 8 + ["c2"], 20)
-    with pytest.raises(LimitError, match="'v0'.*--max-bins"):
+    with pytest.raises(LimitError, match=r"'v0'.*--max-bins"):
         FT().bind(data).block(np.arange(8, dtype=np.int32)[None, :], np.arange(9)[None, :] == 8)
     with pytest.raises(DataError, match="no rows"):
         FT().bind(data.take(slice(0, 0)))

@@ -209,7 +209,7 @@ def test_forty_levels_are_refused_by_name():
     levels = tuple(f"l{i}" for i in range(40))
     data = Dataset(("zip", "y"), (Categorical(levels), Categorical(("0", "1"))), (wide, (wide % 2).astype(np.uint8)))
     bound = PCART().bind(data)
-    with pytest.raises(LimitError, match="'zip' has 40 levels.*forbid it as a parent"):
+    with pytest.raises(LimitError, match=r"'zip' has 40 levels.*forbid it as a parent"):
         score(bound, 2, 1, (0,))
     assert math.isfinite(score(bound, 2, 0, (1,)))  # as a response it is fine
     few = data.take(np.flatnonzero(wide < 6))  # what counts is the levels that occur
