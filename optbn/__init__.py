@@ -15,7 +15,9 @@ __version__ = "0.1.0"
 
 _EXPORTS: dict[str, str] = {
     "BayesianNetwork": "optbn.network.network",
+    "Categorical": "optbn.data.dataset",
     "Dataset": "optbn.data.dataset",
+    "Real": "optbn.data.dataset",
     "Structure": "optbn.network.structure",
     "load_network": "optbn.network.catalog",
     "Schema": "optbn.data.schema",

@@ -56,7 +56,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         raise DataError(f"{text.where}: no @data line")
     stream: Any = _AsCsv(text.where, lines)
     rows = Text(text.where, stream, None)
-    tokens = ("?",) if options.tokens == TOKENS else options.tokens
+    tokens = ("?",) if options.missing_tokens == TOKENS else options.missing_tokens
 
     def parsed(wanted: Sequence[str]) -> Iterator[Any]:
         return parse(rows, names, wanted, ",")

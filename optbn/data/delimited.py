@@ -49,7 +49,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     blank_follows = options.delimiter is None and delimiter != " " and _blank_follows(rows)
     if blank_follows:
         rows = [[field.removeprefix(" ") for field in row] for row in rows]
-    header = options.header if options.header is not None else _is_header(rows, options.tokens)
+    header = options.header if options.header is not None else _is_header(rows, options.missing_tokens)
     if header:
         names = tuple(rows[0])
         text.skip(_length_of_first_row(text.where, head, delimiter))
@@ -72,7 +72,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     def parsed(wanted: Sequence[str]) -> Iterator[Any]:
         return parse(text, names, wanted, delimiter, blank_follows)
 
-    return Source(text.where, names, parsed, tokens=options.tokens, position=text.position)
+    return Source(text.where, names, parsed, tokens=options.missing_tokens, position=text.position)
 
 
 def open_text(path: Path | str | IO[bytes], encoding: str) -> Text:

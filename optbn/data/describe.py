@@ -9,8 +9,9 @@ import numpy as np
 
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.missing import Encoded
-from optbn.data.read import PathLike, encoded
+from optbn.data.read import PathLike, Progress, encoded
 from optbn.data.schema import Schema, SchemaLike
+from optbn.data.source import Options, open_source
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,10 @@ class Description:
         return {"source": self.source, "rows": self.rows, "columns": columns}
 
 
-def describe(data: Dataset | PathLike, schema: SchemaLike = None, **how: Any) -> Description:
-    """The description of a Dataset, or of a file as it stands, missing values and all (`how` as for `read`)."""
+def describe(
+    data: Dataset | PathLike, schema: SchemaLike = None, progress: Progress | None = None, **how: Any
+) -> Description:
+    """The description of a Dataset, or of a file as it stands, missing values and all; `how` are `source.Options`."""
     if isinstance(data, Dataset):
         where, parts = (
             "the data",
@@ -67,7 +70,8 @@ def describe(data: Dataset | PathLike, schema: SchemaLike = None, **how: Any) ->
             ],
         )
     else:
-        where, parts = encoded(data, schema, **how)
+        source = open_source(data, Options(**how))
+        where, parts = source.where, encoded(source, schema, progress)
     rows = len(parts[0].values) if parts else 0
     domains = Schema({part.name: part.domain for part in parts})
     return Description(where, rows, tuple(map(_column, parts)), domains)

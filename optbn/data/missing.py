@@ -79,8 +79,6 @@ def resolve(where: str, columns: list[Encoded], missing: MissingLike, closed: Co
     dropped = [column.absent() for column in columns if column.n_missing and chosen[column.name] == "drop"]
     keep = ~np.logical_or.reduce(dropped) if dropped else None
     if keep is not None:
-        if not keep.any():
-            raise DataError(f"{where}: no row is without a missing value, so drop would leave none; use impute")
         _log.info("%s: %d of %d rows dropped for missing values", where, len(keep) - keep.sum(), len(keep))
     names, domains, values = [], [], []
     columns.reverse()

@@ -49,8 +49,7 @@ def read(
     columns   read only these, in this order
     progress  called with (bytes done, bytes in all or None) after each block
     """
-    how = Options(header, delimiter, encoding, tuple(missing_tokens))
-    source = open_source(path, format, how)
+    source = open_source(path, Options(format, header, delimiter, encoding, tuple(missing_tokens)))
     return read_source(source, schema, missing=missing, columns=columns, progress=progress)
 
 
@@ -67,27 +66,17 @@ def read_source(
     said = wanted(source, declared, columns)
     policies(missing, tuple(said))
     data = resolve(source.where, _take_all(source, said, progress), missing, closed=declared.closed)
+    if not data.n_rows:
+        raise DataError(f"{source.where}: no row is without a missing value, so drop would leave none; use impute")
     warn(source.where, data.schema)
     return data
 
 
-def encoded(
-    path: PathLike,
-    schema: SchemaLike = None,
-    *,
-    columns: Sequence[str] | None = None,
-    format: str | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    missing_tokens: Sequence[str] = TOKENS,
-    progress: Progress | None = None,
-) -> tuple[str, list[Encoded]]:
-    """The name of a file for messages and its columns as they are, missing values not treated."""
-    source = open_source(path, format, Options(header, delimiter, encoding, tuple(missing_tokens)))
-    found = _take_all(source, wanted(source, Schema.of(schema), columns), progress)
+def encoded(source: Source, schema: SchemaLike = None, progress: Progress | None = None) -> list[Encoded]:
+    """The columns of an opened table as they are, missing values not treated."""
+    found = _take_all(source, wanted(source, Schema.of(schema), None), progress)
     warn(source.where, Schema({column.name: column.domain for column in found}))
-    return source.where, found
+    return found
 
 
 def batches(
@@ -109,8 +98,8 @@ def batches(
     Columns that the schema leaves open are inferred first, in a pass of their own, which needs a file that can be read
     twice. `impute` is refused: the values to impute are not known before the end (read the file whole, or drop).
     """
-    how = Options(header, delimiter, encoding, tuple(missing_tokens))
-    source = open_source(path, format, how)
+    how = Options(format, header, delimiter, encoding, tuple(missing_tokens))
+    source = open_source(path, how)
     declared = Schema.of(schema)
     said = wanted(source, declared, columns)
     unknown_yet = []
@@ -122,9 +111,13 @@ def batches(
             unknown_yet.append(name)
     if unknown_yet:
         if not isinstance(path, str | os.PathLike) or path == "-":
-            raise DataError(f"{source.where}: can be read only once, so its schema must declare all levels and ranges")
+            shown = ", ".join(map(repr, unknown_yet[:8])) + (", ..." if len(unknown_yet) > 8 else "")
+            raise DataError(
+                f"{source.where}: can be read only once, so the schema must declare all levels and ranges; "
+                f"open are {shown}"
+            )
         said = _survey(source, said, missing, declared.closed, progress)
-        source = open_source(path, format, how)
+        source = open_source(path, how)
     return _blocks(source, said, rows, missing, progress)
 
 
@@ -169,7 +162,9 @@ def _blocks(
         if progress:
             progress(*source.position())
         where = f"{source.where}, rows {encoder.first_row + 1:,} to {done:,}"
-        yield resolve(where, encoder.finish(), missing, closed=said)
+        block = resolve(where, encoder.finish(), missing, closed=said)
+        if block.n_rows:
+            yield block
     if not done:
         raise DataError(f"{source.where}: there are no rows")
 

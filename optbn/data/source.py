@@ -56,12 +56,13 @@ _MAGIC: dict[bytes, str] = {  # first bytes of files that people give by mistake
 
 @dataclass(frozen=True)
 class Options:
-    """What a reader of text needs to be told when it should not find out by itself."""
+    """What a reader needs to be told when it should not find out by itself; all but the format concern text."""
 
+    format: str | None = None  # None: by the ending of the file
     header: bool | None = None  # None: detect
     delimiter: str | None = None
     encoding: str = "utf-8"
-    tokens: tuple[str, ...] = TOKENS
+    missing_tokens: Sequence[str] = TOKENS
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Source:
     rows: Callable[[Sequence[str]], Iterator[Any]]
     declared: Mapping[str, Declared] = field(default_factory=dict)
     levels_given: Mapping[str, bool] = field(default_factory=dict)
-    tokens: tuple[str, ...] = ()
+    tokens: Sequence[str] = ()
     position: Callable[[], tuple[int, int | None]] = lambda: (0, None)
 
     def __post_init__(self) -> None:
@@ -93,10 +94,10 @@ class Source:
             raise DataError(f"{self.where}: there are no columns")
 
 
-def open_source(path: str | os.PathLike[str] | Any, format: str | None, options: Options) -> Source:
-    """Open a file by its ending (or `format`), "-" or a binary stream as csv."""
+def open_source(path: str | os.PathLike[str] | Any, options: Options) -> Source:
+    """Open a file by its ending, "-" or a binary stream as csv, unless the options say the format."""
     if hasattr(path, "read") or path == "-":
-        source: Source = lookup("data format", READERS, format or "csv")(path, options)
+        source: Source = lookup("data format", READERS, options.format or "csv")(path, options)
         return source
     if not isinstance(path, str | os.PathLike):
         raise DataError(f"expected a path, - for stdin, or a binary stream, not a {type(path).__name__}")
@@ -105,7 +106,7 @@ def open_source(path: str | os.PathLike[str] | Any, format: str | None, options:
         raise DataError(f"{path}: is a folder, expected a file")
     if not path.exists():
         raise DataError(f"{path}: no such file")
-    found = format or ENDINGS.get(path.suffix.lower())
+    found = options.format or ENDINGS.get(path.suffix.lower())
     if found is None:
         endings = ", ".join(ENDINGS)
         raise DataError(

@@ -323,6 +323,7 @@ def test_batches_treat_missing_values(tmp_path: Path) -> None:
     assert all(block.domains == whole.domains for block in blocks)
     assert [labels(block, "y") for block in blocks] == [["a", "missing"], ["b", "a"], ["a"]]
     assert [len(block) for block in Dataset.batches(path, missing="drop", rows=2)] == [1, 1, 1]
+    assert [len(block) for block in Dataset.batches(path, missing="drop", rows=1)] == [1, 1, 1]
     with pytest.raises(DataError, match="can be read only once"):
         Dataset.batches(io.BytesIO(path.read_bytes()))
 
