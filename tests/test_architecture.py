@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("optbn", "solvers")
-HEAVY = ("numba", "scipy", "sklearn", "pandas", "pyarrow", "highspy", "pyscipopt", "pysat", "networkx", "lark", "narwhals")
+HEAVY = ("numba", "scipy", "sklearn", "pandas", "pyarrow", "highspy", "pyscipopt", "pysat", "networkx", "narwhals")
 
 
 def modules() -> list[Path]:

@@ -12,6 +12,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import typer
 
@@ -33,6 +34,8 @@ VERBS: tuple[str, ...] = (
     "bench",
 )
 
+_UsageError: Any = typer.BadParameter.__base__  # of every mistake on the command line; typer does not export it
+
 _ROOT_HELP = "Exact Bayesian-network learning: optimal structures with evidence, well-estimated parameters."
 
 
@@ -50,13 +53,10 @@ def build_app() -> typer.Typer:
     @app.callback()
     def root(
         debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error and debug logging."),
-        version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+        version: bool = typer.Option(
+            False, "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
+        ),
     ) -> None:
-        if version:
-            from optbn import __version__
-
-            typer.echo(__version__)
-            raise typer.Exit()
         if debug:
             import logging
 
@@ -67,19 +67,29 @@ def build_app() -> typer.Typer:
     return app
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from optbn import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit()
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in arguments
     if debug:  # may stand anywhere on the line
         arguments = ["--debug", *(a for a in arguments if a != "--debug")]
-    if arguments == ["--version"]:
-        arguments = ["--version", "help"]
     try:
-        build_app()(args=arguments, standalone_mode=True)
-    except KeyboardInterrupt:
+        code = build_app()(args=arguments, standalone_mode=False)
+        raise SystemExit(code if isinstance(code, int) else 0)
+    except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", 130)
-    except BrokenPipeError:  # the reader of our stdout has gone, `| head` say: that is not an error
+    except SystemExit as end:
+        if end.code != 1:
+            raise
+        # The reader of our stdout has gone, `| head` say, which is no error; click makes it an exit with 1.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except Exception as error:
@@ -94,6 +104,9 @@ def _explain(error: Exception) -> tuple[str, int]:
     from optbn.errors import OptbnError
     from solvers.errors import CheckFailed, SolverError
 
+    if isinstance(error, _UsageError):
+        command = getattr(error.ctx, "command_path", "optbn")
+        return f"{' '.join(error.format_message().split())} (see {command} --help)", 2
     line = " ".join(str(error).split())
     if isinstance(error, OptbnError):
         return line, error.exit_code
