@@ -105,6 +105,7 @@ def learn(
     smoother     for the probabilities (see `optbn.fit`)
     title, source, command   what the report calls itself, the data, and the way to get it again
     """
+    from optbn.learning.local import with_local_models
     from optbn.scores import load_score
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER, fitted
 
@@ -135,7 +136,7 @@ def learn(
 
     watcher.phase("fit")
     with watch.phase("fit"):
-        model = fitted(local_models(rows, method, found), rows, chosen, seed=seed)
+        model = fitted(with_local_models(found.structure, rows, method), rows, chosen, seed=seed)
     watcher.phase("report")
     report = make_report(
         rows,
@@ -157,18 +158,6 @@ def learn(
         },
     )
     return Learned(model.network, found.solution, scored.table, report)
-
-
-def local_models(data: Dataset, score: LocalScore, found: LearnedStructure) -> Any:
-    """The structure with the score's own local models (trees, bins) where it has any, else the bare structure."""
-    bound = score.bind(data)
-    local = getattr(bound, "cpd", None)
-    if local is None:
-        return found.structure
-    from optbn.network.network import BayesianNetwork
-
-    cpds = tuple(local(child, parents) for child, parents in enumerate(found.structure.parent_sets))
-    return BayesianNetwork(data.names, data.domains, cpds)
 
 
 def _dataset(data: Any, schema: Any, missing: Any) -> tuple[Dataset, str]:
