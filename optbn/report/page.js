@@ -242,7 +242,7 @@
       const x = below.reduce((sum, b) => sum + b.x, 0) / below.length, y = level * LEVEL + 20;
       for (const b of below) {
         shapes.push(svg("line", { x1: x, y1: y + 5, x2: b.x, y2: b.y }));
-        shapes.push(svg("text", { class: "answer", x: (x + b.x) / 2, y: (y + b.y) / 2 + 2, text: b.answer.length > 22 ? b.answer.slice(0, 21) + "…" : b.answer }, svg("title", { text: b.answer })));
+        shapes.push(svg("text", { class: "answer", x: x + 0.62 * (b.x - x), y: y + 0.62 * (b.y - y) + 2, text: b.answer.length > 22 ? b.answer.slice(0, 21) + "…" : b.answer }, svg("title", { text: b.answer })));
       }
       shapes.push(svg("text", { x, y, "font-weight": 600, text: node.question }));
       return { x, y: y - 12 };

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from optbn.data.dataset import Categorical, Domain
+from optbn.data.dataset import Categorical
 from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
@@ -114,25 +114,28 @@ def _cells(cpd: TableCPD | BinnedTableCPD, i: int) -> list[str]:
 
 
 def _tree(cpd: TreeCPD, counts: Sequence[int] | None) -> list[dict[str, Any]]:
-    nodes: list[dict[str, Any]] = []
-    for node in cpd.tree.nodes(cpd.parent_domains):
-        if isinstance(node, Split):
-            answers = _answers(cpd.parent_domains[node.parent], node)
-            branches = [{"to": to, "answer": text} for to, text in zip((node.left, node.right), answers, strict=True)]
-            nodes.append({"question": cpd.parents[node.parent], "branches": branches})
+    """The nodes, root first; a split's answers name the levels that can still occur there."""
+    nodes = cpd.tree.nodes(cpd.parent_domains)
+    possible = [set(range(len(d.levels))) if isinstance(d, Categorical) else set() for d in cpd.parent_domains]
+    reach: dict[int, list[set[int]]] = {0: possible}
+    shown: list[dict[str, Any]] = []
+    for i, node in enumerate(nodes):  # parents come before children
+        if not isinstance(node, Split):
+            shown.append({**_leaf(cpd.leaves, node), "n": counts[node] if counts is not None else None})
+            continue
+        here, domain = reach[i], cpd.parent_domains[node.parent]
+        if isinstance(node.goes_left, tuple):
+            assert isinstance(domain, Categorical)
+            sides = [here[node.parent] & set(node.goes_left), here[node.parent] - set(node.goes_left)]
+            answers = [", ".join(domain.levels[code] for code in sorted(side)) for side in sides]
         else:
-            nodes.append({**_leaf(cpd.leaves, node), "n": counts[node] if counts is not None else None})
-    return nodes
-
-
-def _answers(domain: Domain, split: Split) -> tuple[str, str]:
-    """What sends a row left, and right."""
-    if isinstance(split.goes_left, tuple):
-        assert isinstance(domain, Categorical)
-        left = [level for code, level in enumerate(domain.levels) if code in split.goes_left]
-        right = [level for code, level in enumerate(domain.levels) if code not in split.goes_left]
-        return ", ".join(left), ", ".join(right)
-    return f"< {_number(split.goes_left)}", f"≥ {_number(split.goes_left)}"
+            sides = [set(), set()]
+            answers = [f"< {_number(node.goes_left)}", f"≥ {_number(node.goes_left)}"]
+        for child, side in zip((node.left, node.right), sides, strict=True):
+            reach[child] = [side if p == node.parent else levels for p, levels in enumerate(here)]
+        branches = [{"to": to, "answer": text} for to, text in zip((node.left, node.right), answers, strict=True)]
+        shown.append({"question": cpd.parents[node.parent], "branches": branches})
+    return shown
 
 
 def _leaf(leaves: Leaves, cell: int) -> dict[str, Any]:
