@@ -103,6 +103,7 @@ class Growing:
 
     def append(self, values: NDArray[Any]) -> None:
         if not self._keep:
+            self._room = np.empty(0, values.dtype)
             return
         end = self._length + len(values)
         if end > len(self._room) or values.dtype != self.dtype:

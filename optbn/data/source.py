@@ -106,7 +106,8 @@ def open_source(path: str | os.PathLike[str] | Any, options: Options) -> Source:
         raise DataError(f"{path}: is a folder, expected a file")
     if not path.exists():
         raise DataError(f"{path}: no such file")
-    found = options.format or ENDINGS.get(path.suffix.lower())
+    piped = not path.is_file()  # a named pipe, <(command) of a shell
+    found = options.format or ENDINGS.get(path.suffix.lower()) or ("csv" if piped else None)
     if found is None:
         endings = ", ".join(ENDINGS)
         raise DataError(
@@ -115,7 +116,8 @@ def open_source(path: str | os.PathLike[str] | Any, options: Options) -> Source:
     if found not in READERS:
         raise unknown("data format", found, READERS)
     try:
-        _refuse_other_kinds(path, found)
+        if not piped:
+            _refuse_other_kinds(path, found)
         opened: Source = lookup("data format", READERS, found)(path, options)
     except PermissionError:
         raise DataError(f"{path}: permission denied") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -96,11 +97,14 @@ def test_the_rule_of_inference(texts: list[str], kind: Any, backwards: bool) -> 
     assert data.domain("name") == kind
 
 
-def test_a_column_with_more_than_256_levels_is_wider() -> None:
+def test_a_column_with_more_than_256_levels_is_wider(tmp_path: Path) -> None:
     texts = [f"n{i % 1000}" for i in range(3000)]
     data = csv("x\n" + "\n".join(texts))
     assert data.column("x").dtype == np.uint16
     assert labels(data, "x") == texts
+    path = tmp_path / "d.csv"
+    write(data, path)
+    assert {block.domains for block in Dataset.batches(path, rows=100)} == {data.domains}
 
 
 def test_dialects() -> None:
@@ -341,6 +345,13 @@ def test_stdin_and_streams(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("sys.stdin", Stdin)
     assert optbn.read("-") == csv("a,b\n1,x\n2,y\n")
+
+
+def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"printf 'a,b\\n1,x\\n2,y\\n' > '{pipe}'"]):
+        assert optbn.read(pipe) == csv("a,b\n1,x\n2,y\n")
 
 
 def test_progress_ends_at_the_end(tmp_path: Path) -> None:
