@@ -67,9 +67,8 @@ class Branching:
     def __post_init__(self) -> None:
         self.bound = self.ledger.bound
         self._penalty = 2.0 * self.ledger.gap
-        few = LocalCuts(self.rng, work=self.settings.work, most=20, few=4)
-        few.level = len(LEVELS) - 1
-        self._local = few
+        self._local = LocalCuts(self.rng, work=self.settings.work, most=20, few=4, level=len(LEVELS) - 1)
+        self._failed = False
 
     def run(self, budget: Budget) -> bool:
         """Until everything is searched (True), the budget or the nodes are used up, or the LP fails."""
@@ -124,7 +123,6 @@ class Branching:
         settle(node, lp)
         best: list[Ledger] = []
         most = -1.0
-        narrowed = False
         for child, meets in self._questions(node):
             own = families.children == child
             cases = [node.case(node.alive & ~(own & out), node.bound) for out in (~meets, meets)]
@@ -137,12 +135,12 @@ class Branching:
             if not left:
                 return []
             if len(left) == 1:
-                node, narrowed = node.case(left[0].alive, left[0].bound), True
+                node = node.case(left[0].alive, left[0].bound)
                 continue
             product = float(max(1, node.bound - cases[0].bound)) * float(max(1, node.bound - cases[1].bound))
             if product > most:
                 most, best = product, cases
-        return [node] if narrowed or not best else best
+        return [node.case(case.alive, case.bound) for case in best] or [node]
 
     def _questions(self, node: Ledger) -> Iterator[tuple[int, Mask]]:
         """(child v, bool[families]: meets C) of the sets with the most doubtful answers, then of single variables."""

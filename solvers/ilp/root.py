@@ -105,16 +105,19 @@ class Root:
         """Delete dead columns, bring in families that price out; returns what those were worth, in units."""
         ledger, lp = self.ledger, self.relaxation
         families = ledger.families
+        # what a child pays in the LP: its cheapest column among those that count in the bound
+        usable = lp.columns[ledger.alive[lp.columns]]
         far = np.iinfo(np.int64).max // 4
         column_costs = np.full(len(families), far)
-        column_costs[lp.columns] = costs[lp.columns]
+        column_costs[usable] = costs[usable]
         least = np.minimum.reduceat(column_costs, families.offsets[:-1])
         keep = ledger.alive.copy()
         keep[families.positions(ledger.rows)] = True
         if self.settings.delete and (~keep[lp.columns]).mean() > DEAD_ENOUGH:
             lp.delete_columns(~keep)
         tolerance = 1e-7 * lp.scale
-        missing = np.flatnonzero(ledger.alive & (column_costs == far) & (costs < least[families.children] - tolerance))
+        absent = ledger.alive & ~lp.has(np.arange(len(families)))
+        missing = np.flatnonzero(absent & (costs < least[families.children] - tolerance))
         if not len(missing):
             return 0.0  # complete: what a rounded reduced cost still lacks is not to be had from columns
         child = families.children[missing]
@@ -122,7 +125,7 @@ class Root:
         missing, child = missing[order], child[order]
         rank = np.arange(len(missing)) - np.searchsorted(child, child)
         lp.add_columns(missing[rank < NEW_COLUMNS])
-        return float(np.maximum(least, 0)[np.diff(families.offsets) > 0].astype(np.float64).sum())
+        return float(least.astype(np.float64).sum())
 
     def _separate(self, point: Point) -> list[tuple[Row, Entries]]:
         """The rows to add this round."""
