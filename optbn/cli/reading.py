@@ -17,7 +17,10 @@ SchemaOption = Annotated[
     typer.Option("--schema", "-s", help='What is known of the columns, as JSON: {"age": "real", "sex": ["f", "m"]}.'),
 ]
 MissingOption = Annotated[
-    str, typer.Option("--missing", help="What to do with missing values: refuse, as_level, drop or impute.")
+    str,
+    typer.Option(
+        "--missing", help='What to do with missing values: refuse, as_level, drop or impute; "drop, age=impute".'
+    ),
 ]
 HeaderOption = Annotated[
     bool | None,

@@ -9,7 +9,8 @@ A Dataset has none. Readers therefore refuse data with missing values, naming th
 
 In text files a value is missing when it is one of `TOKENS` and not a declared level of its column; "None" and "." are
 not among them, since real data use both as levels. Typed files have nulls of their own (and NaN), and no tokens.
-One policy holds for all columns, or a mapping gives one per column: {"age": "impute", "job": "as_level"}.
+One policy holds for all columns, with exceptions if need be: "as_level, age=impute"; or a mapping gives one per column,
+{"age": "impute", "job": "as_level"}, and the others refuse.
 """
 
 from __future__ import annotations
@@ -61,14 +62,25 @@ def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
         raise DataError(
             f"missing = {missing!r}; expected one of {', '.join(POLICIES)}, or a mapping of columns to them"
         )
-    chosen = dict.fromkeys(names, missing) if isinstance(missing, str) else dict(missing)
-    known = set(names)
+    known, default = set(names), "refuse"
+    chosen = {}
+    if isinstance(missing, str):
+        for part in missing.split(","):
+            name, given, policy = part.strip().rpartition("=")
+            if given:
+                chosen[name] = policy
+            else:
+                default = policy
+    else:
+        chosen = dict(missing)
+    if default not in POLICIES:
+        raise unknown("way to treat missing values", default, POLICIES)
     for name, policy in chosen.items():
         if name not in known:
             raise unknown("column", name, names)
         if policy not in POLICIES:
             raise unknown("way to treat missing values", policy, POLICIES)
-    return {name: chosen.get(name, "refuse") for name in names}
+    return {name: chosen.get(name, default) for name in names}
 
 
 def resolve(where: str, columns: list[Encoded], missing: MissingLike, closed: Collection[str] = ()) -> Dataset:
@@ -115,7 +127,10 @@ def domain_after(where: str, column: Encoded, policy: str, closed: Collection[st
     if not column.n_missing or policy != "as_level":
         return column.domain
     if not isinstance(column.domain, Categorical):
-        raise DataError(f"{where}: column {column.name!r} is real, so as_level does not apply; use drop or impute")
+        raise DataError(
+            f"{where}: column {column.name!r} is real, so as_level does not apply; use drop or impute, "
+            f"for it alone by missing = 'as_level, {column.name}=impute'"
+        )
     if LEVEL in column.domain.levels:
         return column.domain
     if column.name in closed:

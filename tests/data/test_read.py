@@ -212,6 +212,7 @@ def test_missing_values_imputed() -> None:
 def test_missing_values_by_column() -> None:
     data = csv(MISSING, missing={"x": "as_level", "y": "impute", "z": "drop"})
     assert labels(data, "x") == ["1", "2", "2"] and labels(data, "y") == ["b", "b", "a"]
+    assert csv(MISSING, missing="as_level, z=drop,y=impute") == data
     with pytest.raises(DataError, match="2 missing values"):
         csv(MISSING, missing={"x": "as_level"})
     with pytest.raises(OptbnError, match="no column 'w'"):
