@@ -1,4 +1,4 @@
-# make run: install, sample a bundled network, do the main job on the sample.  make test: install and run every test.
+# make run: install, sample a bundled network, learn it back, write a page.  make test: install and run every test.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,8 +18,10 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 run: $(VENV)/.installed
 	mkdir -p out
 	$(BIN)/optbn sample alarm -n 1000 --seed 1 -o out/alarm.csv
-	$(BIN)/optbn describe out/alarm.csv
-	$(BIN)/optbn show alarm
+	$(BIN)/optbn learn out/alarm.csv -o out/alarm.json --report out/alarm.html
+	@echo
+	$(BIN)/optbn compare alarm out/alarm.json
+	@echo "The page: out/alarm.html"
 
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 tests

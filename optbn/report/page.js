@@ -251,6 +251,7 @@
     const w = Math.max(1, leaves) * LEAF, h = (depth + 1) * LEVEL + 16;
     const picture = svg("svg", { class: "tree", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "decision tree" }, ...shapes);
     picture.style.minWidth = `${Math.min(w, 1400) * 0.8}px`;
+    picture.style.maxWidth = `${w * 1.15}px`;
     return el("div", {}, el("div", { class: "scroll" }, picture),
       cpd.columns.length ? el("p", { class: "soft", text: "Bars: " + cpd.columns.join(", ") + "." }) : null);
   }
