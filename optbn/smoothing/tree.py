@@ -10,7 +10,6 @@ Nodes are numbered breadth first, so levels and siblings are contiguous and a pa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -148,17 +147,6 @@ class CountTree:
         """int64[deepest + 2]: the nodes of depth d are levels[d] .. levels[d + 1] - 1."""
         return np.searchsorted(self.depth, np.arange(int(self.depth[-1]) + 2))
 
-    @cached_property
-    def ancestors(self) -> NDArray[np.int32]:
-        """int32[m, deepest + 1]: node u's path from the root, itself last, -1 beyond its depth."""
-        path = np.full((len(self.parent), int(self.depth[-1]) + 1), -1, dtype=np.int32)
-        path[0, 0] = 0
-        for d in range(1, path.shape[1]):
-            nodes = np.arange(self.levels[d], self.levels[d + 1])
-            path[nodes, :d] = path[self.parent[nodes], :d]
-            path[nodes, d] = nodes
-        return path
-
     def reweighted(self, leaf_counts: NDArray[np.float64]) -> CountTree:
         """The same nodes with other counts at the leaves (rows of inner nodes are ignored), summed upward."""
         counts = np.where(self.is_leaf[:, None], leaf_counts, 0.0)
@@ -189,8 +177,3 @@ class CountTree:
                 code[level] = code[self.parent[level]] * size + self.branch[level]
                 nodes[code[level]] = level
         return nodes.reshape(self.sizes).transpose(np.argsort(self.order)).reshape(-1) if self.order else nodes
-
-    @property
-    def n_configurations(self) -> int:
-        """Full configurations, seen or not."""
-        return math.prod(self.sizes) if self.sizes else round(self.span[0])

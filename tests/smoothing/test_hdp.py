@@ -67,7 +67,6 @@ def test_the_published_code_by_its_own_root(key):
         assert (np.abs(found[path] - mean) <= 4.5 * np.hypot(se, ours) + 1e-5).all(), path
 
 
-@pytest.mark.twin
 @pytest.mark.parametrize(("tying", "seed"), [("level", 0), ("single", 1), ("same_parent", 2), ("none", 3)])
 def test_against_the_collapsed_sampler(tying, seed):
     generator = np.random.default_rng(seed)
