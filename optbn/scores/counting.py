@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -99,6 +100,7 @@ class CountScore:
         self._distinct_levels, self._level_class = np.unique(self._levels, return_inverse=True)
         self._lower_bytes = 512 << 20
         self._lower: dict[int, tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
+        self._asked: Counter[int] = Counter()
         self._lock = threading.Lock()
 
     def limit_memory(self, size: int) -> None:
@@ -183,14 +185,17 @@ class CountScore:
         return sums, observed
 
     def _tables(self, k: int, asked: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The tables of all k-sets and where each starts; empty when they would not fit or not pay for `asked` sets."""
+        """The tables of all k-sets and where each starts, for counting `asked` sets of k + 1; empty when they would not
+        fit, or not pay yet: they are made once a sixteenth of their number has been asked for without them.
+        """
         none = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
         if k < 1:
             return none
         with self._lock:
             if k not in self._lower:
                 choose = binomials(self._n, k)
-                if choose[self._n, k] < 0 or asked < choose[self._n, k] / 4:
+                self._asked[k] += asked
+                if choose[self._n, k] < 0 or self._asked[k] < choose[self._n, k] / 16:
                     return none
                 if 4 * _symmetric(self._levels, k) + 12 * choose[self._n, k] > self._lower_bytes:
                     self._lower[k] = none

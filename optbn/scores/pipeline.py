@@ -29,7 +29,8 @@ from optbn.scores.spread import check_jobs, spread
 from optbn.scores.store import Block, Store, Survivors
 from solvers.table import ScoreTable
 
-BLOCK_SECONDS = 0.3  # how long a block should take: short enough for Ctrl-C, progress and an even spread
+BLOCK_SECONDS = 1.0  # how long a block should take: short for Ctrl-C, long for sharing within a block
+SHORTEST_SECONDS = 0.05  # blocks get shorter towards the end of a level, so that all cores end together, but not below
 BYTES_PER_FAMILY = 160  # work space of a block: masks, floors, scores and a score's own lists
 FIRST_BLOCK = 4096  # sets, before anything is known about the speed
 
@@ -187,7 +188,7 @@ class _Run:
         last = size == work.constraints.largest
         best = None if last else np.empty((work.sets(size), columns.stop - columns.start))
         families = work.constraints.count(size) / work.sets(size) / work.groups  # per set, for the progress
-        gaps, at = [], 0
+        gaps, at, before = [], 0, self.done
         for block in self.store.finished(group, size) if self.store else []:
             survivors = self.store.read(block) if self.store else None
             if survivors is None:
@@ -195,6 +196,7 @@ class _Run:
             work.restore(block, survivors, below, best)
             self._keep(block, survivors)
             self.resumed += round(families * (block.last - block.first))
+            self.done += round(families * (block.last - block.first))
             gaps.append(range(at, block.first))
             at = block.last
         gaps.append(range(at, work.sets(size)))
@@ -207,7 +209,6 @@ class _Run:
                 self.store.write(block, survivors)
             return block, survivors, seconds
 
-        before = self.done
         for block, survivors, seconds in spread(self._blocks(group, size, gaps), compute, self.jobs):
             self.seconds_per_set = seconds / (block.last - block.first)
             self._keep(block, survivors)
@@ -226,8 +227,9 @@ class _Run:
             while at < gap.stop:
                 count = FIRST_BLOCK if not self.seconds_per_set else int(BLOCK_SECONDS / self.seconds_per_set)
                 left = gap.stop - at
-                if self.jobs > 1 and left * self.seconds_per_set > 0.05:
-                    count = min(count, -(-left // self.jobs))
+                if self.jobs > 1 and self.seconds_per_set:
+                    shortest = int(SHORTEST_SECONDS / self.seconds_per_set)
+                    count = min(count, max(shortest, -(-left // (2 * self.jobs))))
                 count = min(max(1, count), most, left)
                 yield Block(group, size, at, at + count)
                 at += count
