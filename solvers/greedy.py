@@ -2,7 +2,8 @@
 
 A *climb* ends where no insertion helps. A *kick* draws another order of the graph in hand (the same score, other
 neighbours), disturbs it a little and climbs again; a graph at least as good is kept. A *start* is a fresh random order
-followed by kicks. Starts with few kicks cover the space and find how hard it is; then the best start is worked on.
+followed by kicks, and at its end by swaps as well (in every climb they cost more kicks than they are worth: measured).
+Starts with few kicks cover the space and find how hard it is; then the best start is worked on.
 
     search(table, seed=0)                    rows of a good acyclic graph, one per variable
     improve(table, rows, seed=0, kicks=50)   the same, from a graph in hand
@@ -197,6 +198,9 @@ class _Walk:
             self.total = self.index.iterate(self.order, self.rows, step, self.state)
             done += step
             step = max(1, min(2 * step, int(step * _SLICE_SECONDS / max(clock.elapsed(), 1e-6))))
+        if done:
+            self.index.climb(self.order, self.rows, swaps=True)
+            self.total = orders.total_of(self.index.table.units, self.rows)
         return done
 
 
