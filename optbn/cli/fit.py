@@ -58,6 +58,10 @@ def fit(
     seed: Annotated[int, typer.Option("--seed", help="Of the samplers.", min=0)] = 0,
     threads: Annotated[int, typer.Option("--threads", help="Of no consequence for the result.", min=1)] = 1,
     schema: Annotated[str | None, typer.Option(help="A JSON file that declares columns (see optbn describe).")] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(help="A JSON file for what the smoother says: convergence, constants it chose, deviations."),
+    ] = None,
 ) -> None:
     """Give a network its probabilities from data, read in one pass and never held in memory.
 
@@ -76,6 +80,10 @@ def fit(
         from optbn.errors import UnsupportedError
 
         raise UnsupportedError("--domain makes a network per level: name a file with --output")
+    if domain is not None and report is not None:
+        from optbn.errors import UnsupportedError
+
+        raise UnsupportedError("--report does not go with --domain")
     asked = as_structure(structure) if Path(structure).exists() else find_network(structure)
     settings = dict(_setting(text) for text in setting or ())
     with _meter() as progress:
@@ -88,6 +96,8 @@ def fit(
             result = fitted(asked, data, smoother or DEFAULT_SMOOTHER, threads=threads, **common)
     if domain is None:
         _warn_of_chains(result)
+        if report is not None:
+            _write_report(result, report)
         _write(result.network, output)
         return
     for level, network in networks.items():
@@ -117,6 +127,32 @@ def _write(network: BayesianNetwork, output: str) -> None:
         write_network(network, beside)
         output = beside
     print(f"{output}: {network.n_variables} variables, {network.n_arcs} arcs, {network.n_parameters:,} parameters")
+
+
+def _write_report(result: Fitted, path: str) -> None:
+    """Per variable the diagnostics, and the deviations of its table if the smoother was asked for them."""
+    import json
+
+    import numpy as np
+
+    from optbn.network.files import replacing
+
+    def plain(value: Any) -> Any:
+        """For JSON: arrays as lists, numbers that are not finite as null."""
+        if isinstance(value, np.ndarray | np.generic):
+            value = value.tolist()
+        if isinstance(value, list):
+            return [plain(v) for v in value]
+        return value if not isinstance(value, float) or np.isfinite(value) else None
+
+    variables: dict[str, Any] = {}
+    for name, diagnostics in result.diagnostics().items():
+        variables[name] = {key: plain(value) for key, value in diagnostics.items()}
+        deviations = result.deviations(name)
+        if deviations is not None:
+            variables[name]["deviations"] = plain(deviations)
+    with replacing(path) as partial:
+        partial.write_text(json.dumps({"rows": result.rows, "variables": variables}, indent=1) + "\n")
 
 
 def _warn_of_chains(result: Fitted) -> None:

@@ -52,8 +52,6 @@ def test_domains_write_a_file_each(capfd, data, tmp_path):
     code, out, _ = run(capfd, "fit", data, "-S", tmp_path / "s.json", "--domain", "smoke", "-o", tmp_path / "m.bif")
     assert code == 0 and len(out.splitlines()) == 2
     assert (tmp_path / "m.yes.bif").exists() and (tmp_path / "m.no.bif").exists()
-    code, _, err = run(capfd, "fit", data, "-S", tmp_path / "s.json", "--domain", "smoke")
-    assert code == 2 and "name a file" in err
 
 
 def test_what_bif_cannot_say_goes_to_json_with_a_warning(capfd, tmp_path):
@@ -84,6 +82,15 @@ def test_chains_that_have_not_converged_are_told(capfd, data, tmp_path):
     assert code == 0 and "have not converged" in err and "R-hat" in err
 
 
+def test_the_report_holds_convergence_and_deviations(capfd, data, tmp_path):
+    how = ("--set", "deviations=true", "--report", tmp_path / "r.json", "-o", tmp_path / "m.bif")
+    code, _, err = run(capfd, "fit", data, "-S", "asia", *how)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (code, err) == (0, "") and report["rows"] == 300 and len(report["variables"]) == 8
+    dysp = report["variables"]["dysp"]
+    assert dysp["converged"] and dysp["r_hat"] <= 1.01 and len(dysp["deviations"]) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -93,6 +100,8 @@ def test_chains_that_have_not_converged_are_told(capfd, data, tmp_path):
         (["--weights", "w"], "no column 'w'"),
         (["-o", "model.doc"], "cannot tell the format"),
         (["--leaves", "t"], "normal, student"),
+        (["--domain", "smoke"], "name a file with --output"),
+        (["--domain", "smoke", "-o", "m.bif", "--report", "r.json"], "does not go with --domain"),
     ],
 )
 def test_mistakes_are_one_line(capfd, data, arguments, said):
