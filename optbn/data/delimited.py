@@ -25,8 +25,8 @@ from optbn.data.text import LONGEST_ROW, Text
 from optbn.errors import DataError
 
 DELIMITERS = ",\t;| "
-BLOCK_BYTES = 1 << 18
-BLOCK_ROWS = 1024
+BLOCK_BYTES = 1 << 17
+BLOCK_ROWS = 512
 """A block holds one or the other, whichever is more."""
 
 _log = logging.getLogger("optbn.data")

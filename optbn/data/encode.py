@@ -151,31 +151,34 @@ class TextColumn:
     def add(self, array: Any, first_row: int) -> Accumulator:
         """Take a block; the answer is the accumulator to go on with."""
         texts, indices = _texts(self.place, array, first_row)
-        new = [i for i, text in enumerate(texts) if text not in self.codes]
-        if new:
-            first = np.full(len(texts) + 1, -1)
+        codes = [self.codes.get(text, -1) for text in texts]
+        if -1 in codes:
+            first = np.full(len(texts), -1)
             first[indices[::-1]] = np.arange(first_row + len(indices) - 1, first_row - 1, -1)
-            for i in new:
-                if texts[i] not in self.tokens:
-                    self._learn(texts[i], int(first[i]) if first[i] >= 0 else None)
-        missing = [i for i in (*new, len(texts)) if i == len(texts) or texts[i] in self.tokens]
-        table = np.empty(len(texts) + 1, dtype=np.int32)
-        table[:-1] = [self.codes.get(text, -1) for text in texts]
-        count = sum(int(np.count_nonzero(indices == i)) for i in missing)
-        if count and self.absent is None:
-            self.absent = len(self.first)
-            self.first.append(None)
-        self.n_missing += count
-        table[missing] = 0 if self.absent is None else self.absent
-        self.values.append(table.astype(code_dtype(len(self.first)))[indices])
+            for i, text in enumerate(texts):
+                if codes[i] < 0 and (text is None or text in self.tokens):
+                    codes[i] = self._missing_code()
+                elif codes[i] < 0:
+                    codes[i] = self._learn(text, int(first[i]) if first[i] >= 0 else None)
+        block = np.array(codes, dtype=code_dtype(len(self.first)))[indices]
+        if self.absent in codes:
+            self.n_missing += int(np.count_nonzero(block == self.absent))
+        self.values.append(block)
         if self.undeclared and self.only_numbers and len(self.codes) > FEW:
             return self._as_real()
         return self
 
-    def _learn(self, text: str, row: int | None) -> None:
+    def _missing_code(self) -> int:
+        if self.absent is None:
+            self.absent = len(self.first)
+            self.first.append(None)
+        return self.absent
+
+    def _learn(self, text: str, row: int | None) -> int:
+        """The code of a text not seen before."""
         if self.domain:
             if row is None:  # in the dictionary of the file, but in no row
-                return
+                return 0
             raise self.place.error(f"level {text!r} is not declared; expected {_some(self.domain.levels)}", row)
         self.codes[text] = len(self.first)
         self.first.append(row)
@@ -187,6 +190,7 @@ class TextColumn:
                 'leave it out with the schema entry "ignore"',
                 row,
             )
+        return self.codes[text]
 
     def _kind(self) -> Kind:
         """What the texts so far make of an undeclared column."""
@@ -331,29 +335,25 @@ def _indices(array: Any) -> NDArray[Any]:
     return to_numpy(indices, len(array.dictionary))
 
 
-def _texts(place: Place, array: Any, first_row: int) -> tuple[list[str], NDArray[Any]]:
-    """The different texts of a block, and per row the index of its own; one past the last where null."""
+def _texts(place: Place, array: Any, first_row: int) -> tuple[list[Any], NDArray[Any]]:
+    """The different texts of a block (None for a null), and per row the index of its own."""
     import pyarrow as pa
 
-    of = pa.types
-    if of.is_null(array.type):
-        return [], np.zeros(len(array), dtype=np.int64)
-    if not of.is_dictionary(array.type):
-        kind = array.type
+    of, kind = pa.types, array.type
+    if of.is_null(kind):
+        return [None], np.zeros(len(array), dtype=np.int64)
+    if not of.is_dictionary(kind):
         if not (_is_text(kind) or any(test(kind) for test in (of.is_integer, of.is_floating, of.is_boolean))):
             raise place.error(f'values of type {kind}, expected texts or numbers; convert it or declare it "ignore"')
         array = array.dictionary_encode()
     indices, words = _indices(array), array.dictionary
-    if of.is_floating(words.type):  # a number declared to have levels
-        absent = np.append(np.isnan(to_numpy(words.cast(pa.float64()), np.nan)), True)
-        indices = np.where(absent[indices], len(words), indices)
-    if words.null_count:  # a null among the values of a dictionary
-        absent = np.append(to_numpy(words.is_null().cast(pa.uint8())), 1).astype(bool)
-        indices = np.where(absent[indices], len(words), indices)
-        words = words.fill_null("") if _is_text(words.type) else words
-    if not _is_text(words.type):
-        words = words.cast(pa.string())
-    return _decoded(place, words, first_row, indices), indices
+    if _is_text(words.type):
+        texts = _decoded(place, words, first_row, indices)
+    else:
+        texts = [None if text == "nan" else text for text in words.cast(pa.string()).to_pylist()]
+    if array.indices.null_count:
+        texts.append(None)
+    return texts, indices
 
 
 def _decoded(place: Place, words: Any, first_row: int, indices: NDArray[Any] | None) -> list[Any]:
