@@ -60,6 +60,13 @@ def test_against_recursion_over_subsets(name):
             assert solution.status is Status.OPTIMAL and table.total_units(solution.choice) == best
 
 
+@pytest.mark.parametrize("name", sorted(set(EXACT) - {"dp"}))
+def test_agreement_to_the_bit(name):
+    """n = 12, sparse to dense: the same optimum as dynamic programming."""
+    for table in random_tables(12, [12], ("plain", "dense", "ties", "signs", "blocks"), seed=9, rows=20):
+        assert run(name, table).score == run("dp", table).score
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_two_words_per_mask(name):
     """70 variables in blocks of 7 that touch in one direction only: the optimum is the sum over the blocks."""
