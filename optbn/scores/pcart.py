@@ -25,7 +25,7 @@ from optbn.scores.kernels.kinds import REAL
 from optbn.scores.trees.bounds import Regret
 from optbn.scores.trees.columns import Columns, count_splits
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
-from optbn.scores.trees.large import Sites, SparsePlan, workspace
+from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser
 
@@ -36,6 +36,8 @@ MOST_BOXES = 1 << 22
 MOST_SPLITS = 1 << 27
 """A set with more boxes than the first goes to the sparse lattice; one that has more than the others there is refused.
 Splits take 8 bytes each, boxes about 200: a gigabyte either way."""
+WORK_BYTES = 1 << 28
+"""Dense lattices run fewer responses at a time rather than take more memory than this for them."""
 
 
 @dataclass(frozen=True)
@@ -158,9 +160,8 @@ class BoundTrees:
             np.empty(most_boxes + 2, np.int64),
             *(np.empty(most_splits, np.uint32) for _ in range(2)),
         )
-        work = workspace(
-            most_boxes + 1, n, self.columns.responses.values.shape[1], self.columns.responses.onehot.shape[1]
-        )
+        lanes = self._lanes_at_a_time(most_boxes)
+        work = workspace(most_boxes + 1, lanes, self.columns.responses.levels)
         bound = (np.empty(0), np.empty(n))
         if floor is not None:
             bound = (self._xlogx, np.array([self._least_regret(v, k + 1) for v in range(n)]))
@@ -174,12 +175,20 @@ class BoundTrees:
             tuple(self.columns.responses),
             tuple(self.tables),
             bound,
+            lanes,
             box,
             plan,
             work,
             out,
         )
         return out, box, plan, work
+
+    def _lanes_at_a_time(self, boxes: int) -> int:
+        """How many responses to run together: all, unless their rows of every box would take too much memory."""
+        lanes = self.columns.data.n_variables
+        while lanes > LANES_AT_A_TIME and boxes * bytes_per_slot(lanes, self.columns.responses.levels) > WORK_BYTES:
+            lanes = max(LANES_AT_A_TIME, lanes // 2)
+        return lanes
 
     def _sparse(self, members: NDArray[np.int32], wanted: NDArray[np.bool_], leaf_rows: int) -> SparsePlan:
         from optbn.scores.kernels.sparse import sparse_plan

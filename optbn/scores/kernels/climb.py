@@ -62,12 +62,13 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
             one, other, both = counts[a], counts[b], counts[s]
             for w in range(padded):
                 both[w] = one[w] + other[w]
-            share = rows[b] / n
-            between = rows[a] * share
-            for q in range(reals):
-                gap = mean[b, q] - mean[a, q]
-                mean[s, q] = mean[a, q] + gap * share
-                spread[s, q] = spread[a, q] + spread[b, q] + gap * gap * between
+            if reals > 0:
+                share = rows[b] / n
+                between = rows[a] * share
+                for q in range(reals):
+                    gap = mean[b, q] - mean[a, q]
+                    mean[s, q] = mean[a, q] + gap * share
+                    spread[s, q] = spread[a, q] + spread[b, q] + gap * gap * between
 
         row, content = value[s], counts[s]
         start = 0

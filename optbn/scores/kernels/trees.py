@@ -12,7 +12,21 @@ from optbn.scores.kernels.sites import refine, tabulate
 
 @njit(cache=True, nogil=True)
 def score_trees(
-    sets, wanted, floor, leaf_cost, log_c, leaf_rows, predictors, responses, tables, bound, box, plan, work, out
+    sets,
+    wanted,
+    floor,
+    leaf_cost,
+    log_c,
+    leaf_rows,
+    predictors,
+    responses,
+    tables,
+    bound,
+    lanes_at_a_time,
+    box,
+    plan,
+    work,
+    out,
 ):
     """out[i, v] = score of v given sets[i] where wanted; -inf where the bound shows it is not above floor[i, v].
 
@@ -22,6 +36,7 @@ def score_trees(
                  categorical variable's columns of onehot begin and how many; total_row int64[n];
                  values float64[N, R]; real int64[n], the column of values or -1)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
+    lanes_at_a_time  how many responses `work` has room for
     """
     cells, kinds, sizes, parts, table, halves, need = predictors
     order, onehot, start, levels, total_row, values, real = responses
@@ -75,14 +90,17 @@ def score_trees(
             n_lanes += 1
         if n_lanes == 0:
             continue
-        lanes = arrange(lane[:n_lanes], cats, start, levels, total_row, real)
         whole = leaf_rows[i] if n_lanes == cats else 1
         n_slots = dense_plan(
             sets[i], coordinates[k], site_rows, u, whole, kinds, sizes, parts, table, halves, need, box, plan
         )
-        root = climb(plan, n_slots, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
-        for q in range(n_lanes):
-            out[i, lane[q]] = root[q] + log_c[i]
+        for q in range(0, n_lanes, lanes_at_a_time):
+            some = lane[q : min(q + lanes_at_a_time, n_lanes)]
+            some_cats = min(max(cats - q, 0), len(some))
+            lanes = arrange(some, some_cats, start, levels, total_row, real)
+            root = climb(plan, n_slots, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
+            for s in range(len(some)):
+                out[i, some[s]] = root[s] + log_c[i]
 
 
 @njit(cache=True, nogil=True)

@@ -105,16 +105,39 @@ class SparsePlan:
             lane = inside[at : at + LANES_AT_A_TIME]
             cats = int((responses.levels[lane] > 0).sum())
             lanes = arrange(lane, cats, responses.start, responses.levels, responses.total_row, responses.real)
-            work = workspace(len(self.names), len(lane), len(lane) - cats, len(lanes[0]))
+            work = workspace(len(self.names), len(lane), responses.levels[lane])
             climb(self.plan, len(self.names), cost, self.sites.content, lanes, tuple(tables), work)
             yield lane, work
 
 
-def workspace(slots: int, lanes: int, reals: int, width: int) -> tuple[NDArray[Any], ...]:
-    """What kernels/climb.py writes into: counts, mean, spread, value. Pages never touched cost nothing."""
+def workspace(slots: int, lanes: int, levels: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    """What kernels/climb.py writes into for any `lanes` of the responses: counts, mean, spread, value. Rows are whole
+    cache lines, so that no vector straddles two; pages never touched cost nothing."""
+    width, reals, values = _row_sizes(lanes, levels)
     return (
-        np.empty((slots, -(-width // 16) * 16), np.uint32),
+        _aligned(slots, width, np.uint32),
         np.empty((slots, reals)),
         np.empty((slots, reals)),
-        np.zeros((slots, -(-lanes // 8) * 8)),
+        _aligned(slots, values, np.float64),
     )
+
+
+def bytes_per_slot(lanes: int, levels: NDArray[np.int64]) -> int:
+    """What a slot takes in a workspace."""
+    width, reals, values = _row_sizes(lanes, levels)
+    return 4 * width + 16 * reals + 8 * values
+
+
+def _row_sizes(lanes: int, levels: NDArray[np.int64]) -> tuple[int, int, int]:
+    """(counts, moments, values) per slot for any `lanes` of responses with so many levels that occur (real: 0)."""
+    most = int(np.sort(levels)[::-1][:lanes].sum())
+    reals = min(lanes, int((levels == 0).sum()))
+    return -(-most // 16) * 16, reals, -(-lanes // 8) * 8
+
+
+def _aligned(rows: int, columns: int, dtype: type[np.generic]) -> NDArray[Any]:
+    """Zeros whose first element begins a cache line."""
+    size = np.dtype(dtype).itemsize
+    room = np.zeros(rows * columns + 64 // size, dtype)
+    skip = -room.ctypes.data % 64 // size
+    return room[skip : skip + rows * columns].reshape(rows, columns)
