@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
+    from optbn.scores.families import FamilyScores
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
 
@@ -65,6 +66,10 @@ def score(
         str | None,
         typer.Option(help="Score these only, unpruned: lines 'child: parent, parent', or a score file to score anew."),
     ] = None,
+    structures: Annotated[
+        str | None,
+        typer.Option(help="With --families: a file for their local structures (trees, tables), a JSON object a line."),
+    ] = None,
 ) -> None:
     """Score every candidate parent set of every variable; keep those that no subset matches.
 
@@ -72,6 +77,7 @@ def score(
     | optbn score data.csv --families candidates.txt -o scores.jkl
     """
     import optbn
+    from optbn.errors import UnsupportedError
     from optbn.scores import load_score
     from solvers.files import check_writable
 
@@ -90,8 +96,10 @@ def score(
                 roots=roots,
                 leaves=leaves,
             )
-            _only(found, method, families, output, jobs, memory)
+            _only(found, method, families, output, structures, jobs, memory)
             return
+        if structures is not None:
+            raise UnsupportedError("--structures goes with --families")
         constraints: dict[str, Any] = {
             "max_parents": _limits(max_parents or []),
             "forbidden": _arcs(forbid),
@@ -132,7 +140,15 @@ def _all(
         print(f"{output}: {len(table):,} parent sets of {table.n} variables kept")
 
 
-def _only(data: Dataset, method: LocalScore, families: str, output: str, jobs: int | None, memory: str | None) -> None:
+def _only(
+    data: Dataset,
+    method: LocalScore,
+    families: str,
+    output: str,
+    structures: str | None,
+    jobs: int | None,
+    memory: str | None,
+) -> None:
     """The listed families, in their order."""
     from pathlib import Path
 
@@ -146,8 +162,30 @@ def _only(data: Dataset, method: LocalScore, families: str, output: str, jobs: i
     with _count_meter() as progress:
         scores = score_families(data, listed, method, jobs=jobs, memory=memory, progress=progress)
     write_rows(scores.rows(), output)
+    if structures is not None:
+        _write_structures(data, scores, structures)
     if output != "-":
         print(f"{output}: {len(scores):,} families scored")
+
+
+def _write_structures(data: Dataset, scores: FamilyScores, path: str) -> None:
+    """A line per family: child, parents, score, structure."""
+    import json
+
+    from optbn.scores.structures import in_words
+    from solvers.files.atomic import replacing
+
+    with replacing(path) as file, _count_meter() as progress:
+        for row in range(len(scores)):
+            line = {
+                "child": data.names[scores.families.children[row]],
+                "parents": [data.names[u] for u in scores.parents(row)],
+                "score": float(scores.scores[row]),
+                "structure": in_words(scores.fitted(row), data),
+            }
+            file.write(json.dumps(line).encode() + b"\n")
+            if progress is not None and row % 100 == 0:
+                progress(row, len(scores))
 
 
 def _refuse(**options: Any) -> None:

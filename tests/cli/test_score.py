@@ -87,6 +87,27 @@ def test_listed_families(csv, tmp_path, capsys):
     assert "--store does not go with --families" in capsys.readouterr().err
 
 
+def test_local_structures(csv, tmp_path):
+    import json
+
+    (tmp_path / "list.txt").write_text("v2: v0, v1\nv0:\n")
+    data = optbn.read(csv)
+    for score in ("pcart", "bdeu", "ft"):
+        options = ["--families", tmp_path / "list.txt", "-o", tmp_path / "a.jkl", "--structures", tmp_path / "s.jsonl"]
+        assert run("score", csv, "-s", score, *options) == 0
+        first, second = (json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines())
+        assert (first["child"], first["parents"]) == ("v2", ["v0", "v1"])
+        assert first["score"] == optbn.score(data, "v2", ["v0", "v1"], score)
+        counts = np.bincount(data.columns[0], minlength=data.cardinalities[0]).tolist()
+        assert second["structure"].get("counts", second["structure"].get("cells", [{}])[0].get("counts")) == counts
+        leaves, waiting = [], [first["structure"]]
+        while waiting:
+            node = waiting.pop()
+            waiting += [node[side] for side in ("left", "right") if side in node] + node.get("cells", [])
+            leaves += [node["counts"]] if "counts" in node else []
+        assert np.sum(leaves, axis=0).tolist() == np.bincount(data.columns[2], minlength=data.cardinalities[2]).tolist()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -106,6 +127,7 @@ def test_listed_families(csv, tmp_path, capsys):
         (["--max-splits", "2"], "score 'bdeu' has no setting 'max_splits'; it has: ess"),
         (["--tiers", "none.txt"], "none.txt: no such file"),
         (["--families", "none.txt"], "none.txt: no such file"),
+        (["--structures", "s.jsonl"], "--structures goes with --families"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_2(csv, capsys, options, message):

@@ -9,6 +9,7 @@ import optbn
 from optbn.errors import DataError, OptbnError
 from optbn.scores import load_score
 from optbn.scores.families import Families, score_families
+from optbn.scores.structures import in_words
 from solvers.files import read_rows
 from solvers.files.jkl import write_rows
 from tests.naive import phase1 as naive
@@ -124,3 +125,29 @@ def test_large_families_of_many_variables():
     value = optbn.score(data, "v79", parents, "k2")
     assert value == pytest.approx(naive.k2(data, 79, tuple(range(40, 70))))
     assert list(itertools.islice(naive.families(2, 1), 2)) == [(0, ()), (0, (1,))]
+
+
+def test_structures_in_words():
+    rng = np.random.default_rng(4)
+    categorical, real = naive.random_categorical(rng, 3, 60), naive.random_real(rng, 2, 60)
+    data = optbn.Dataset(
+        (*categorical.names, *real.names),
+        (*categorical.domains, *real.domains),
+        (*categorical.columns, *real.columns),
+    )
+    families = [("v0", ["x0", "v1"]), ("x1", ["x0", "v2"]), ("x0", [])]
+    for score in ("pcart", "ft"):
+        found = score_families(data, families, score)
+        for row in range(3):
+            words = in_words(found.fitted(row), data)
+            leaves, waiting = [], [words]
+            while waiting:
+                node = waiting.pop()
+                waiting += [node[side] for side in ("left", "right") if side in node] + node.get("cells", [])
+                if "split" in node:
+                    assert ("below" in node) == node["split"].startswith("x")
+                elif "cells" not in node:
+                    leaves.append(sum(node["counts"]) if "counts" in node else node["rows"])
+            assert sum(leaves) == 60
+    line = in_words(score_families(real, [("x1", ["x0"])], "bge").fitted(0), real)
+    assert set(line) == {"intercept", "coefficients", "variance"}

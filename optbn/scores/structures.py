@@ -1,0 +1,74 @@
+"""Local structures in words: what `fitted` finds behind a score, as JSON values with the names of variables and levels.
+
+tree    {"split": "A", "left_levels": ["a0", "a2"], "left": .., "right": ..}   a categorical parent
+        {"split": "X", "below": 1.5, "left": .., "right": ..}                  a real parent: x < 1.5 goes left
+leaf    {"counts": [12, 3]}  or  {"rows": 15, "mean": 0.2, "spread": 3.1}      spread: sum of squared deviations
+table   {"parents": ["A", "X"], "cuts": [null, [0.5]], "cells": [leaf, ..]}    the last parent's cells are next to
+                                                                               each other
+line    {"intercept": 0.1, "coefficients": [2.0], "variance": 1.0}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optbn.data.dataset import Categorical, Dataset
+from optbn.errors import UnsupportedError
+from optbn.scores.counting import CountTable
+from optbn.scores.full_table import FittedTable
+from optbn.scores.gaussian import LinearGaussian
+from optbn.scores.trees.fitted import FittedTree
+from optbn.scores.trees.leaves import LeafContent
+
+
+def in_words(fitted: object, data: Dataset) -> dict[str, Any]:
+    """The JSON value of one local structure over the data's variables."""
+    if isinstance(fitted, FittedTree):
+        return _node(fitted, 0, data)
+    if isinstance(fitted, LinearGaussian):
+        return {
+            "intercept": fitted.intercept,
+            "coefficients": fitted.coefficients.tolist(),
+            "variance": fitted.variance,
+        }
+    if isinstance(fitted, CountTable):
+        cells = fitted.counts.reshape(-1, fitted.counts.shape[-1])
+        cuts: list[Any] = [None] * len(fitted.parents)
+        leaves = [{"counts": row} for row in cells.tolist()]
+    elif isinstance(fitted, FittedTable):
+        cuts = [
+            None if isinstance(data.domains[u], Categorical) else np.asarray(points).tolist()
+            for u, points in zip(fitted.parents, fitted.cuts, strict=True)
+        ]
+        leaves = [_leaf(fitted.content, number) for number in range(fitted.content.leaves)]
+    else:
+        raise UnsupportedError(f"a local structure of type {type(fitted).__name__} has no JSON form")
+    return {"parents": [data.names[u] for u in fitted.parents], "cuts": cuts, "cells": leaves}
+
+
+def _node(tree: FittedTree, number: int, data: Dataset) -> dict[str, Any]:
+    node = tree.nodes[number]
+    if isinstance(node, int):
+        return _leaf(tree.content, node)
+    parent = tree.parents[node.parent]
+    domain = data.domains[parent]
+    found: dict[str, Any] = {"split": data.names[parent]}
+    if isinstance(domain, Categorical):
+        assert isinstance(node.goes_left, tuple)
+        found["left_levels"] = [domain.levels[code] for code in node.goes_left]
+    else:
+        found["below"] = node.goes_left
+    return found | {"left": _node(tree, node.left, data), "right": _node(tree, node.right, data)}
+
+
+def _leaf(content: LeafContent, number: int) -> dict[str, Any]:
+    if content.counts is not None:
+        return {"counts": content.counts[number].tolist()}
+    assert content.mean is not None and content.spread is not None
+    return {
+        "rows": int(content.rows[number]),
+        "mean": float(content.mean[number]),
+        "spread": float(content.spread[number]),
+    }
