@@ -2,8 +2,8 @@
 
 The subset recurrence costs about n 2^n nanoseconds whatever the families, so up to DP_AT_ONCE seconds of it nothing is
 quicker to start. Beyond, branch and cut wins on sparse tables and loses on dense ones (many families per variable: its
-relaxation is weak there), where the recurrence is the better wager as long as 2^n values fit into memory. Without an
-exact solver that fits, local search answers, and says that it proves nothing.
+relaxation is weak there), where the recurrence is the better wager as long as 2^n values fit into memory and time.
+Without an exact solver that fits, local search answers, and says that it proves nothing.
 
 The choice and its reason are in the Solution's statistics, per component.
 """
@@ -48,22 +48,25 @@ class Auto:
 def choose(table: ScoreTable, budget: Budget) -> tuple[str, Solver, str]:
     """(name, solver, why) for a table of one component."""
     n, density = table.n, len(table) / table.n
-    fits = True
+    size = f"{n} variables with {density:.0f} families each"
+    seconds = DP_SECONDS * n * 2.0**n
+    fits = seconds <= budget.remaining()
     try:
         check_memory(n, 8, budget)
     except TooLargeError:
         fits = False
-    seconds = DP_SECONDS * n * 2.0**n
     general = next((name for name in ("ilp", "cp") if name in SOLVERS), None)
-    size = f"{n} variables with {density:.0f} families each"
     if fits and seconds <= DP_AT_ONCE:
-        return "dp", load_solver("dp"), f"{size}: the recurrence takes {seconds:.1g} s"
-    if fits and density >= VERY_DENSE:
-        return "dp", load_solver("dp"), f"{size}: too dense for cuts, the recurrence takes about {seconds:.1g} s"
-    if fits and density >= DENSE and seconds <= DP_WAGER:
-        return "dp", load_solver("dp"), f"{size}: dense, and the recurrence takes {seconds:.1g} s"
-    if general is not None:
-        return general, load_solver(general), f"{size}: sparse enough for cuts"
-    if fits:
-        return "dp", load_solver("dp"), f"{size}: the recurrence takes about {seconds:.1g} s"
-    return "greedy", load_solver("greedy"), f"{size}: no exact solver fits into memory"
+        name, why = "dp", f"the recurrence takes {seconds:.1g} s"
+    elif fits and density >= VERY_DENSE:
+        name, why = "dp", f"too dense for cuts, the recurrence takes about {seconds:.1g} s"
+    elif fits and density >= DENSE and seconds <= DP_WAGER:
+        name, why = "dp", f"dense, and the recurrence takes {seconds:.1g} s"
+    elif general is not None:
+        name, why = (
+            general,
+            "sparse enough for cuts" if density < VERY_DENSE else "no memory or time for the recurrence",
+        )
+    else:
+        name, why = "greedy", "no exact solver for this size"
+    return name, load_solver(name), f"{size}: {why}"

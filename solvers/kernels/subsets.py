@@ -3,7 +3,7 @@
 best(v, W), the score of v's best family inside W, is what costs: n 2^(n-1) values. Variables are split into `low` (the
 first ones), `mid` and `top`; a subset is (top part, mid part, low part), and a *block* is the 2^low subsets that share
 their high part H. For one child and one H, the families inside H, projected to their low parts, give all 2^low values
-at once by a superset-max (zeta) transform: low / 2 vector operations per value, in cache, instead of a search. A family
+at once by a subset-max (zeta) transform: low / 2 vector operations per value, in cache, instead of a search. A family
 is written to all its supersets in the lowest LANES variables directly, so the transform's inner loops are long.
 
 For a low child its own bit is left out of the projected masks ("squeezed"), so its transform has half the size.

@@ -146,6 +146,8 @@ def test_auto_says_why():
     assert name != "dp" and "70 variables" in why
     name, _, _ = choose(random_table(rng, 20), Budget(memory=2**10))
     assert name != "dp"
+    name, _, _ = choose(random_table(rng, 24, "dense", rows=200), Budget(wall=0.01))
+    assert name != "dp"
     table = random_table(rng, 5, "plain")
     solution = Auto().solve(table)
     assert solution.solver == "auto" and solution.statistics["parts"][0]["why"]
