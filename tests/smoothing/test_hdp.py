@@ -37,17 +37,13 @@ def test_posterior_means_by_integration(key):
     _, tying, _, root = key.split("|")
     tree = tree_of(EXACT[key]["leaves"])
     compat = "published" if "root=code" in key else None
-    chains = [
-        fit(tree, seed, tying=tying.lower(), alpha0=float(root.split("a0=")[1]), compat=compat, sweeps=12_000, chains=2)
-        for seed in range(4)
-    ]
-    found = by_path(tree, np.mean([c.probabilities for c in chains], axis=0))
-    spread = by_path(tree, np.std([c.probabilities for c in chains], axis=0, ddof=1) / 2)
-    said = max(c.diagnostics["monte_carlo_error"] for c in chains) / 2
+    settings = {"tying": tying.lower(), "alpha0": float(root.split("a0=")[1]), "compat": compat}
+    runs = [fit(tree, seed, sweeps=1500, chains=1, **settings).probabilities for seed in range(40)]
+    found = by_path(tree, np.mean(runs, axis=0))
+    error = by_path(tree, np.std(runs, axis=0, ddof=1) / np.sqrt(40))
     for path, wanted in EXACT[key]["posterior_mean"].items():
         if not path.startswith("E["):
-            error = np.maximum(np.minimum(spread[path] * 2, said), said / 10)
-            assert (np.abs(found[path] - wanted) <= 4 * error).all(), path
+            assert (np.abs(found[path] - wanted) <= 4 * error[path]).all(), path
 
 
 @pytest.mark.parametrize("key", PUBLISHED)

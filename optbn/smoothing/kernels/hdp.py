@@ -20,50 +20,53 @@ ROUNDS = 3
 
 
 @njit(cache=True, nogil=True)
-def log_rising(x, n):
-    """log of x (x + 1) ... (x + n - 1)."""
+def log_rising_ratio(x, y, n):
+    """log of the rising factorials x (x + 1) ... (x + n - 1) over y (y + 1) ... (y + n - 1)."""
     if n > 12:
-        return math.lgamma(x + n) - math.lgamma(x)
-    product = 1.0
+        return math.lgamma(x + n) - math.lgamma(x) - math.lgamma(y + n) + math.lgamma(y)
+    above, below = 1.0, 1.0
     for i in range(n):
-        product *= x + i
-    return math.log(product)
+        above *= x + i
+        below *= y + i
+    return math.log(above / below)
 
 
 @njit(cache=True, nogil=True)
-def log_posterior(a, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes, histogram,
-                  shape, rate):  # fmt: skip
-    """log p(log a | n, phi) up to a constant: the counts of group g are Dirichlet-multinomial given the parents' phi.
+def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes, histogram,
+              shape, rate):  # fmt: skip
+    """log p(log to | n, phi) - log p(log a | n, phi): the group's counts are Dirichlet-multinomial given parents' phi.
 
     A cell contributes rising(a phi, n), whose first factor is a up to a constant, a node 1 / rising(a, N).
     """
-    result = (shape + fixed[g] + cell_start[g + 1] - cell_start[g]) * math.log(a) - rate * a
-    product = 1.0
+    result = (shape + fixed[g] + cell_start[g + 1] - cell_start[g]) * math.log(to / a) - rate * (to - a)
+    above, below = 1.0, 1.0
     for j in range(cell_start[g], cell_start[g + 1]):
-        x, customers = a * phi[cell_parent[j]] + 1.0, n[cells[j]] - 1
+        p, customers = phi[cell_parent[j]], n[cells[j]]
+        x, y = to * p + 1.0, a * p + 1.0
         if customers > 12:
-            result += math.lgamma(x + customers) - math.lgamma(x)
+            result += log_rising_ratio(x, y, customers - 1)
             continue
-        for i in range(customers):
-            product *= x + i
-        if product > 1e100:
-            result += math.log(product)
-            product = 1.0
-    result += math.log(product)
-    if group_start[g + 1] - group_start[g] <= SHARED:
+        for i in range(customers - 1):
+            above *= x + i
+            below *= y + i
+        if max(above, below) > 1e100:
+            result += math.log(above / below)
+            above, below = 1.0, 1.0
+    result += math.log(above / below)
+    nodes = group_start[g + 1] - group_start[g]
+    if nodes <= SHARED:
         for j in range(group_start[g], group_start[g + 1]):
-            result -= log_rising(a, int(total[group_nodes[j]]))
+            result -= log_rising_ratio(to, a, int(total[group_nodes[j]]))
         return result
-    above = group_start[g + 1] - group_start[g]
     for i in range(SHARED):
-        if above == 0:
+        if nodes == 0:
             return result
-        result -= above * math.log(a + i)
-        above -= histogram[i]
+        result -= nodes * math.log((to + i) / (a + i))
+        nodes -= histogram[i]
     for j in range(group_start[g], group_start[g + 1]):
         customers = int(total[group_nodes[j]])
         if customers > SHARED:
-            result -= log_rising(a + SHARED, customers - SHARED)
+            result -= log_rising_ratio(to + SHARED, a + SHARED, customers - SHARED)
     return result
 
 
@@ -84,12 +87,10 @@ def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_sta
     """
     if group_start[g + 1] - group_start[g] > SHARED:
         count_sizes(g, total, group_start, group_nodes, histogram)
-    here = log_posterior(alpha[g], g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes,
-                         histogram, shape, rate)  # fmt: skip
     to = alpha[g] * math.exp(step[g] * normal(state))
-    there = log_posterior(to, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes,
-                          histogram, shape, rate)  # fmt: skip
-    accepted = math.log(uniform(state)) < there - here
+    gain = log_ratio(to, alpha[g], g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes,
+                     histogram, shape, rate)  # fmt: skip
+    accepted = math.log(uniform(state)) < gain
     if accepted:
         alpha[g] = to
     if adapt:

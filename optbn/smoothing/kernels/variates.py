@@ -12,28 +12,58 @@ import math
 
 import numpy as np
 from numba import njit, uint64
+from numpy.typing import NDArray
+
+
+def _layers() -> NDArray[np.float64]:
+    """Right edges of LAYERS blocks of equal area under exp(-x^2 / 2), the first one with the tail beyond EDGE."""
+    area = 9.91256303526217e-3
+    edges = [area * math.exp(0.5 * EDGE * EDGE), EDGE]
+    while len(edges) < LAYERS:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    return np.array([*edges, 0.0])
+
+
+LAYERS = 128
+EDGE = 3.442619855899
+_RIGHT = _layers()
 
 
 @njit(cache=True, nogil=True)
-def uniform(state):
-    """A float64 in the open interval (0, 1), never 0 or 1; `state` is uint64[1]."""
+def word(state):
+    """The next 64 random bits; `state` is uint64[1]."""
     state[0] += uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
-    z ^= z >> uint64(31)
-    return (np.float64(z >> uint64(12)) + 0.5) * 2.220446049250313e-16  # 2^-52
+    return z ^ (z >> uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def uniform(state):
+    """A float64 in the open interval (0, 1), never 0 or 1."""
+    return (np.float64(word(state) >> uint64(12)) + 0.5) * 2.220446049250313e-16  # 2^-52
 
 
 @njit(cache=True, nogil=True)
 def normal(state):
-    """A standard normal variate (polar method; its second variate is thrown away)."""
+    """A standard normal variate, by the ziggurat (Marsaglia and Tsang 2000) with its layer from bits of its own."""
     while True:
-        u = 2.0 * uniform(state) - 1.0
-        v = 2.0 * uniform(state) - 1.0
-        s = u * u + v * v
-        if 0.0 < s < 1.0:
-            return u * math.sqrt(-2.0 * math.log(s) / s)
+        bits = word(state)
+        layer = np.int64(bits & uint64(LAYERS - 1))
+        u = (np.float64(bits >> uint64(12)) + 0.5) * 4.440892098500626e-16 - 1.0
+        x = u * _RIGHT[layer]
+        if abs(x) < _RIGHT[layer + 1]:
+            return x
+        if layer == 0:
+            while True:
+                beyond = -math.log(uniform(state)) / EDGE
+                if -2.0 * math.log(uniform(state)) > beyond * beyond:
+                    return EDGE + beyond if u > 0.0 else -EDGE - beyond
+        low = math.exp(-0.5 * (_RIGHT[layer] * _RIGHT[layer] - x * x))
+        high = math.exp(-0.5 * (_RIGHT[layer + 1] * _RIGHT[layer + 1] - x * x))
+        if high + uniform(state) * (low - high) < 1.0:
+            return x
 
 
 @njit(cache=True, nogil=True)
@@ -65,7 +95,7 @@ def gamma(shape, state):
     """Gamma(shape, 1) for shape >= 0; exactly 0 at shape 0."""
     if shape >= 1.0:
         return _large_gamma(shape, state)
-    return math.exp(log_gamma(shape, state)) if shape > 0.0 else 0.0
+    return _large_gamma(shape + 1.0, state) * math.exp(math.log(uniform(state)) / shape) if shape > 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True)
