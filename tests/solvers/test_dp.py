@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ import pytest
 import solvers.dp
 from solvers import Budget, Status, solve
 from solvers.dp import SubsetDP
-from solvers.errors import TooLargeError
+from solvers.errors import CheckFailed, TooLargeError
 from solvers.files import read_table
 from solvers.greedy import search
+from solvers.solution import Exhausted, RowBound
+from solvers.verify import verify
 from tests.naive.solvers import optimum_by_subsets, random_table, values_of_subsets
 from tests.paths import shared_neighbour
 
@@ -42,6 +45,20 @@ def test_threads_do_not_change_the_answer(monkeypatch):
     solutions = [solve(table, "dp", threads=threads) for threads in (1, 3)]
     assert solutions[0].choice == solutions[1].choice
     assert table.total_units(solutions[0].choice) == optimum_by_subsets(table)
+
+
+def test_small_tables_come_with_a_proof():
+    rng = np.random.default_rng(4)
+    for n, kind in ((1, "plain"), (4, "bare"), (6, "bare"), (9, "dense"), (12, "dense")):
+        table = random_table(rng, n, kind)
+        if optimum_by_subsets(table) is None:
+            continue
+        solution = SubsetDP().solve(table)
+        assert verify(table, solution).optimal
+        low = replace(solution.evidence.stages[0][0], rhs=solution.evidence.stages[0][0].rhs - 1)
+        with pytest.raises(CheckFailed, match="but an acyclic graph reaches"):
+            verify(table, replace(solution, evidence=RowBound(((low,),))))
+    assert isinstance(SubsetDP().solve(random_table(rng, 13)).evidence, Exhausted)
 
 
 def test_too_large_says_what_it_needs():
