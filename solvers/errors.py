@@ -17,6 +17,10 @@ class TooLargeError(SolverError, MemoryError):
     """The instance needs more memory than this solver may use; says how much and what to do."""
 
 
+class StoppedError(SolverError, TimeoutError):
+    """The budget ended before work that has no partial answer was done."""
+
+
 class UnknownSolverError(SolverError, ValueError):
     """A solver was asked for by a name that does not exist."""
 

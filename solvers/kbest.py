@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.dp import check_memory
-from solvers.errors import TableError
+from solvers.errors import StoppedError, TableError
 from solvers.kernels import kbest as kernel
 from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.table import ScoreTable
@@ -20,7 +20,7 @@ _SLICE = 1 << 10  # subsets
 def k_best(
     table: ScoreTable, k: int, budget: Budget | None = None, progress: ProgressCallback | None = None
 ) -> list[tuple[int, ...]]:
-    """The choices (rows) of the k best graphs, best first (fewer if there are fewer); TimeoutError when stopped."""
+    """The choices (rows) of the k best graphs, best first (fewer if there are fewer); StoppedError when stopped."""
     if k < 1:
         raise TableError(f"the {k} best graphs: expected a number from 1")
     budget = budget or Budget()
@@ -34,7 +34,7 @@ def k_best(
     bound = table.score_of(int(table.units[table.offsets[:-1]].sum()))
     for first in range(1, 1 << n, _SLICE):
         if budget.exhausted():
-            raise TimeoutError(f"the {k} best graphs: stopped after {first / 2**n:.0%} of the subsets")
+            raise StoppedError(f"the {k} best graphs: stopped after {first / 2**n:.0%} of the subsets")
         last = min(first + _SLICE, 1 << n)
         kernel.extend(first, last, n, table.offsets, masks, values, totals, sinks, rows, rests)
         if progress is not None:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.dp import check_memory
-from solvers.errors import TableError
+from solvers.errors import StoppedError, TableError
 from solvers.kernels import posterior as kernel
 from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.table import ScoreTable
@@ -60,7 +60,7 @@ def posterior(
     budget: Budget | None = None,
     progress: ProgressCallback | None = None,
 ) -> Posterior:
-    """The exact posterior (see the module's header); TimeoutError when the budget ends first."""
+    """The exact posterior (see the module's header); StoppedError when the budget ends first."""
     if over not in ("graphs", "orders"):
         raise TableError(f"a posterior over {over!r}: expected 'graphs' or 'orders'")
     budget = budget or Budget()
@@ -74,7 +74,7 @@ def posterior(
     for total, share in run(table, weights, families):
         log_total = total
         if budget.exhausted():
-            raise TimeoutError(f"posterior over {over}: stopped at {share:.0%}")
+            raise StoppedError(f"posterior over {over}: stopped at {share:.0%}")
         if progress is not None:
             progress(Progress(None, float("inf"), 0, budget.elapsed(), f"{share:.0%}"))
     arcs = np.zeros((table.n, table.n))

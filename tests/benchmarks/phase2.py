@@ -14,6 +14,8 @@ from pathlib import Path
 
 from solvers import SOLVERS, Budget, Solution, Status, solve
 from solvers.files import read_table
+from solvers.kbest import k_best
+from solvers.posterior import posterior
 from tests.benchmarks import Figure
 from tests.paths import shared_neighbour
 
@@ -48,10 +50,13 @@ def measure() -> Iterator[Figure]:
         seconds, note = _solve(folder, name, "dp", optima[name], threads=1)
         yield Figure(f"dp: {name}", seconds, limit, aim, note=note)
     yield Figure("dp: autos_bdeu1_p4, memory beyond the start", _peak_memory() - before, 700, unit="MB")
+    yield from _averages(folder)
     if "ilp" in SOLVERS:
         for name, limit, aim, reference in CUTS:
             seconds, note = _solve(folder, name, "ilp", optima[name])
             yield Figure(f"ilp: {name}", seconds, limit, aim, note=f"reference {reference} s; {note}")
+    everything = [_solve(folder, name, "auto", optimum)[0] for name, optimum in optima.items() if optimum is not None]
+    yield Figure(f"auto: the sum over {len(everything)} instances with a known optimum", sum(everything), 65, 25)
     for name, solver in OPEN:
         if solver in SOLVERS:
             yield _open(folder, name, solver)
@@ -108,6 +113,22 @@ def _greedy(folder: Path, optima: dict[str, float | None]) -> Iterator[Figure]:
         unit="",
     )
     yield Figure("greedy: furthest from an optimum", 100 * worst, 0.2, unit="%")
+
+
+def _averages(folder: Path) -> Iterator[Figure]:
+    """What dynamic programming gives besides the optimum."""
+    table = read_table(folder / "zoo_bdeu10_p4.jkl")
+    small = read_table(folder / "asia_1000_bdeu1_p3.jkl")
+    work = {
+        "the 10 best graphs": lambda table: k_best(table, 10),
+        "posterior over orders": lambda table: posterior(table, "orders"),
+        "posterior over graphs": lambda table: posterior(table, "graphs"),
+    }
+    for what, run in work.items():
+        run(small)
+        begun = time.process_time()
+        run(table)
+        yield Figure(f"{what}: zoo_bdeu10_p4 (17)", time.process_time() - begun)
 
 
 def _open(folder: Path, name: str, solver: str) -> Figure:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers import Budget
-from solvers.errors import InfeasibleError, TableError, TooLargeError
+from solvers.errors import InfeasibleError, StoppedError, TableError, TooLargeError
 from solvers.kbest import k_best
 from solvers.table import ScoreTable
 from tests.naive.solvers import KINDS, random_table, random_unpruned_table, scores_of_all_dags
@@ -50,7 +50,7 @@ def test_limits():
         k_best(table, 0)
     stopped = Budget()
     stopped.stop()
-    with pytest.raises(TimeoutError, match="stopped after"):
+    with pytest.raises(StoppedError, match="stopped after"):
         k_best(table, 2, stopped)
     events = []
     k_best(table, 2, progress=events.append)

@@ -9,7 +9,7 @@ import pytest
 
 import solvers.posterior
 from solvers import Budget
-from solvers.errors import TableError, TooLargeError
+from solvers.errors import StoppedError, TableError, TooLargeError
 from solvers.posterior import posterior
 from solvers.table import ScoreTable
 from tests.naive.solvers import posterior_of_all_dags, random_table, random_unpruned_table
@@ -76,5 +76,5 @@ def test_limits():
     stopped = Budget()
     stopped.stop()
     for over in ("graphs", "orders"):
-        with pytest.raises(TimeoutError, match="stopped at"):
+        with pytest.raises(StoppedError, match="stopped at"):
             posterior(table, over, stopped)
