@@ -31,8 +31,9 @@ from solvers.ilp.localcuts import LEVELS, LocalCuts
 from solvers.ilp.refine import refine, within_rounding
 from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.root import Root, RootSettings, settle
-from solvers.ilp.separate import Point
+from solvers.ilp.separate import Point, stuck_cluster
 from solvers.protocol import Budget
+from solvers.table import mask_members
 
 Mask = NDArray[np.bool_]
 
@@ -104,10 +105,15 @@ class Branching:
     def _work(self, node: Ledger, budget: Budget) -> list[Ledger]:
         """What is left of a node: nothing, itself with fewer families, or two cases."""
         self._failed = False
+        if np.count_nonzero(node.alive) == node.families.n:  # one family per child: a graph, or none
+            whole = np.flatnonzero(node.alive)
+            if stuck_cluster(Point(node.families, whole, np.ones(len(whole)))) is None:
+                self.ledger.offer(node.families.rows[whole])
+            return []
         self._use(node)
         Root(node, self.index, self._local, self.rng, self.settings.node, self.relaxation).run(budget)
         if not node.closed and within_rounding(node, self.relaxation):
-            refine(node, self.relaxation, self.index, self._local, self.rng, budget)
+            refine(node, self.relaxation, self.index, self._local, self.rng, budget, self.settings.node.largest_part)
         self.ledger.offer(node.rows)
         return [] if node.closed else self._split(node, budget)
 
@@ -143,7 +149,8 @@ class Branching:
         return [node.case(case.alive, case.bound) for case in best] or [node]
 
     def _questions(self, node: Ledger) -> Iterator[tuple[int, Mask]]:
-        """(child v, bool[families]: meets C) of the sets with the most doubtful answers, then of single variables."""
+        """(child v, bool[families]: meets C), the most doubtful first: of sets, else of single variables of the point,
+        else of any: as long as some child has two families left there is a question that tells them apart."""
         lp, families = self.relaxation, node.families
         point = Point(families, *lp.support())
         children = families.children[point.which]
@@ -162,7 +169,11 @@ class Branching:
             for v in members:
                 doubt[v, tuple(u for u in members if u != v)] = abs(float(share[v]) - 0.5)
         single = {(int(v), (int(u),)): abs(point.arcs[u, v] - 0.5) for u, v in np.argwhere(point.arcs > 1e-6)}
-        # single variables are asked about only where the sets leave no question
+        several = np.flatnonzero(np.bincount(families.children[node.alive], minlength=families.n) > 1)
+        for v in several[:1]:
+            first, second = np.flatnonzero(node.alive & (families.children == v))[:2]
+            other = mask_members(families.masks[first] ^ families.masks[second])[0]
+            single.setdefault((int(v), (other,)), 1.0)
         order = sorted(doubt, key=lambda q: doubt[q]) + sorted(single, key=lambda q: single[q])
         asked = 0
         for child, others in order:

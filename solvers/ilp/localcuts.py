@@ -26,7 +26,7 @@ from solvers.ilp.rows import Pattern
 from solvers.ilp.separate import Point
 
 LEVELS = ((4, 5), (6,), (8,))
-WORK = {4: 0.07, 5: 0.1, 6: 0.25, 7: 0.5, 8: 1.0, 9: 2.5, 10: 6.0}  # of one set, in milliseconds
+WORK = {3: 0.05, 4: 0.07, 5: 0.1, 6: 0.25, 7: 0.5, 8: 1.0, 9: 2.5, 10: 6.0}  # of one set, in milliseconds
 MOST_ROWS, MOST_PIVOTS = 90, 800
 REMEMBERED = 20
 

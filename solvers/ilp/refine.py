@@ -24,7 +24,7 @@ from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.polish import polish
 from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.rows import Row
-from solvers.ilp.separate import Point, violated_clusters
+from solvers.ilp.separate import Point, stuck_cluster, violated_clusters
 from solvers.protocol import Budget
 
 BITS = 12
@@ -44,6 +44,7 @@ def refine(
     local: LocalCuts,
     rng: np.random.Generator,
     budget: Budget,
+    largest_part: int,
 ) -> bool:
     """Try to close a gap of rounding size; returns whether it is closed."""
     rows: list[Row] = list(relaxation.rows)
@@ -68,10 +69,13 @@ def refine(
             for row, y, dual in zip(rows, kept.tolist(), residual.duals.tolist(), strict=True)
         ]
         ledger.settle(Stage([(row, max(0, y)) for row, y in fine], BITS), entries)
-        if ledger.closed or finish(ledger):
+        if ledger.closed or finish(ledger, largest_part):
             break
         point = Point(ledger.families, *residual.support())
-        better = polish(ledger, index, point, rng)
+        better = False
+        if point.integral and stuck_cluster(point) is None:
+            better = ledger.offer(ledger.families.rows[np.sort(point.which)])
+        better |= polish(ledger, index, point, rng)
         base = np.maximum(0.0, np.rint(kept + residual.duals))
         new: list[Row] = list(violated_clusters(point, rng))
         new += local.round(point) if not new else []

@@ -23,7 +23,7 @@ from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.polish import polish
 from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.rows import Cluster, Entries, Row
-from solvers.ilp.separate import Point, violated_clusters
+from solvers.ilp.separate import Point, stuck_cluster, violated_clusters
 from solvers.protocol import Budget
 
 NEW_COLUMNS = 15  # per child and round
@@ -76,6 +76,8 @@ class Root:
             short = self._price(costs)
             if short > PRICED_ENOUGH * ledger.gap:
                 continue
+            if point.integral and stuck_cluster(point) is None and ledger.offer(ledger.families.rows[np.sort(which)]):
+                settle(ledger, lp)
             if polish(ledger, self.index, point, self.rng):
                 settle(ledger, lp)
                 if self._end_game():

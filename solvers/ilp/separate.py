@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from solvers.ilp.families import Families
 from solvers.ilp.kernels.separation import arc_weights, climb_clusters, cycle_seeds
 from solvers.ilp.rows import Cluster
+from solvers.kernels.clusters import grow_prefix
+from solvers.table import mask_members
 
 STEPS = 60
 
@@ -54,8 +56,23 @@ class Point:
 
     @property
     def integral(self) -> bool:
-        """Every family of the support is taken whole."""
-        return bool((self.x > 1.0 - 1e-6).all())
+        """Every child takes one family whole."""
+        return len(self.x) == self.families.n and bool((self.x > 1.0 - 1e-6).all())
+
+
+def stuck_cluster(point: Point) -> Cluster | None:
+    """The variables that an integral point (one whole family per child) cannot order; None: it is acyclic."""
+    families = point.families
+    n, words = families.n, families.masks.shape[1]
+    which = point.which[np.argsort(families.children[point.which], kind="stable")]
+    left = np.zeros(words, dtype=np.uint64)
+    for v in range(n):
+        left[v >> 6] |= np.uint64(1 << (v & 63))
+    each = np.arange(n)
+    size = grow_prefix(
+        np.arange(n + 1), families.masks[which], each, np.ones(n, dtype=np.int64), np.zeros_like(left), left
+    )
+    return Cluster(mask_members(left)) if size else None
 
 
 def violated_clusters(

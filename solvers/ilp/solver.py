@@ -103,7 +103,7 @@ class _Solve:
             root.run(budget)
             self.counts = {"rounds": root.rounds, "clusters": root.clusters_added, "local cuts": root.local_added}
             if not ledger.closed and within_rounding(ledger, relaxation):
-                refine(ledger, relaxation, index, local, rng, budget)
+                refine(ledger, relaxation, index, local, rng, budget, settings.root.largest_part)
             self.counts["survivors"] = int(ledger.alive.sum())
             self.counts["root gap"] = math.ldexp(float(ledger.gap), -table.exponent)
             if not (ledger.closed or self._content() or budget.exhausted()):

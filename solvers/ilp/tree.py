@@ -37,10 +37,8 @@ from solvers.ilp.polish import polish
 from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.root import select_rows
 from solvers.ilp.rows import Cluster, Entries, Row
-from solvers.ilp.separate import Point, violated_clusters
-from solvers.kernels.clusters import grow_prefix
+from solvers.ilp.separate import Point, stuck_cluster, violated_clusters
 from solvers.protocol import Budget
-from solvers.table import mask_members
 
 TOLERANCE = 1e-6  # SCIP's, on the reduced cost of one family per child, in the LP's scale
 CHECK_EVERY = 0.05  # seconds between looks at the budget
@@ -231,22 +229,9 @@ class _Run:
             model.addSol(solution)
 
     def stuck(self, point: Point) -> Cluster | None:
-        """The variables an integral point cannot order (None: it is acyclic)."""
-        families = self.ledger.families
-        which = point.which[point.x > 0.5]
-        order = np.argsort(families.children[which], kind="stable")
-        which = which[order]
-        n, words = families.n, families.masks.shape[1]
-        if len(which) != n:
-            return None
-        left = np.zeros(words, dtype=np.uint64)
-        for v in range(n):
-            left[v >> 6] |= np.uint64(1 << (v & 63))
-        rows = np.arange(n)
-        size = grow_prefix(
-            np.arange(n + 1), families.masks[which], rows, np.ones(n, dtype=np.int64), np.zeros_like(left), left
-        )
-        return Cluster(mask_members(left)) if size else None
+        """What a cyclic integral point cannot order (None: acyclic, or not one family per child)."""
+        whole = Point(point.families, point.which[point.x > 0.5], point.x[point.x > 0.5])
+        return stuck_cluster(whole) if len(whole.which) == point.families.n else None
 
     def _terms(self, entries: Entries) -> list[tuple[int, float]]:
         index, value = entries

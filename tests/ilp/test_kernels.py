@@ -1,0 +1,182 @@
+"""The compiled parts of branch and cut against their twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.ilp.families import Families
+from solvers.ilp.kernels.local import CUT, INSIDE, lift, outside
+from solvers.ilp.kernels.polish import sink_order
+from solvers.ilp.kernels.separation import violations_of_flips
+from solvers.ilp.kernels.subsets import close_upwards, max_dag, max_dag_around
+from solvers.ilp.localcuts import LocalCuts
+from solvers.ilp.polish import least_out_order
+from solvers.ilp.root import select_rows
+from solvers.ilp.rows import Cluster, Pattern
+from solvers.ilp.separate import Point, violated_clusters
+from tests.naive import ilp as naive
+from tests.naive.solvers import random_table
+
+pytestmark = pytest.mark.twin
+
+
+def families_of(rng, n, kind="plain", rows=12):
+    table = random_table(rng, n, kind, rows=rows)
+    return Families.of(table, np.arange(len(table)))
+
+
+def random_point(rng, families, graphs=2):
+    """A mixture of arbitrary (mostly cyclic) choices, one family per child each."""
+    weight = np.zeros(len(families))
+    for share in rng.dirichlet(np.ones(graphs)):
+        for v in range(families.n):
+            some = rng.integers(families.offsets[v], families.offsets[v + 1])
+            weight[some] += share
+    which = np.flatnonzero(weight)
+    return Point(families, which, weight[which])
+
+
+@pytest.mark.parametrize("n", [5, 70])
+def test_parent_lists_and_rows(n):
+    rng = np.random.default_rng(n)
+    families = families_of(rng, n)
+    for f in range(len(families)):
+        mask = families.masks[f]
+        assert naive.parents_of(families, f) == {u for u in range(n) if (int(mask[u >> 6]) >> (u & 63)) & 1}
+    for _ in range(10):
+        members = tuple(sorted(rng.choice(n, size=4, replace=False).tolist()))
+        index, value = Cluster(members).entries(families)
+        assert dict(zip(index.tolist(), value.tolist(), strict=True)) == naive.cluster_row(families, members)
+        table = rng.integers(0, 3, size=(4, 16))
+        index, value = Pattern(members, table, 5).entries(families)
+        assert dict(zip(index.tolist(), value.tolist(), strict=True)) == naive.pattern_row(families, members, table)
+    which = np.sort(rng.choice(len(families), size=7, replace=False))
+    starts, parents = families.lists(which)
+    for i, f in enumerate(which):
+        assert frozenset(parents[starts[i] : starts[i + 1]].tolist()) == naive.parents_of(families, f)
+    assert families.positions(families.rows[which]).tolist() == which.tolist()
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_best_dag_on_a_subset(m):
+    rng = np.random.default_rng(m)
+    for _ in range(20):
+        gain = rng.integers(0, 6, size=(m, 1 << m))
+        gain[:, 0] = 0
+        for i in range(m):
+            gain[i, [t for t in range(1 << m) if t >> i & 1]] = 0
+        best, value, last = gain.copy(), np.zeros(1 << m, dtype=np.int64), np.zeros(1 << m, dtype=np.int64)
+        close_upwards(best)
+        assert max_dag(best, value, last) == naive.most(gain)
+        node, parents = int(rng.integers(m)), 0
+        for j in range(m):
+            if j != node and rng.random() < 0.5:
+                parents |= 1 << j
+        around = max(
+            sum(gain[i, naive.bits(p)] for i, p in enumerate(g) if i != node)
+            for g in naive.dags(m)
+            if parents & ~naive.bits(g[node]) == 0
+        )
+        assert max_dag_around(best, value, node, parents) == around
+
+
+@pytest.mark.parametrize("m", [3, 4])
+def test_local_cuts_are_found_exactly_outside_the_hull_and_are_valid(m):
+    """Every row is checked against all acyclic graphs on its nodes, before and after lifting."""
+    rng = np.random.default_rng(m)
+    states = {True: 0, False: 0}
+    for case in range(150):
+        weight = np.zeros((m, 1 << m))
+        for share in rng.dirichlet(np.ones(3)):
+            graph = naive.dags(m)[rng.integers(len(naive.dags(m)))]
+            for i in range(m):
+                trace = naive.bits(graph[i]) if case % 3 else int(rng.integers(1 << m)) & ~(1 << i)
+                if trace:
+                    weight[i, trace] += share
+        table = np.zeros((m, 1 << m), dtype=np.int64)
+        state, rhs, _ = outside(weight, 1e-3, 0.01, 90, 800, table)
+        least = naive.least_combination(np.where(weight > 1e-3, weight, 0.0))
+        states[state == CUT] += 1
+        if state == INSIDE:
+            assert least <= 1.011
+        elif state == CUT:
+            assert least > 1.009
+            assert naive.most(table) <= rhs
+            assert (table * weight).sum() > rhs * 1.005
+            present = rng.random(table.shape) < 0.5
+            lifted = table.copy()
+            lift(lifted, rhs, present)
+            assert naive.most(lifted) <= rhs
+            assert (lifted >= table).all()
+    assert min(states.values()) > 20
+
+
+def test_flips_of_a_cluster():
+    rng = np.random.default_rng(1)
+    for n in (3, 6, 70):
+        families = families_of(rng, n)
+        point = random_point(rng, families)
+        dense = dict(zip(point.which.tolist(), point.x.tolist(), strict=True))
+        for _ in range(5):
+            inside = rng.random(n) < (0.5 if n < 70 else 0.1)
+            out = np.empty(n)
+            members = np.flatnonzero(inside).tolist()
+            own = violations_of_flips(inside, *point.support, out)
+            assert own == pytest.approx(naive.violation(families, dense, members))
+            for v in range(0, n, max(1, n // 7)):
+                flipped = sorted(set(members) ^ {v})
+                assert out[v] == pytest.approx(naive.violation(families, dense, flipped))
+
+
+@pytest.mark.parametrize("n", [2, 5, 8, 70])
+def test_clusters_are_violated_and_cyclic_choices_never_pass(n):
+    rng = np.random.default_rng(n)
+    found = 0
+    for _ in range(12):
+        families = families_of(rng, n)
+        point = random_point(rng, families, 2)
+        dense = dict(zip(point.which.tolist(), point.x.tolist(), strict=True))
+        for cluster, by in violated_clusters(point, rng).items():
+            found += 1
+            assert by == pytest.approx(naive.violation(families, dense, cluster.members))
+        whole = random_point(rng, families, 1)
+        parents = [naive.parents_of(families, f) for f in whole.which.tolist()]
+        assert bool(violated_clusters(whole, rng)) == (not naive.is_acyclic(parents))
+    assert found
+
+
+def test_a_round_of_local_cuts_gives_valid_violated_rows():
+    rng = np.random.default_rng(3)
+    cuts = 0
+    for _ in range(15):
+        families = families_of(rng, 7, rows=15)
+        point = random_point(rng, families, 3)
+        rows = LocalCuts(rng, work=20.0).round(point)
+        for row in rows:
+            assert sum(point.dense[f] * a for f, a in zip(*row.entries(families), strict=True)) > row.rhs
+            if len(row.members) <= 4:
+                cuts += 1
+                assert naive.most(row.table) <= row.rhs
+        chosen = select_rows(point, list(rows), 5, 0.9)
+        assert len(chosen) <= 5
+        assert all(row in rows for row, _ in chosen)
+    assert cuts > 5
+
+
+@pytest.mark.parametrize("n", [4, 9])
+def test_orders_from_points(n):
+    rng = np.random.default_rng(n)
+    for _ in range(10):
+        families = families_of(rng, n)
+        point = random_point(rng, families)
+        noise = rng.random((n, n))
+        order = np.empty(n, dtype=np.int64)
+        sink_order(families.offsets, families.starts, families.parents, point.dense, noise, order)
+        assert order.tolist() == naive.sink_order(families, point.dense, noise)
+        shuffled = rng.permutation(n)
+        arcs = np.triu(rng.random((n, n)) < 0.6, 1).astype(float)
+        weight = np.zeros((n, n))
+        weight[np.ix_(shuffled, shuffled)] = arcs
+        place = np.argsort(least_out_order(weight))
+        assert all(place[u] < place[v] for u, v in np.argwhere(weight > 0))

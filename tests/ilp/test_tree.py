@@ -1,0 +1,157 @@
+"""SCIP as the last resort: the traps of its Python interface, each shown to be avoided."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import solvers.ilp.tree as tree
+from solvers.greedy import FamilyIndex
+from solvers.ilp.families import Families
+from solvers.ilp.ledger import Ledger, WrongProof
+from solvers.ilp.relaxation import Relaxation
+from solvers.ilp.rows import Cluster
+from solvers.ilp.tree import TreeSettings, _Run, solve_tree
+from solvers.protocol import Budget
+from tests.naive.solvers import KINDS, optimum, random_table, values_of_subsets
+
+
+def bare(table, known=None) -> tuple[Ledger, Relaxation, FamilyIndex]:
+    """A ledger with a graph without arcs, and an LP without rows: all the work is left to SCIP."""
+    empty = np.array([table.find(v, []) for v in range(table.n)])
+    families = Families.of(table, np.arange(len(table)))
+    ledger = Ledger(table, empty, families, known)
+    costs = np.zeros(len(table), dtype=np.int64)
+    return ledger, Relaxation(families, np.arange(len(table)), costs, float(ledger.gap)), FamilyIndex.of(table)
+
+
+def solve(table, budget=None, known=None, report=lambda bound, nodes: None, **settings):
+    ledger, lp, index = bare(table, known)
+    rng = np.random.default_rng(0)
+    result = solve_tree(ledger, lp, index, rng, budget or Budget(), TreeSettings(**settings), report)
+    return ledger, result
+
+
+def hard_table(n: int = 24):
+    """Enough ties and cycles that SCIP is busy for a while."""
+    return random_table(np.random.default_rng(1), n, "dense", rows=40)
+
+
+def test_it_finds_the_optimum_with_no_rows_to_begin_with(monkeypatch):
+    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    rng = np.random.default_rng(1)
+    for case in range(24):
+        table = random_table(rng, 3 + case % 5, ["plain", "ties", "signs", "dense", "huge", "tiny"][case % 6])
+        best = optimum(table) if table.n <= 5 else values_of_subsets(table)[(1 << table.n) - 1]
+        ledger, result = solve(table)
+        assert result.complete
+        assert best - result.tolerance <= ledger.score <= best
+
+
+def test_without_separation_its_handler_still_rejects_cycles(monkeypatch):
+    """needscons=False, locks and enforcement: no cut is ever offered, and no cyclic graph comes back."""
+    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    monkeypatch.setattr(tree, "violated_clusters", lambda *_, **__: {})
+    monkeypatch.setattr(tree.LocalCuts, "round", lambda *_: [])
+    rng = np.random.default_rng(2)
+    for case in range(12):
+        table = random_table(rng, 5, KINDS[case % 3])
+        ledger, result = solve(table)
+        assert result.complete
+        assert optimum(table) - result.tolerance <= ledger.score <= optimum(table)
+
+
+def test_presolve_does_not_cut_off_solutions_behind_the_locks(monkeypatch):
+    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    rng = np.random.default_rng(3)
+    parameters = tuple(p for p in TreeSettings().parameters if not p[0].startswith("presolving"))
+    for case in range(12):
+        table = random_table(rng, 5, KINDS[case % 3])
+        ledger, result = solve(table, parameters=parameters)
+        assert result.complete
+        assert optimum(table) - result.tolerance <= ledger.score
+
+
+def test_symmetry_handling_and_threads_are_off():
+    ledger, lp, index = bare(random_table(np.random.default_rng(0), 4))
+    run = _Run(ledger, lp, index, np.random.default_rng(0), TreeSettings(), lambda *_: None, 0)
+    assert run.model.getParam("misc/usesymmetry") == 0
+    assert run.model.getParam("parallel/maxnthreads") == 1
+
+
+class OddError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("callback", ["violated_clusters", "select_rows", "stuck_cluster"])
+def test_an_exception_in_a_callback_keeps_its_type(monkeypatch, callback):
+    def fail(*_, **__):
+        raise OddError("from inside")
+
+    monkeypatch.setattr(tree, callback, fail)
+    with pytest.raises(OddError, match="from inside"):
+        solve(hard_table(8))
+
+
+def test_an_exception_in_the_report_keeps_its_type():
+    def fail(bound, nodes):
+        raise OddError("from the report")
+
+    with pytest.raises(OddError, match="from the report"):
+        solve(hard_table(12), report=fail)
+
+
+def test_it_stops_within_half_a_second_of_being_asked():
+    table = hard_table()
+    solve(table, Budget(wall=0.2))  # warm
+    budget = Budget()
+    asked = []
+    threading.Timer(0.6, lambda: (asked.append(time.monotonic()), budget.stop())).start()
+    ledger, result = solve(table, budget)
+    if asked:  # else it was done before
+        assert time.monotonic() - asked[0] < 2.0  # half a second of work; the machine may be busy
+        assert not result.complete
+    assert ledger.bound >= ledger.score
+
+
+def test_ctrl_c_gets_through_while_scip_works():
+    table = hard_table(40)
+    threading.Timer(0.5, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        solve(table)
+        time.sleep(2)  # only if it was done before half a second had passed
+
+
+def test_reported_bounds_hold(monkeypatch):
+    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    rng = np.random.default_rng(5)
+    for _ in range(6):
+        table = random_table(rng, 7, "dense", rows=30)
+        best = values_of_subsets(table)[(1 << 7) - 1]
+        bounds = []
+        ledger, _ = solve(table, report=lambda bound, nodes, to=bounds: to.append(bound))
+        assert all(bound >= best for bound in bounds)
+        assert ledger.score <= best
+
+
+def test_a_false_row_is_noticed_when_the_optimum_is_known(monkeypatch):
+    """Debug mode: rows and pruned nodes are checked against a known optimum."""
+    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    table = random_table(np.random.default_rng(6), 5)
+    ledger, _ = solve(table)
+    known = ledger.rows.tolist()
+    solve(table, known=known)
+
+    class TooStrong(Cluster):
+        @property
+        def rhs(self) -> int:
+            return 0
+
+    everything = TooStrong(tuple(range(5)))
+    monkeypatch.setattr(tree, "violated_clusters", lambda *_, **__: {everything: 1.0})
+    with pytest.raises(WrongProof):
+        solve(table, known=known)

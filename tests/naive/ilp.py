@@ -1,0 +1,96 @@
+"""Branch and cut the slow way: every acyclic graph on a few nodes, rows and points as dictionaries."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+from scipy.optimize import linprog
+
+from solvers.ilp.families import Families
+from tests.naive.clusters import is_acyclic
+
+Graph = tuple[frozenset[int], ...]  # the parents of node 0, 1, ...
+
+
+@cache
+def dags(m: int) -> tuple[Graph, ...]:
+    """Every acyclic graph on m nodes (m <= 4: 543)."""
+    choices = []
+    for i in range(m):
+        others = [j for j in range(m) if j != i]
+        choices.append([frozenset(s) for k in range(m) for s in itertools.combinations(others, k)])
+    return tuple(graph for graph in itertools.product(*choices) if is_acyclic(graph))
+
+
+def bits(members: frozenset[int]) -> int:
+    """A set of small numbers as an integer."""
+    return sum(1 << j for j in members)
+
+
+def most(table: np.ndarray) -> float:
+    """The largest left side of a pattern row over the acyclic graphs on its nodes."""
+    return max(sum(table[i, bits(parents)] for i, parents in enumerate(graph)) for graph in dags(len(table)))
+
+
+def least_combination(weight: np.ndarray) -> float:
+    """min 1'lambda over combinations of acyclic graphs that cover `weight` (above 1: it is outside their hull)."""
+    patterns = [(i, t) for i in range(len(weight)) for t in range(1, weight.shape[1]) if weight[i, t] > 0]
+    if not patterns:
+        return 0.0
+    columns = np.array([[float(bits(g[i]) == t) for g in dags(len(weight))] for i, t in patterns])
+    target = np.array([weight[i, t] for i, t in patterns])
+    answer = linprog(np.ones(columns.shape[1]), A_ub=-columns, b_ub=-target, method="highs")
+    # graphs may leave arcs out, so covering with exactly these patterns is as good as covering with supersets
+    return float(answer.fun)
+
+
+def parents_of(families: Families, f: int) -> frozenset[int]:
+    """The parents of a family."""
+    return frozenset(families.parents[families.starts[f] : families.starts[f + 1]].tolist())
+
+
+def cluster_row(families: Families, members: Sequence[int]) -> dict[int, int]:
+    """The families of a cluster row."""
+    inside = set(members)
+    return {
+        f: 1 for f in range(len(families)) if int(families.children[f]) in inside and parents_of(families, f) & inside
+    }
+
+
+def pattern_row(families: Families, members: Sequence[int], table: np.ndarray) -> dict[int, int]:
+    """The families of a pattern row and their coefficients."""
+    row = {}
+    for f in range(len(families)):
+        v = int(families.children[f])
+        if v in members:
+            trace = sum(1 << members.index(u) for u in parents_of(families, f) if u in members)
+            if table[members.index(v), trace]:
+                row[f] = int(table[members.index(v), trace])
+    return row
+
+
+def violation(families: Families, point: Mapping[int, float], members: Sequence[int]) -> float:
+    """By how much a point violates a cluster row."""
+    return sum(point.get(f, 0.0) for f in cluster_row(families, members)) - (len(members) - 1)
+
+
+def sink_order(families: Families, dense: Sequence[float], noise: np.ndarray) -> list[int]:
+    """The order the compiled twin reads off a point."""
+    n = families.n
+    order: list[int] = []
+    while len(order) < n:
+        sinks = set(order)
+        prices = {}
+        for v in set(range(n)) - sinks:
+            price, lost = 2.0, 0.0
+            for f in range(families.offsets[v], families.offsets[v + 1]):
+                if not parents_of(families, f) & sinks:
+                    price = 1.0 - dense[f] - lost
+                    break
+                lost += dense[f]
+            prices[v] = price + noise[n - 1 - len(order), v]
+        order.append(min(prices, key=lambda v: (prices[v], v)))
+    return order[::-1]
