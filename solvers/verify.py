@@ -268,16 +268,16 @@ class _Check:
 
 
 def _within(families: list[tuple[int, int]], part: int) -> list[tuple[int, int]]:
-    """The families with parents outside the part forgotten; of several with one set, and of those that a better one
-    with fewer parents can replace, the best is enough."""
+    """The families with parents outside the part forgotten; one that has a subset which scores as much can be replaced
+    by it, so only the others are kept."""
     kept: dict[int, int] = {}
-    for mask, units in families:  # best first
-        inside = mask & part
-        smaller = inside  # every subset of it, itself included, largest first
+    inside = [(mask & part, units) for mask, units in families]
+    for mask, units in sorted(inside, key=lambda family: (-family[1], family[0].bit_count())):
+        smaller = mask  # every subset of it, itself included, largest first
         while smaller not in kept and smaller:
-            smaller = (smaller - 1) & inside
+            smaller = (smaller - 1) & mask
         if smaller not in kept:
-            kept[inside] = units
+            kept[mask] = units
     return list(kept.items())
 
 

@@ -109,6 +109,18 @@ def test_joined_answers_and_their_evidence():
     assert proved >= 10
 
 
+def test_equal_scores_do_not_weaken_the_joined_proof():
+    """Forgetting parents outside makes new ties; the checker drops the same families as the split did."""
+    rng = np.random.default_rng(7)
+    joined = 0
+    for _ in range(300):
+        table = random_table(rng, int(rng.integers(4, 9)), "ties", rows=int(rng.integers(3, 12)))
+        solution = Auto().solve(table)
+        assert verify(table, solution).optimal
+        joined += isinstance(solution.evidence, Parts)
+    assert joined > 20
+
+
 def test_a_start_is_kept_and_the_budget_is_shared():
     rng = np.random.default_rng(4)
     table = chained_table(rng, (5, 5, 5))
