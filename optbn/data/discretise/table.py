@@ -1,0 +1,126 @@
+"""Columns as they come: numbers, or texts with codes, each with its missing values; from frames, arrays and Datasets.
+
+In frames the type of a column decides: numbers are numbers; texts, categories, enumerations and truth values are
+levels. In arrays of objects a column is numeric when everything in it is a number. None, NaN and nulls are missing
+values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical, Dataset
+from optbn.errors import DataError, UnsupportedError
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One column: float64 `data` with NaN for missing when `levels` is None, else int64 codes with -1 for missing."""
+
+    name: str
+    data: NDArray[Any]
+    levels: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def absent(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        rows: NDArray[np.bool_] = np.isnan(self.data) if self.levels is None else self.data < 0
+        return rows
+
+    def take(self, rows: NDArray[Any]) -> Values:
+        """Some of the rows."""
+        return Values(self.name, self.data[rows], self.levels)
+
+
+Table = Sequence[Values]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether the columns of X have types of their own."""
+    return isinstance(X, Dataset) or hasattr(X, "__dataframe__") or hasattr(X, "to_arrow") or hasattr(X, "schema")
+
+
+def table_of(X: Any) -> list[Values]:
+    """The columns of a Dataset, a data frame, or a two-dimensional array (its columns are named X1, X2, ...)."""
+    if isinstance(X, Dataset):
+        return [_of_dataset(X, i) for i in range(X.n_variables)]
+    if is_frame(X):
+        import narwhals as nw
+
+        frame = nw.from_native(X)
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return [_of_arrow(str(name), frame.get_column(name).to_arrow()) for name in frame.columns]
+    X = np.asarray(X)
+    return [_of_array(f"X{j + 1}", X[:, j]) for j in range(X.shape[1])]
+
+
+def numbers(name: str, data: NDArray[np.float64]) -> Values:
+    """A numeric column; infinite values are refused."""
+    infinite = np.isinf(data)
+    if infinite.any():
+        raise DataError(f"column {name!r}, row {int(np.argmax(infinite)) + 1}: {data[infinite][0]} is not finite")
+    return Values(name, data)
+
+
+def _of_dataset(data: Dataset, i: int) -> Values:
+    domain = data.domains[i]
+    if isinstance(domain, Categorical):
+        return Values(data.names[i], data.columns[i].astype(np.int64), domain.levels)
+    return Values(data.names[i], data.columns[i])
+
+
+def _of_array(name: str, column: NDArray[Any]) -> Values:
+    import pyarrow as pa
+
+    if column.dtype.kind in "iuf":
+        return numbers(name, column.astype(np.float64))
+    if column.dtype.kind in "bSU":
+        return _of_arrow(name, pa.array(column.astype(str)))
+    present = np.array([value is not None and value == value for value in column], dtype=bool)
+    number = (int, float, np.integer, np.floating)
+    if all(isinstance(value, number) and not isinstance(value, bool) for value in column[present]):
+        data = np.full(len(column), np.nan)
+        data[present] = column[present].astype(np.float64)
+        return numbers(name, data)
+    for value in column[present]:
+        if not isinstance(value, str | bytes | bool | np.bool_ | np.generic | int | float):
+            raise TypeError(
+                f"column {name!r}: argument must be a string or a real number, not {type(value).__name__!r}"
+            )
+    return _of_arrow(name, pa.array([str(v) if p else None for v, p in zip(column, present, strict=True)], pa.string()))
+
+
+def _of_arrow(name: str, column: Any) -> Values:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        if isinstance(column, pa.ChunkedArray):  # some versions keep one chunk chunked
+            column = pa.concat_arrays(column.chunks)
+    kind = column.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return numbers(name, column.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    if pa.types.is_null(kind):
+        return Values(name, np.full(len(column), np.nan))
+    if not pa.types.is_dictionary(kind):
+        if not (pa.types.is_boolean(kind) or "string" in str(kind)):
+            raise UnsupportedError(f"column {name!r} is of type {kind}; make it a number or a text first")
+        column = column.cast(pa.string()).dictionary_encode()
+        texts = column.dictionary.to_pylist()
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+    else:
+        texts = [str(text) for text in column.dictionary.to_pylist()]
+        order = list(range(len(texts)))
+    place = np.empty(len(texts) + 1, dtype=np.int64)
+    place[order] = np.arange(len(texts))
+    place[-1] = -1
+    indices = pc.fill_null(column.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
+    return Values(name, place[indices], tuple(texts[i] for i in order))

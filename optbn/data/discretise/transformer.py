@@ -1,0 +1,277 @@
+"""What every discretiser is: columns of any kind in, codes 0 .. n_levels - 1 out.
+
+A numeric column is cut at points that `cut_points` finds from its values (and the classes, for the supervised ones): a
+value goes into the first interval whose right end it does not exceed, so intervals are closed on the right. A column of
+texts keeps its levels. A column that has missing values at fitting gets a level for them; a value that was not there
+at fitting, and a missing one where none was, has the code -1: nothing is known about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from optbn.data.dataset import Dataset
+from optbn.data.discretise.table import Table, Values, is_frame, table_of
+from optbn.errors import DataError
+
+MISSING = "missing"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """How the values of one column become codes.
+
+    cuts     float64[c] ascending, for a numeric column;  levels  the texts of the others
+    missing  the code of missing values, or None where there were none
+    """
+
+    name: str
+    cuts: NDArray[np.float64] | None
+    levels: tuple[str, ...] | None
+    missing: int | None
+
+    @property
+    def n_levels(self) -> int:
+        present = len(self.levels) if self.levels is not None else len(self.cuts) + 1  # type: ignore[arg-type]
+        return max(1, present + (self.missing is not None and (self.levels is None or self.missing == present)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A text for every code."""
+        if self.levels is not None:
+            texts = list(self.levels)
+            if self.missing is not None and self.missing == len(texts):
+                texts.append(_unused(MISSING, texts))
+            return tuple(texts) or ("none",)
+        assert self.cuts is not None
+        ends = ["-inf", *(f"{cut:.12g}" for cut in self.cuts), "inf"]
+        bins = [f"({a}, {b}]" for a, b in pairwise(ends)]
+        bins[-1] = bins[-1][:-1] + ")"
+        return (*bins, MISSING) if self.missing is not None else tuple(bins)
+
+    def encode(self, values: Values) -> NDArray[np.int64]:
+        """int64[n]: the code of every value, -1 where nothing is known."""
+        absent = values.absent()
+        if self.cuts is not None:
+            if values.levels is not None:
+                data = _as_numbers(values)
+                absent = np.isnan(data)
+            else:
+                data = values.data
+            codes = np.searchsorted(self.cuts, data, side="left")
+        elif values.levels == self.levels:
+            codes = values.data.copy()
+        else:
+            assert self.levels is not None
+            known = {level: code for code, level in enumerate(self.levels)}
+            if values.levels is None:
+                texts, inverse = np.unique(values.data, return_inverse=True)
+                found = [known.get(_number_text(x), -1) for x in texts]
+                codes = np.array(found, dtype=np.int64)[inverse] if len(found) else np.zeros(0, dtype=np.int64)
+            else:
+                found = [known.get(level, -1) for level in values.levels]
+                codes = np.array([*found, -1], dtype=np.int64)[values.data]
+            if self.missing is not None:
+                codes[codes < 0] = self.missing
+        codes[absent] = -1 if self.missing is None else self.missing
+        return codes
+
+    def unseen(self, values: Values, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows with a value (not a missing one) that has no level of its own."""
+        if self.levels is None:
+            return np.zeros(0, dtype=np.int64)
+        lost = codes == (-1 if self.missing is None else self.missing)
+        return np.flatnonzero(lost & ~values.absent())
+
+    def grown(self, values: Values) -> Column:
+        """The column with levels added at the end for what is new in the values; the codes there are stay."""
+        absent = bool(values.absent().any())
+        if self.cuts is not None:
+            return replace(self, missing=len(self.cuts) + 1) if absent and self.missing is None else self
+        if values.levels is None:
+            texts = tuple(_number_text(x) for x in np.unique(values.data[~values.absent()]))
+            values = Values(values.name, np.arange(len(texts)), texts)
+        assert self.levels is not None and values.levels is not None
+        new = [values.levels[code] for code in np.unique(values.data[values.data >= 0])]
+        levels = list(self.labels) if self.missing is not None else list(self.levels)
+        levels += [level for level in new if level not in levels]
+        missing = self.missing
+        if missing is None and absent:
+            missing = len(levels)
+            levels.append(_unused(MISSING, levels))
+        return replace(self, levels=tuple(levels), missing=missing)
+
+
+class Discretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Subclasses say how to cut a numeric column, in `cut_points`; `supervised` ones look at the classes."""
+
+    supervised = True
+    columns_: tuple[Column, ...]
+
+    def cut_points(
+        self,
+        values: NDArray[np.float64],
+        classes: NDArray[np.int64],
+        n_classes: int,
+        weights: NDArray[np.float64],
+        random: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Ascending cut points for some values, none of them missing, with positive weights."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Discretizer:
+        """Find the cut points of numeric columns and the levels of the others."""
+        table = checked_table(self, X, reset=True)
+        n = len(table[0])
+        if self.supervised:
+            if y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            from sklearn.utils import check_consistent_length, column_or_1d
+            from sklearn.utils.multiclass import check_classification_targets
+
+            y = column_or_1d(y, warn=True)
+            check_consistent_length(table[0].data, y)
+            check_classification_targets(y)
+            labels, classes = np.unique(y, return_inverse=True)
+            n_classes = len(labels)
+        else:
+            classes, n_classes = np.zeros(n, dtype=np.int64), 1
+        weights = np.ones(n) if sample_weight is None else _check_sample_weight(sample_weight, np.empty((n, 1)))
+        return self.fit_table(table, classes, n_classes, weights)
+
+    def fit_table(
+        self, table: Table, classes: NDArray[np.int64], n_classes: int, weights: NDArray[np.float64]
+    ) -> Discretizer:
+        """`fit` on columns that have been checked."""
+        seed = check_random_state(getattr(self, "random_state", 0)).randint(2**31)
+        streams = np.random.SeedSequence(seed).spawn(len(table))
+        columns = []
+        for values, stream in zip(table, streams, strict=True):
+            absent = values.absent()
+            counts = weights > 0
+            some = bool((absent & counts).any())
+            if values.levels is not None:
+                missing = len(values.levels) if some else None
+                if some and MISSING in values.levels:
+                    missing = values.levels.index(MISSING)
+                columns.append(Column(values.name, None, values.levels, missing))
+                continue
+            rows = counts & ~absent
+            cuts = np.zeros(0)
+            if rows.any():
+                random = np.random.default_rng(stream)
+                cuts = self.cut_points(values.data[rows], classes[rows], n_classes, weights[rows], random)
+            columns.append(Column(values.name, cuts, None, len(cuts) + 1 if some else None))
+        self.columns_ = tuple(columns)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.int64]:
+        """int64[n, columns]: codes, -1 for what was not there at fitting."""
+        check_is_fitted(self)
+        return self.encode(checked_table(self, X, reset=False)).astype(np.int64)
+
+    def encode(self, table: Table) -> NDArray[np.int32]:
+        """int32[n, columns]: `transform` of columns that have been checked."""
+        codes = np.empty((len(table[0]) if len(table) else 0, len(table)), dtype=np.int32)
+        for j, (column, values) in enumerate(zip(self.columns_, table, strict=True)):
+            codes[:, j] = column.encode(values)
+        return codes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Codes per column."""
+        return tuple(column.n_levels for column in self.columns_)
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
+        """The columns' names."""
+        check_is_fitted(self)
+        from sklearn.utils.validation import _check_feature_names_in
+
+        names: NDArray[Any] = _check_feature_names_in(self, input_features)
+        return names
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.required = self.supervised
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def checked_table(estimator: Any, X: Any, reset: bool) -> list[Values]:
+    """The columns of X, after scikit-learn's checks of shape and names against those at fitting."""
+    if isinstance(X, Dataset):
+        if reset:
+            estimator.n_features_in_ = X.n_variables
+            estimator.feature_names_in_ = np.array(X.names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            X = X.select([str(name) for name in estimator.feature_names_in_])
+        table = table_of(X)
+    elif is_frame(X) and not hasattr(X, "__array_namespace__"):
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        table = table_of(X)
+        if not table or not len(table[0]):
+            raise ValueError(f"Found array with 0 sample(s) or 0 feature(s) (shape={(X.shape)}) while 1 is required.")
+    else:
+        table = table_of(validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"))
+    return table
+
+
+def _as_numbers(values: Values) -> NDArray[np.float64]:
+    """Texts that should be numbers."""
+    assert values.levels is not None
+    try:
+        found = [float(level) for level in values.levels]
+    except ValueError:
+        bad = next(level for level in values.levels if not _reads(level))
+        row = int(np.argmax(values.data == values.levels.index(bad))) + 1
+        raise DataError(
+            f"column {values.name!r}, row {row}: {bad!r} is not a number, but the column was numeric at fitting"
+        ) from None
+    return np.array([*found, np.nan])[values.data]
+
+
+def _reads(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number_text(x: float) -> str:
+    """The text a number had as a level: whole ones without a point."""
+    return str(int(x)) if np.isfinite(x) and x == int(x) else str(x)
+
+
+def _unused(word: str, taken: Sequence[str]) -> str:
+    """The word, or the word with a number if it is taken."""
+    candidate, i = word, 2
+    while candidate in taken:
+        candidate, i = f"{word} {i}", i + 1
+    return candidate
+
+
+def midpoints(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cuts between neighbouring values, such that each is at least the lower and less than the upper one."""
+    middle = below + (above - below) / 2
+    return np.asarray(np.where(middle < above, middle, below))
+
+
+def distinct(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The different values in ascending order and the weight of each."""
+    points, inverse = np.unique(values, return_inverse=True)
+    return points, np.bincount(inverse, weights=weights, minlength=len(points))
