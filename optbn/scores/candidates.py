@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,10 +41,11 @@ class Candidates:
     constraints: Constraints
     width: int
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "choose", binomials(self.n, self.constraints.largest))
-
-    choose: NDArray[np.int64] = None  # type: ignore[assignment]
+    @cached_property
+    def choose(self) -> NDArray[np.int64]:
+        """int64[n + 1, ..]: see kernels/sets.py."""
+        table: NDArray[np.int64] = binomials(self.n, self.constraints.largest)
+        return table
 
     @property
     def n(self) -> int:

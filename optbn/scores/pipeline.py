@@ -32,6 +32,7 @@ from solvers.table import ScoreTable
 BLOCK_SECONDS = 1.0  # how long a block should take: short for Ctrl-C, long for sharing within a block
 SHORTEST_SECONDS = 0.05  # blocks get shorter towards the end of a level, so that all cores end together, but not below
 BYTES_PER_FAMILY = 160  # work space of a block: masks, floors, scores and a score's own lists
+LARGEST_BLOCK = 256 << 20  # bytes of work space, whatever the memory: more brings nothing
 FIRST_BLOCK = 4096  # sets, before anything is known about the speed
 
 
@@ -96,11 +97,12 @@ def score_table(
     with ExitStack() as stack:
         kept = None
         if store is not None:
-            run = describe_run(data, method, constraints) | {"responses at a time": width}
+            run = describe_run(data, method, constraints) | {
+                "the responses at a time (they follow from the memory)": width
+            }
             kept = stack.enter_context(Store.open(store, run))
         work = Candidates(data.names, bound, constraints, width)
-        run_ = _Run(work, kept, threads, limit // 4, progress)
-        return run_.table()
+        return _Run(work, kept, threads, min(limit // 4, LARGEST_BLOCK), progress).table()
 
 
 def check_data(data: Dataset) -> None:
@@ -185,21 +187,9 @@ class _Run:
     def _level(self, group: int, size: int, below: NDArray[np.float64]) -> NDArray[np.float64]:
         """All sets of one size for one group of responses; returns their `best`, which the next size needs."""
         work, columns = self.work, self.work.group(group)
-        last = size == work.constraints.largest
-        best = None if last else np.empty((work.sets(size), columns.stop - columns.start))
+        best = np.empty((work.sets(size), columns.stop - columns.start)) if size < work.constraints.largest else None
         families = work.constraints.count(size) / work.sets(size) / work.groups  # per set, for the progress
-        gaps, at, before = [], 0, self.done
-        for block in self.store.finished(group, size) if self.store else []:
-            survivors = self.store.read(block) if self.store else None
-            if survivors is None:
-                continue
-            work.restore(block, survivors, below, best)
-            self._keep(block, survivors)
-            self.resumed += round(families * (block.last - block.first))
-            self.done += round(families * (block.last - block.first))
-            gaps.append(range(at, block.first))
-            at = block.last
-        gaps.append(range(at, work.sets(size)))
+        end = self.done + round(families * work.sets(size))
 
         def compute(block: Block) -> tuple[Block, Survivors, float]:
             start = time.perf_counter()
@@ -209,24 +199,38 @@ class _Run:
                 self.store.write(block, survivors)
             return block, survivors, seconds
 
-        for block, survivors, seconds in spread(self._blocks(group, size, gaps), compute, self.jobs):
+        finished = []
+        for block, survivors in self._stored(group, size):
+            work.restore(block, survivors, below, best)
+            finished.append(block)
+            self._keep(block, survivors, families)
+        self.resumed += round(families * sum(block.last - block.first for block in finished))
+        for block, survivors, seconds in spread(self._blocks(group, size, finished), compute, self.jobs):
             self.seconds_per_set = seconds / (block.last - block.first)
-            self._keep(block, survivors)
-            self.done += round(families * (block.last - block.first))
+            self._keep(block, survivors, families)
             self._report(size)
-        self.done = before + round(families * work.sets(size))
-        self.seconds_per_set *= 4  # a guess for the next size: its tables are that much larger
+        self.done = end  # the sum of the blocks' shares, less their rounding
         self._report(size)
+        self.seconds_per_set *= 4  # a guess for the next size: its tables are that much larger
         return np.empty((0, 0)) if best is None else best
 
-    def _blocks(self, group: int, size: int, gaps: Sequence[range]) -> Iterator[Block]:
+    def _stored(self, group: int, size: int) -> Iterator[tuple[Block, Survivors]]:
+        """The blocks of a level that an earlier run has finished, by rank."""
+        if self.store is not None:
+            for block in self.store.finished(group, size):
+                survivors = self.store.read(block)
+                if survivors is not None:
+                    yield block, survivors
+
+    def _blocks(self, group: int, size: int, finished: Sequence[Block]) -> Iterator[Block]:
         """The sets still to do, cut as they are asked for, by what is known of the speed by then."""
         most = max(1, self.memory // self.jobs // (BYTES_PER_FAMILY * self.work.n))
-        for gap in gaps:
-            at = gap.start
-            while at < gap.stop:
+        starts = [0, *(block.last for block in finished)]
+        stops = [*(block.first for block in finished), self.work.sets(size)]
+        for at, stop in zip(starts, stops, strict=True):
+            while at < stop:
+                left = stop - at
                 count = FIRST_BLOCK if not self.seconds_per_set else int(BLOCK_SECONDS / self.seconds_per_set)
-                left = gap.stop - at
                 if self.jobs > 1 and self.seconds_per_set:
                     shortest = int(SHORTEST_SECONDS / self.seconds_per_set)
                     count = min(count, max(shortest, -(-left // (2 * self.jobs))))
@@ -234,9 +238,10 @@ class _Run:
                 yield Block(group, size, at, at + count)
                 at += count
 
-    def _keep(self, block: Block, survivors: Survivors) -> None:
+    def _keep(self, block: Block, survivors: Survivors, families: float) -> None:
         self.kept.append((survivors.children, self.work.masks(block, survivors), survivors.scores))
         self.survivors += len(survivors.children)
+        self.done += round(families * (block.last - block.first))
 
     def _report(self, size: int) -> None:
         if self.progress is not None:

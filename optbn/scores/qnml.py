@@ -16,7 +16,7 @@ from optbn.errors import LimitError
 from optbn.scores.counting import CountScore, Term, n_log_n
 from optbn.scores.kernels.terms import log_regret
 
-MAX_CELLS = 1 << 33  # the regret takes a step per cell
+MAX_CELLS = 1 << 28  # the regret takes a step per cell
 _regret = lru_cache(maxsize=1 << 16)(log_regret)
 
 
