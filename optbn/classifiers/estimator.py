@@ -1,0 +1,210 @@
+"""The scikit-learn face of every classifier: checks at the boundary, then members learned and averaged.
+
+A subclass says how its members are learned from a source of rows (`_learn`); everything else is here. X may be a frame
+of pandas, polars or pyarrow, with texts, categories, numbers and missing values as they are, an array, or a Dataset.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from optbn.classifiers.member import Member
+from optbn.classifiers.source import InMemory, OnDisk, Source
+from optbn.data.discretise.table import Table
+from optbn.data.discretise.transformer import Discretizer, checked_table
+from optbn.errors import UnsupportedError
+from optbn.smoothing.protocol import Smoother, load_smoother
+
+_log = logging.getLogger("optbn.classifiers")
+
+SAMPLE = 100_000
+"""Rows of a file from which cut points are found."""
+
+
+class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """smoother      for the probabilities: a name of optbn.smoothing or an object
+    discretizer   for numeric columns: a name of optbn.data.discretise or an object
+    random_state  for whatever is random, smoothers that sample included; the default always gives the same
+
+    After fitting: `members_`, `weights_`, `classes_`, `n_features_in_`, `feature_names_in_`, and `networks_`.
+    """
+
+    members_: list[Member]
+    weights_: NDArray[np.float64]
+    classes_: NDArray[Any]
+    target_: str
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BayesianClassifier:
+        """Learn from rows in memory."""
+        table, codes, weights = self._checked(X, y, sample_weight)
+        kept = np.flatnonzero(weights > 0)
+        source = InMemory(table, codes, weights, len(self.classes_))
+        self._fit_source(source if len(kept) == len(weights) else source.take(kept))
+        return self
+
+    def fit_file(
+        self,
+        path: Any,
+        target: str,
+        *,
+        schema: Any = None,
+        sample_size: int = SAMPLE,
+        progress: Callable[[int], None] | None = None,
+        **how: Any,
+    ) -> BayesianClassifier:
+        """Learn from a csv, parquet, Arrow or ARFF file that need not fit into memory, in a few passes.
+
+        schema       what is known about columns (see `optbn.read`); the rest is found in a first pass
+        sample_size  rows, drawn uniformly, from which cut points of numeric columns are found
+        progress     called with the number of rows read so far in each pass
+        how          format, header, delimiter, encoding, missing_tokens
+        """
+        source = OnDisk(path, target, schema, sample_size, self._seed(), progress, how)
+        self.classes_ = np.array(source.classes, dtype=object)
+        self.feature_names_in_ = np.array(source.names, dtype=object)
+        self.n_features_in_ = len(source.names)
+        self.target_ = target
+        self._fit_source(source)
+        return self
+
+    def _fit_source(self, source: Source) -> None:
+        smoother = load_smoother(self.smoother)  # type: ignore[attr-defined]
+        seed = np.random.SeedSequence(self._seed())
+        self.members_, self.weights_ = self._learn(source, smoother, seed)
+
+    def _learn(
+        self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
+    ) -> tuple[list[Member], NDArray[np.float64]]:
+        """The members and what each counts for."""
+        raise NotImplementedError
+
+    def _discretized(self, source: Source) -> Discretizer:
+        """The discretiser, fitted to the sample of the source."""
+        from optbn.data.discretise import load_discretizer
+
+        table, classes, weights = source.sample()
+        chosen = load_discretizer(self.discretizer)  # type: ignore[attr-defined]
+        return chosen.fit_table(table, classes, source.n_classes, weights)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """float64[n, classes]: probabilities that sum to 1, the classes in the order of `classes_`."""
+        check_is_fitted(self)
+        table = checked_table(self, X, reset=False)
+        self._tell_unseen(table)
+        return self._posterior(table)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def _posterior(self, table: Table) -> NDArray[np.float64]:
+        total = np.zeros((len(table[0]), len(self.classes_)))
+        for member, weight in zip(self.members_, self.weights_, strict=True):
+            total += weight * member.posterior(table)
+        answer: NDArray[np.float64] = total / total.sum(axis=1, keepdims=True)
+        return answer
+
+    def _tell_unseen(self, table: Table) -> None:
+        """One line about levels that were not there at fitting; they are treated as missing values."""
+        found = []
+        for column, values in zip(self.members_[0].columns, table, strict=True):
+            rows = column.unseen(values, column.encode(values)) if column.levels is not None else ()
+            if len(rows):
+                text = values.levels[values.data[rows[0]]] if values.levels else f"{values.data[rows[0]]:g}"
+                found.append((column.name, len(rows), rows[0] + 1, text))
+        if found:
+            shown = "; ".join(f"column {name!r} {n:,} (first {text!r}, row {row})" for name, n, row, text in found[:5])
+            more = f"; and {len(found) - 5} more columns" if len(found) > 5 else ""
+            _log.warning("values that were not seen in training are treated as missing: %s%s", shown, more)
+
+    @property
+    def networks_(self) -> list[Any]:
+        """The members as BayesianNetworks over the class and the coded attributes."""
+        check_is_fitted(self)
+        return [member.network(self.target_, [str(c) for c in self.classes_]) for member in self.members_]
+
+    @property
+    def network_(self) -> Any:
+        """The classifier as a BayesianNetwork, when it is one."""
+        check_is_fitted(self)
+        if len(self.members_) != 1:
+            raise AttributeError(f"{type(self).__name__} is an average of {len(self.members_)} networks: see networks_")
+        return self.networks_[0]
+
+    def to_json(self) -> bytes:
+        """The fitted classifier; `optbn.classifiers.saved.from_json` reads it."""
+        from optbn.classifiers.saved import to_json
+
+        return to_json(self)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31))  # type: ignore[attr-defined]
+
+    def _checked(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool = True
+    ) -> tuple[Table, NDArray[np.int64], NDArray[np.float64]]:
+        """Columns, class codes and weights; sets what is known of classes and features."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        table = checked_table(self, X, reset=reset)
+        name = getattr(y, "name", None)
+        self.target_ = _free(str(name) if name is not None else "class", [values.name for values in table])
+        y = column_or_1d(np.asarray(y), warn=True)
+        check_consistent_length(table[0].data, y)
+        check_classification_targets(y)
+        if reset:
+            _refuse_missing(y, self.target_)
+            self.classes_, codes = np.unique(y, return_inverse=True)
+        else:
+            codes = np.searchsorted(self.classes_, y)
+        weights = np.ones(len(y))
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
+            if (weights < 0).any():
+                row = int(np.argmax(weights < 0))
+                raise ValueError(f"sample_weight, row {row + 1}: {weights[row]:g} is negative")
+            if not weights.any():
+                raise ValueError("sample_weight is zero for every row, so there is nothing to learn from")
+        return table, codes.astype(np.int64), weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _refuse_missing(y: NDArray[Any], name: str) -> None:
+    if y.dtype == object:
+        absent = np.array([value is None or value != value for value in y])
+    elif y.dtype.kind == "f":
+        absent = np.isnan(y)
+    else:
+        return
+    if absent.any():
+        raise UnsupportedError(
+            f"the target {name!r} has {int(absent.sum()):,} missing values (first in row {int(np.argmax(absent)) + 1})"
+        )
+
+
+def _free(name: str, taken: list[str]) -> str:
+    """The name, or one like it that no attribute has."""
+    while name in taken:
+        name += "_"
+    return name

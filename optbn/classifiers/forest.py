@@ -1,0 +1,164 @@
+"""The parameters of one network: a count tree per attribute, class first, and its smoothed probabilities.
+
+    log P(y, x) = log P(y) + sum_i log P(x_i | y, parents)
+
+is a walk down each tree for each class and a look-up where it ends. Trees are laid end to end for the compiled walk
+(see `kernels.forest`), and their logarithms are taken once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.classifiers.pairs import Batch
+from optbn.smoothing.counting import FamilyCounts
+from optbn.smoothing.protocol import Smoother
+from optbn.smoothing.tree import CountTree
+
+Parents = dict[int, tuple[int, ...]]
+"""The attributes of a network in the order they were taken up, each with its parents besides the class, best first."""
+
+CHUNK = 4096
+"""Rows whose leave-one-out products are held at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """See `kernels.forest` for the arrays; `values` is a row of sizes[t] numbers for every node."""
+
+    attribute: NDArray[np.int64]
+    asked: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    node_at: NDArray[np.int64]
+    value_at: NDArray[np.int64]
+    children: NDArray[np.int32]
+    branch: NDArray[np.int32]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, parents: Parents, trees: Sequence[CountTree], values: Sequence[NDArray[np.float64]]) -> Forest:
+        """Trees of the attributes and what stands at their nodes, float64[nodes, levels]."""
+        deepest = max((len(p) for p in parents.values()), default=0)
+        nodes = np.concatenate([[0], np.cumsum([len(tree.parent) for tree in trees])]).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum([v.size for v in values])]).astype(np.int64)
+        children = [
+            np.stack([t.first_child[:-1], t.first_child[1:]], axis=1) + at for t, at in zip(trees, nodes, strict=False)
+        ]
+        return cls(
+            np.array(list(parents), dtype=np.int64),
+            np.array([[*p, *[-1] * (deepest - len(p))] for p in parents.values()], dtype=np.int64).reshape(len(parents), deepest),
+            np.array([tree.n_levels for tree in trees], dtype=np.int64),
+            nodes,
+            starts,
+            np.concatenate([np.zeros((0, 2)), *children]).astype(np.int32),
+            np.concatenate([np.zeros(0), *(tree.branch for tree in trees)]).astype(np.int32),
+            np.concatenate([np.zeros(0), *(v.ravel() for v in values)]),
+        )
+
+    def add_logs(self, codes: NDArray[np.int32], out: NDArray[np.float64]) -> None:
+        """out[r, y] += the values (logarithms) that rows reach under each class."""
+        from optbn.classifiers.kernels.forest import add_logs
+
+        add_logs(
+            codes, self.attribute, self.asked, self.sizes, self.node_at, self.value_at, self.children, self.branch,
+            self.values, out,
+        )  # fmt: skip
+
+    def tree(self, t: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+        """Of tree t: children[m, 2] and branch[m] counted from its root, values[m, levels]."""
+        nodes = slice(self.node_at[t], self.node_at[t + 1])
+        values = self.values[self.value_at[t] : self.value_at[t + 1]].reshape(-1, self.sizes[t])
+        return self.children[nodes] - np.int32(self.node_at[t]), self.branch[nodes], values
+
+
+def count_trees(
+    batches: Iterable[Batch], parents: Parents, sizes: Sequence[int], n_classes: int
+) -> list[CountTree]:
+    """One pass: the count tree of every attribute given the class and its parents; rows that miss one of them are out."""
+    counts = [FamilyCounts((n_classes, *(sizes[p] for p in asked)), sizes[i]) for i, asked in parents.items()]
+    for codes, classes, weights in batches:
+        columns = [np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])]
+        incomplete = [bool((column < 0).any()) for column in columns]
+        for (i, asked), count in zip(parents.items(), counts, strict=True):
+            if any(incomplete[j] for j in (i, *asked)):
+                rows = (codes[:, [i, *asked]] >= 0).all(axis=1)
+                count.add([classes[rows], *(columns[p][rows] for p in asked)], columns[i][rows], weights[rows])
+            else:
+                count.add([classes, *(columns[p] for p in asked)], columns[i], weights)
+    return [count.tree(order=range(1 + len(asked))) for asked, count in zip(parents.values(), counts, strict=True)]
+
+
+def truncated(tree: CountTree, parents: int) -> CountTree:
+    """The tree that asks for the class and the first few parents only."""
+    deep = 1 + parents
+    if deep >= len(tree.sizes):
+        return tree
+    m = int(np.searchsorted(tree.depth, deep, side="right"))
+    below = float(np.prod(tree.sizes[deep:]))
+    return replace(
+        tree, counts=tree.counts[:m], parent=tree.parent[:m], depth=tree.depth[:m], branch=tree.branch[:m],
+        span=tree.span[:m] / below, order=tree.order[:deep], sizes=tree.sizes[:deep],
+    )  # fmt: skip
+
+
+def smoothed(
+    parents: Parents, trees: Sequence[CountTree], smoother: Smoother, seed: np.random.SeedSequence
+) -> Forest:
+    """The logarithms of the smoothed probabilities; each tree has random numbers of its own."""
+    logs = []
+    for tree, stream in zip(trees, seed.spawn(len(trees)), strict=True):
+        estimate = smoother.fit(tree, np.random.default_rng(stream))
+        p = np.where(tree.is_leaf[:, None], estimate.probabilities, estimate.unseen)
+        with np.errstate(divide="ignore"):
+            logs.append(np.log(p))
+    return Forest.of(parents, trees, logs)
+
+
+class LeaveOneOut:
+    """Losses of all truncations of a network, rows left out one at a time; add batches, then ask for the best."""
+
+    def __init__(self, parents: Parents, trees: Sequence[CountTree], class_counts: NDArray[np.float64], m: float = 1.0):
+        self.forest = Forest.of(parents, trees, [tree.counts for tree in trees])
+        self.totals = np.concatenate([np.zeros(0), *(tree.totals for tree in trees)])
+        self.class_counts = class_counts
+        self.m = m
+        deepest = max((len(p) for p in parents.values()), default=0)
+        self.losses = np.zeros((deepest + 1, len(parents) + 1))
+
+    def add(self, batch: Batch) -> None:
+        """Add the losses of a batch of the rows that were counted."""
+        for _ in self._run(batch, (-1, -1), self.losses):
+            pass
+
+    def predictions(self, batches: Iterable[Batch], choice: tuple[int, int]) -> NDArray[np.float64]:
+        """float64[n, C]: what is predicted for each row without it, with the truncation (parents, attributes)."""
+        parts = [p for batch in batches for p in self._run(batch, choice, np.zeros_like(self.losses))]
+        return np.concatenate(parts)
+
+    def _run(self, batch: Batch, choice: tuple[int, int], losses: NDArray[np.float64]) -> Iterator[NDArray[Any]]:
+        from optbn.classifiers.kernels.forest import leave_one_out
+
+        f = self.forest
+        codes, classes, weights = batch
+        for begin in range(0, len(codes), CHUNK):
+            rows = slice(begin, begin + CHUNK)
+            part = codes[rows]
+            picked = np.empty((len(part) if choice[0] >= 0 else 0, len(self.class_counts)))
+            leave_one_out(
+                part, classes[rows], weights[rows], self.class_counts, f.attribute, f.asked, f.sizes, f.node_at,
+                f.value_at, f.children, f.branch, f.values, self.totals, self.m,
+                np.array(choice, dtype=np.int64), losses, picked,
+            )  # fmt: skip
+            yield picked
+
+    def best(self) -> tuple[int, int]:
+        """(parents, attributes) with the least loss; of equal ones the fewest attributes, then the fewest parents."""
+        least = self.losses.min()
+        k, attributes = np.nonzero(self.losses <= least * (1 + 1e-12))
+        i = np.lexsort((k, attributes))[0]
+        return int(k[i]), int(attributes[i])

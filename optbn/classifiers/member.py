@@ -1,0 +1,108 @@
+"""A network that classifies: its own discretisation of the columns, its parents, its parameters.
+
+Single classifiers have one, ensembles many. P(y | x) is the joint probability of the row with each class, normalised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.classifiers.forest import Forest, Parents
+from optbn.data.discretise.table import Table
+from optbn.data.discretise.transformer import Column, Discretizer
+from optbn.errors import LimitError
+
+LARGEST_TABLE = 1 << 22
+"""Entries of a table that `network` writes out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """columns  how the attributes are coded;  prior  float64[C], log P(y);  parents  besides the class"""
+
+    columns: tuple[Column, ...]
+    prior: NDArray[np.float64]
+    parents: Parents
+    forest: Forest
+
+    def codes(self, table: Table) -> NDArray[np.int32]:
+        """int32[n, a]."""
+        return Discretizer.encode(self, table)  # type: ignore[arg-type]
+
+    @property
+    def columns_(self) -> tuple[Column, ...]:
+        """The name under which a discretiser knows them."""
+        return self.columns
+
+    def log_joint(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """float64[n, C]: log P(y, x)."""
+        out = np.tile(self.prior, (len(codes), 1))
+        self.forest.add_logs(codes, out)
+        return out
+
+    def posterior(self, table: Table) -> NDArray[np.float64]:
+        """float64[n, C]: P(y | x)."""
+        return normalised(self.log_joint(self.codes(table)))
+
+    def network(self, target: str, classes: Sequence[str]) -> Any:
+        """The BayesianNetwork over the class and the coded attributes; probabilities are those of the classifier."""
+        from optbn.data.dataset import Categorical
+        from optbn.network.cpds import TableCPD
+        from optbn.network.network import BayesianNetwork
+
+        names, label = [target], Categorical(tuple(classes))
+        domains = {i: Categorical(self.columns[i].labels) for i in self.parents}
+        cpds = [TableCPD(label, (), (), np.exp(self.prior))]
+        for t, (i, asked) in enumerate(self.parents.items()):
+            given = (label, *(domains[p] for p in asked))
+            shape = tuple(len(d.levels) for d in (*given, domains[i]))
+            name = self.columns[i].name
+            if math.prod(shape) > LARGEST_TABLE:
+                raise LimitError(
+                    f"the table of {name!r} given {target!r} and {len(asked)} attributes would have "
+                    f"{math.prod(shape):,} entries; use fewer parents (k) to see the network"
+                )
+            table = self._table(t, i, asked, shape)
+            cpds.append(TableCPD(domains[i], (target, *(self.columns[p].name for p in asked)), given, table))
+            names.append(name)
+        return BayesianNetwork(tuple(names), (label, *domains.values()), tuple(cpds), target)
+
+    def _table(self, t: int, i: int, asked: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """P(x_i | y, parents) for all configurations, by asking the forest."""
+        one = self.forest
+        alone = Forest(
+            one.attribute[t : t + 1], one.asked[t : t + 1], one.sizes[t : t + 1], one.node_at[t : t + 1],
+            one.value_at[t : t + 1], one.children, one.branch, one.values,
+        )  # fmt: skip
+        inner = shape[1:]
+        cells = np.indices(inner).reshape(len(inner), -1).T
+        codes = np.full((len(cells), len(self.columns)), -1, dtype=np.int32)
+        codes[:, [*asked, i]] = cells
+        out = np.zeros((len(cells), shape[0]))
+        alone.add_logs(codes, out)
+        table: NDArray[np.float64] = np.exp(out).T.reshape(shape)
+        return table / table.sum(axis=-1, keepdims=True)
+
+
+def class_prior(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log P(y): one imagined row spread evenly over the classes."""
+    prior: NDArray[np.float64] = np.log((counts + 1.0 / len(counts)) / (counts.sum() + 1.0))
+    return prior
+
+
+def normalised(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of exp(logs) that sum to 1; a row that is impossible under every class is uniform."""
+    best = logs.max(axis=1, keepdims=True)
+    lost = ~np.isfinite(best[:, 0])
+    if lost.any():
+        logs = np.where(lost[:, None], 0.0, logs)
+        best = logs.max(axis=1, keepdims=True)
+    p = np.exp(logs - best)
+    answer: NDArray[np.float64] = p / p.sum(axis=1, keepdims=True)
+    return answer

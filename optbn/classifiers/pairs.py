@@ -1,0 +1,100 @@
+"""One pass of counting that structures are chosen by: every attribute, and every pair of them, with the class.
+
+The tables take C sum_{j < i} |X_i| |X_j| numbers whatever the number of rows. What is read off them is the mutual
+information I(X_i; Y) and the conditional one I(X_i; X_j | Y).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.errors import LimitError
+
+Batch = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
+"""Codes int32[n, a] with -1 for unknown, classes, weights."""
+
+LARGEST = 1 << 27
+"""Cells of the pair tables, 1 GB."""
+
+NEGLIGIBLE = 1e-9
+"""Information per row, in nats, that is only rounding."""
+
+
+class PairCounts:
+    """Tables of n(x_i, y) and, unless `pairs` is False, n(x_i, x_j, y)."""
+
+    def __init__(self, sizes: Sequence[int], n_classes: int, names: Sequence[str], pairs: bool = True) -> None:
+        self.sizes = np.array(sizes, dtype=np.int64)
+        self.n_classes = n_classes
+        self.classes = np.zeros(n_classes)
+        a = len(sizes)
+        cells = [int(sizes[i]) * int(sizes[j]) * n_classes for i in range(a) for j in range(i)] if pairs else []
+        if sum(cells) > LARGEST:
+            most = sorted(zip(sizes, names, strict=True), reverse=True)[:2]
+            raise LimitError(
+                f"counting all pairs of attributes would take {sum(cells) * 8 / 1e9:.1f} GB: "
+                f"{' and '.join(f'{name!r} has {size:,} levels' for size, name in most)}; "
+                "leave such columns out or merge rare levels, or use NaiveBayes"
+            )
+        self.single_at = np.concatenate([[0], np.cumsum(self.sizes * n_classes)]).astype(np.int64)
+        self.pair_at = np.concatenate([[0], np.cumsum(cells)]).astype(np.int64)
+        self.singles = np.zeros(int(self.single_at[-1]))
+        self.pairs = np.zeros(int(self.pair_at[-1]))
+
+    def add(self, batch: Batch) -> None:
+        """Count one batch."""
+        from optbn.classifiers.kernels.pairs import count_pairs
+
+        codes, classes, weights = batch
+        self.classes += np.bincount(classes, weights, self.n_classes)
+        count_pairs(
+            codes, classes, weights, self.n_classes, self.sizes, self.single_at, self.pair_at, self.singles, self.pairs
+        )
+
+    @classmethod
+    def of(cls, batches: Iterable[Batch], sizes: Sequence[int], n_classes: int, names: Sequence[str]) -> PairCounts:
+        """The counts of all batches."""
+        counts = cls(sizes, n_classes, names)
+        for batch in batches:
+            counts.add(batch)
+        return counts
+
+    def single(self, i: int) -> NDArray[np.float64]:
+        """float64[|X_i|, C]."""
+        return self.singles[self.single_at[i] : self.single_at[i + 1]].reshape(-1, self.n_classes)
+
+    def pair(self, i: int, j: int) -> NDArray[np.float64]:
+        """float64[|X_i|, |X_j|, C] for any i != j."""
+        if i < j:
+            return self.pair(j, i).transpose(1, 0, 2)
+        p = i * (i - 1) // 2 + j
+        return self.pairs[self.pair_at[p] : self.pair_at[p + 1]].reshape(self.sizes[i], self.sizes[j], self.n_classes)
+
+    def information(self) -> NDArray[np.float64]:
+        """float64[a]: I(X_i; Y) in nats per row; what is only rounding is 0."""
+        found = np.zeros(len(self.sizes))
+        for i in range(len(self.sizes)):
+            table = self.single(i)
+            total = table.sum()
+            if total > 0:
+                found[i] = (_xlogx(table) - _xlogx(table.sum(axis=0)) - _xlogx(table.sum(axis=1))) / total
+                found[i] += np.log(total)
+        found[found < NEGLIGIBLE] = 0.0
+        return found
+
+    def conditional_information(self) -> NDArray[np.float64]:
+        """float64[a, a]: I(X_i; X_j | Y) in nats per row; what is only rounding is 0."""
+        from optbn.classifiers.kernels.pairs import pair_information
+
+        found = pair_information(self.pairs, self.n_classes, self.sizes, self.pair_at) / max(self.classes.sum(), 1e-300)
+        found[found < NEGLIGIBLE] = 0.0
+        return np.asarray(found)
+
+
+def _xlogx(counts: NDArray[Any]) -> float:
+    positive = counts[counts > 0]
+    return float((positive * np.log(positive)).sum())

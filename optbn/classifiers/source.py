@@ -1,0 +1,168 @@
+"""Where the rows of a classifier come from: arrays in memory, or a file that is read once per pass.
+
+A structure asks for `sample`, to find cut points, and then for as many passes of coded batches as it needs; it never
+sees whether the rows fit into memory. Of a file the sample is a uniform one of given size (reservoir), with the levels
+of the whole file; the rows are encoded again in every pass, so nothing grows with their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.classifiers.pairs import Batch
+from optbn.data.dataset import Categorical
+from optbn.data.discretise.table import Table, Values
+from optbn.data.discretise.transformer import Discretizer
+from optbn.data.missing import Encoded
+from optbn.errors import DataError
+
+Sample = tuple[Table, NDArray[np.int64], NDArray[np.float64]]
+"""Columns, classes, weights."""
+
+ROWS = 65_536
+"""Rows of a file that are encoded at a time."""
+
+
+class Source(Protocol):
+    n_classes: int
+
+    def sample(self) -> Sample:
+        """Rows to find cut points from."""
+
+    def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
+        """A function that makes one pass over all rows, coded."""
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """Rows that are there."""
+
+    table: Table
+    classes: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    n_classes: int
+
+    def sample(self) -> Sample:
+        return self.table, self.classes, self.weights
+
+    def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
+        codes = discretizer.encode(self.table)
+        return lambda: iter([(codes, self.classes, self.weights)])
+
+    def take(self, rows: NDArray[np.int64]) -> InMemory:
+        """Some of the rows, perhaps repeatedly."""
+        return InMemory([v.take(rows) for v in self.table], self.classes[rows], self.weights[rows], self.n_classes)
+
+
+class OnDisk:
+    """The rows of a file, by pass. `classes` are the levels of the target, `names` the attributes."""
+
+    def __init__(
+        self, path: Any, target: str, schema: Any, sample_size: int, seed: int, progress: Callable[[int], None] | None,
+        how: Mapping[str, Any],
+    ) -> None:  # fmt: skip
+        from optbn.data.encode import Encoder
+        from optbn.data.read import wanted
+        from optbn.data.schema import Schema
+        from optbn.data.source import Options, open_source
+
+        self._open = lambda: open_source(path, Options(**how))
+        self._progress = progress
+        source = self._open()
+        self.where = source.where
+        if target not in source.names:
+            from optbn.registry import unknown
+
+            raise DataError(f"{self.where}: {unknown('column', target, source.names)}")
+        said = wanted(source, Schema.of(schema), None)
+        if target not in said:
+            raise DataError(f"{self.where}: the target {target!r} is ignored by the schema")
+        survey = Encoder(source.where, said, source.levels_given, source.tokens, keep=False)
+        for batch in source.rows(list(said)):
+            survey.add(batch)
+        if not survey.rows:
+            raise DataError(f"{self.where}: there are no rows")
+        self.n_rows = survey.rows
+        found = {column.name: column for column in survey.finish()}
+        self.said = {name: column.domain for name, column in found.items()}
+        self.target = target
+        domain = self.said[target]
+        if not isinstance(domain, Categorical):
+            raise DataError(
+                f"{self.where}: the target {target!r} is real; declare it in the schema as categorical, "
+                f'{{"{target}": "categorical"}}, if its values are classes'
+            )
+        if found[target].n_missing:
+            raise DataError(f"{self.where}: the target {target!r} has {found[target].n_missing:,} missing values")
+        self.classes = domain.levels
+        self.n_classes = len(domain.levels)
+        self.names = tuple(name for name in self.said if name != target)
+        if not self.names:
+            raise DataError(f"{self.where}: there is no column besides the target {target!r}")
+        self._incomplete = {name for name in self.names if found[name].n_missing}
+        self._size, self._seed = sample_size, seed
+
+    def _blocks(self) -> Iterator[tuple[list[Values], NDArray[np.int64]]]:
+        """Attributes and classes of consecutive rows."""
+        from optbn.data.encode import Encoder
+
+        source = self._open()
+        encoder, first = None, 0
+        for batch in source.rows(list(self.said)):
+            for begin in range(0, batch.num_rows, ROWS):
+                encoder = Encoder(source.where, self.said, source.levels_given, source.tokens, first_row=first)
+                part = batch.slice(begin, ROWS)
+                encoder.add(part)
+                first += part.num_rows
+                columns = {column.name: column for column in encoder.finish()}
+                yield [_values(columns[name]) for name in self.names], columns[self.target].values.astype(np.int64)
+                if self._progress is not None:
+                    self._progress(first)
+
+    def sample(self) -> Sample:
+        """Rows drawn without replacement: a row is taken when its number is among the drawn ones."""
+        random = np.random.default_rng(self._seed)
+        size = min(self._size, self.n_rows)
+        drawn = np.sort(random.choice(self.n_rows, size, replace=False))
+        parts: list[list[Values]] = []
+        classes: list[NDArray[np.int64]] = []
+        first = 0
+        for table, y in self._blocks():
+            rows = drawn[(drawn >= first) & (drawn < first + len(y))] - first
+            parts.append([values.take(rows) for values in table])
+            classes.append(y[rows])
+            first += len(y)
+        table = [_joined(columns) for columns in zip(*parts, strict=True)]
+        y = np.concatenate(classes)
+        for values in table:
+            self._keep_missing(values)
+        return table, y, np.ones(len(y))
+
+    def _keep_missing(self, values: Values) -> None:
+        """A column with missing values anywhere has them in the sample, so that they get a level."""
+        if values.name in self._incomplete and len(values) and not values.absent().any():
+            values.data[0] = np.nan if values.levels is None else -1
+
+    def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
+        def one_pass() -> Iterator[Batch]:
+            for table, y in self._blocks():
+                yield discretizer.encode(table), y, np.ones(len(y))
+
+        return one_pass
+
+
+def _values(column: Encoded) -> Values:
+    if not isinstance(column.domain, Categorical):
+        return Values(column.name, column.values)
+    codes = column.values.astype(np.int64)
+    codes[codes == len(column.domain.levels)] = -1
+    return Values(column.name, codes, column.domain.levels)
+
+
+def _joined(parts: Sequence[Values]) -> Values:
+    return Values(parts[0].name, np.concatenate([part.data for part in parts]), parts[0].levels)
