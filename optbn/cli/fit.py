@@ -72,7 +72,6 @@ def fit(
     """
     from pathlib import Path
 
-    from optbn.network.catalog import find_network
     from optbn.smoothing.domains import fit_domains
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER, as_structure, fitted
 
@@ -84,7 +83,7 @@ def fit(
         from optbn.errors import UnsupportedError
 
         raise UnsupportedError("--report does not go with --domain")
-    asked = as_structure(structure) if Path(structure).exists() else find_network(structure)
+    asked = as_structure(structure)
     settings = dict(_setting(text) for text in setting or ())
     with _meter() as progress:
         common: dict[str, Any] = {

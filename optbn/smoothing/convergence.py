@@ -3,7 +3,7 @@
 Every chain is recorded as the means of equal, consecutive batches of its draws, and the total of squares. Halves of
 chains are compared with each other (split R-hat; Gelman et al., Bayesian Data Analysis). Batch means of length b vary
 as sigma^2 tau / b with tau the autocorrelation time, so (draws) x var(draw) / (b x var(batch means)) estimates the
-effective number of draws without keeping any.
+effective number of draws without keeping any. Of very many quantities, evenly spaced ones are watched.
 """
 
 from __future__ import annotations
@@ -13,23 +13,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+WATCHED = 1 << 18
+"""The most quantities whose batches are kept: 16 MB per pair of batches and chains."""
+
 
 @dataclass
 class Moments:
     """Running record of `quantities` over batches of `length` draws in several chains."""
 
-    means: list[list[NDArray[np.float64]]]  # per chain, per batch
-    squares: NDArray[np.float64]
+    means: list[list[NDArray[np.float64]]]  # per chain, per batch, of the watched quantities
+    total: NDArray[np.float64]  # of all draws, of all quantities
+    squares: NDArray[np.float64]  # of the watched ones
     length: int
+    stride: int
 
     @classmethod
     def empty(cls, chains: int, quantities: int, length: int) -> Moments:
-        return cls([[] for _ in range(chains)], np.zeros(quantities), length)
+        stride = max(1, -(-quantities // WATCHED))
+        return cls(
+            [[] for _ in range(chains)], np.zeros(quantities), np.zeros(-(-quantities // stride)), length, stride
+        )
 
     def add(self, chain: int, total: NDArray[np.float64], squares: NDArray[np.float64]) -> None:
         """One batch: the sum and the sum of squares of its draws."""
-        self.means[chain].append(total / self.length)
-        self.squares += squares
+        self.means[chain].append(total[:: self.stride] / self.length)
+        self.total += total
+        self.squares += squares[:: self.stride]
 
     def halve(self) -> None:
         """Join neighbouring batches, so that a long run keeps few of them."""
@@ -45,11 +54,12 @@ class Moments:
         return len(self.means) * self.batches * self.length
 
     def mean(self) -> NDArray[np.float64]:
-        return np.asarray(np.mean([np.mean(chain, axis=0) for chain in self.means], axis=0))
+        """Of all quantities."""
+        return self.total / self.draws
 
     def variance(self) -> NDArray[np.float64]:
-        """Of single draws."""
-        return np.maximum(self.squares / self.draws - self.mean() ** 2, 0.0)
+        """Of single draws, of the watched quantities, as is all below."""
+        return np.maximum(self.squares / self.draws - self.mean()[:: self.stride] ** 2, 0.0)
 
     def r_hat(self) -> NDArray[np.float64]:
         """Per quantity; 1 where nothing varies."""
@@ -71,4 +81,4 @@ class Moments:
 
     def _varies(self) -> NDArray[np.bool_]:
         """Quantities whose draws differ by more than rounding."""
-        return self.variance() > 1e-18 + 1e-12 * self.mean() ** 2
+        return self.variance() > 1e-18 + 1e-12 * self.mean()[:: self.stride] ** 2

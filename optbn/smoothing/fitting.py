@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
-from optbn.errors import DataError, UnsupportedError
+from optbn.errors import DataError, NetworkError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure
@@ -64,8 +65,8 @@ def fit(
 ) -> BayesianNetwork:
     """The network over `structure` with parameters from `data`.
 
-    structure  a network (its local models stay), a Structure, {variable: parents}, a networkx DiGraph, or a file of
-               either kind
+    structure  a network (its local models stay), a Structure, {variable: parents}, a networkx DiGraph, a bundled name,
+               or a file: a network, a structure, a solver's solution
     data       a Dataset, or a file, read in one pass if the structure is a network (its levels are known)
     smoother   a name from SMOOTHERS with `settings` as keywords, or a smoother
     weights    a column of non-negative row weights, or an array of them; rows of weight 0 do not exist
@@ -147,17 +148,15 @@ def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:
     if isinstance(structure, BayesianNetwork | Structure):
         return structure
     if isinstance(structure, str | os.PathLike):
-        from optbn.errors import NetworkError
-        from optbn.network.formats import read_network
-        from optbn.network.structure import read_structure
+        from optbn.network.catalog import find_network
 
+        parents = _parents_in(Path(structure))
+        if parents is None:
+            return find_network(str(structure))
         try:
-            return read_network(structure)
+            return Structure.from_parents(parents)
         except NetworkError as error:
-            try:
-                return read_structure(structure)
-            except NetworkError:
-                raise error from None
+            raise NetworkError(f"{structure}: {error}") from None
     if isinstance(structure, Mapping):
         return Structure.from_parents(structure)
     if hasattr(structure, "nodes") and hasattr(structure, "edges"):
@@ -166,6 +165,21 @@ def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:
         f"a structure is a network, a Structure, a mapping of parents, a networkx DiGraph or a file, "
         f"not {type(structure).__name__}"
     )
+
+
+def _parents_in(path: Path) -> dict[str, list[str]] | None:
+    """What a structure file or a solver's solution says; None for any other file."""
+    import msgspec
+
+    class Content(msgspec.Struct):
+        parents: dict[str, list[str]]
+
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Content).parents
+    except msgspec.DecodeError:
+        return None
 
 
 Block = tuple[Mapping[str, NDArray[Any]], int, NDArray[np.float64] | None]
@@ -201,6 +215,8 @@ def families_and_rows(
             batch = _conform(structure, batch, besides, weights) if isinstance(structure, BayesianNetwork) else batch
             yield _block(batch, weights, seen)
             seen += batch.n_rows
+        if weights is not None and not isinstance(weights, str) and len(np.asarray(weights)) != seen:
+            raise DataError(f"{len(np.asarray(weights))} weights, but there are {seen} rows")
 
     return families, {name: first.domain(name) for name in besides}, blocks()
 

