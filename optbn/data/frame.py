@@ -77,9 +77,18 @@ def to_frame(data: Dataset, backend: str) -> Any:
     """See `Dataset.to_frame`."""
     if backend not in BACKENDS:
         raise unknown("data frame library", backend, BACKENDS)
-    table = to_arrow(data)
     if backend == "pandas":
-        return table.to_pandas()
+        import pandas
+
+        columns: dict[str, Any] = {}
+        for name, domain, values in zip(data.names, data.domains, data.columns, strict=True):
+            if isinstance(domain, Categorical):
+                kind = pandas.CategoricalDtype(list(domain.levels), ordered=domain.ordered)
+                columns[name] = pandas.Categorical.from_codes(values.astype(np.int32), dtype=kind)
+            else:
+                columns[name] = values.copy()
+        return pandas.DataFrame(columns)
+    table = to_arrow(data)
     if backend == "polars":
         import polars
 
