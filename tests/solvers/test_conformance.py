@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -140,6 +143,27 @@ def test_a_clock_that_runs_out_stops_it(name, which):
             assert clock.looks < limit + MANY
             assert solution.bound >= best
             assert solution.score is None or solution.score <= best
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+def test_it_stops_when_asked(name):
+    """A table that takes longer, stopped from another thread: the answer comes at once."""
+    rng = np.random.default_rng(10)
+    run(name, random_table(rng, 12, "dense", rows=40))  # so that nothing is compiled when it should stop
+    table = random_table(rng, 26 if name == "dp" else 70, "dense", most=4, rows=100)
+    budget, asked = Budget(), []
+
+    def ask():
+        asked.append(time.process_time())
+        budget.stop()
+
+    timer = threading.Timer(1.0, ask)
+    timer.start()
+    solution = load_solver(name, **({"seconds": 60} if name == "greedy" else {})).solve(table, budget)
+    returned = time.process_time()
+    timer.cancel()
+    assert not asked or returned - asked[0] < 1.0
+    verify(table, solution)
 
 
 @pytest.mark.parametrize("name", sorted(SOLVERS))
