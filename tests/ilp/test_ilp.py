@@ -1,23 +1,169 @@
-"""Branch and cut as a whole."""
+"""Branch and cut as a whole: random tables, poor starts, every phase on its own, and the shared instances.
+
+Where a known optimum is handed in, every row, bound, dropped family and pruned node on the way is checked against it.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 
+import numpy as np
 import pytest
 
+import solvers.ilp.branch
+import solvers.ilp.refine
+import solvers.ilp.root
+import solvers.ilp.solver
+import solvers.ilp.tree
 from solvers.files import read_table
 from solvers.ilp import Ilp
-from solvers.solution import Status
+from solvers.ilp.branch import BranchSettings
+from solvers.ilp.polish import polish
+from solvers.ilp.root import RootSettings
+from solvers.protocol import Budget, Progress
+from solvers.solution import Exhausted, RowBound, Status
+from solvers.table import ScoreTable
 from solvers.verify import verify
-from tests.paths import shared_neighbour
+from tests.naive.solvers import KINDS, optimum, random_table, scores_of_all_dags, values_of_subsets
+from tests.paths import GOLDEN, shared_neighbour
+
+SHORT = RootSettings(
+    stall_rounds=1, stall_gain=0.5, most_rounds=2, largest_part=0
+)  # leaves work to the phases after it
+NODE = RootSettings(most_rounds=1, delete=False, largest_part=0)
+BRANCHING = Ilp(starts=1, kicks=0, ascents=0, root=SHORT, branch=BranchSettings(node=NODE))
+SCIP = Ilp(starts=1, kicks=0, ascents=0, root=SHORT, branch=BranchSettings(most_nodes=0))
 
 
-@pytest.mark.parametrize("name", ["asia_1000_bdeu1_p3", "child_1000_bdeu1_p3", "insurance_1000_bdeu1_p3"])
-def test_shared_instances_are_solved_with_a_proof(name):
+def optimal_rows(table: ScoreTable) -> list[int]:
+    """An optimum by enumeration (n <= 5)."""
+    scores = scores_of_all_dags(table)
+    best = max(scores, key=lambda graph: scores[graph])
+    return [table.find(v, [u for u in range(table.n) if mask >> u & 1]) for v, mask in enumerate(best)]
+
+
+@pytest.fixture
+def no_help(monkeypatch):
+    """No local search: the first graph is the worst there is, and points are never polished."""
+
+    def worst(index, *_):
+        scores = scores_of_all_dags(index.table)
+        graph = min(scores, key=lambda g: scores[g])
+        rows = [index.table.find(v, [u for u in range(len(graph)) if m >> u & 1]) for v, m in enumerate(graph)]
+        return np.array(rows, dtype=np.int64)
+
+    monkeypatch.setattr(solvers.ilp.solver, "search", worst)
+    for module in (solvers.ilp.root, solvers.ilp.refine, solvers.ilp.tree):
+        monkeypatch.setattr(module, "polish", lambda *_: False)
+
+
+@pytest.mark.parametrize(("name", "solver"), [("branching", BRANCHING), ("scip", SCIP), ("whole", Ilp())])
+def test_every_phase_finds_the_optimum_without_any_help(no_help, name, solver):
+    rng = np.random.default_rng(len(name))
+    phases = set()
+    for case in range(120):
+        table = random_table(rng, 2 + case % 4, KINDS[case % len(KINDS)])
+        best = optimum(table)
+        if best is None:
+            continue
+        solution = solver.solve(table, known=optimal_rows(table))
+        assert solution.status is Status.OPTIMAL
+        off = best - table.total_units(solution.choice)
+        evidence = solution.evidence
+        if isinstance(evidence, Exhausted) and evidence.tolerance:
+            phases.add("scip")
+            assert 0 <= off * table.quantum <= evidence.tolerance
+        else:
+            phases.add("branching" if isinstance(evidence, Exhausted) else "root")
+            assert off == 0
+        assert verify(table, solution).optimal == isinstance(evidence, RowBound)
+    assert name in phases or name == "whole"
+
+
+def test_medium_tables_agree_with_recursion_over_subsets():
+    rng = np.random.default_rng(12)
+    for case in range(25):
+        n = 6 + case % 5
+        table = random_table(rng, n, KINDS[case % len(KINDS)], rows=20)
+        best = values_of_subsets(table).get((1 << n) - 1)
+        if best is None:
+            continue
+        for solver in (Ilp(), BRANCHING) if case % 2 else (Ilp(),):
+            solution = solver.solve(table)
+            assert solution.status is Status.OPTIMAL
+            assert table.total_units(solution.choice) == best
+            verify(table, solution)
+
+
+def blocks_of_five(rng: np.random.Generator, n: int) -> tuple[ScoreTable, float]:
+    """n variables in shuffled blocks of five that only touch inside: the optimum is the sum of the blocks'."""
+    places = rng.permutation(n)
+    families: dict[str, dict[tuple[str, ...], float]] = {f"x{v}": {} for v in range(n)}
+    total = 0.0
+    for block in range(n // 5):
+        rough = random_table(rng, 5)
+        names = [f"x{places[5 * block + v]}" for v in range(5)]
+        scores = {
+            (v, rough.parents(row)): round(float(rough.scores[row]) * 1024) / 1024
+            for v in range(5)
+            for row in rough.rows(v)
+        }
+        inner = ScoreTable.from_dict(
+            {names[v]: {tuple(names[u] for u in p): s for (c, p), s in scores.items() if c == v} for v in range(5)}
+        )
+        total += inner.quantum * optimum(inner)
+        for (v, parents), score in scores.items():
+            families[names[v]][tuple(names[u] for u in parents)] = score
+    return ScoreTable.from_dict(families), total
+
+
+@pytest.mark.parametrize("n", [65, 130])
+def test_several_words_per_mask(n):
+    table, best = blocks_of_five(np.random.default_rng(n), n)
+    assert table.words == -(-n // 64)
+    solvers = [Ilp(), BRANCHING, SCIP] if n == 65 else [Ilp()]
+    for solver in solvers:
+        solution = solver.solve(table)
+        assert solution.status is Status.OPTIMAL
+        assert solution.score == pytest.approx(best, abs=1e-4)
+        if solver is not SCIP:
+            assert solution.score == best
+        verify(table, solution)
+
+
+PROVED = ("child_1000_bdeu1_p3", "insurance_1000_bdeu1_p3", "water_1000_bdeu1_p3", "alarm_1000_bdeu1_p3",
+          "hailfinder_1000_bdeu10_p3")  # fmt: skip
+GRAPHS = json.loads((GOLDEN / "optimal_graphs.json").read_text())
+
+
+def shared(name: str) -> tuple[ScoreTable, float]:
     table = read_table(shared_neighbour("golden", "solver", f"{name}.jkl"))
-    optimum = json.loads(shared_neighbour("golden", "solver", "optima.json").read_text())[name]["optimum"]
+    return table, json.loads(shared_neighbour("golden", "solver", "optima.json").read_text())[name]["optimum"]
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_roots_that_close_are_proved(name):
+    table, best = shared(name)
     solution = Ilp().solve(table)
     assert solution.status is Status.OPTIMAL
-    assert solution.score == pytest.approx(optimum, abs=1e-6)
+    assert solution.score == pytest.approx(best, abs=1e-6)
     assert verify(table, solution).optimal
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_nothing_excludes_the_known_optimum(name, monkeypatch):
+    """Two seconds each, from a graph without arcs, without polishing at first: the optimum stays unknown to the
+    solver for a while, and every row, bound, dropped family and pruned node is checked against it."""
+    table, best = shared(name)
+    known = [table.find(v, [table.names.index(u) for u in GRAPHS[name][child]]) for v, child in enumerate(table.names)]
+    assert table.total(known) == pytest.approx(best, abs=1e-6)
+    empty = np.array([table.find(v, []) for v in range(table.n)])
+    monkeypatch.setattr(solvers.ilp.solver, "search", lambda *_: empty)
+    calls = itertools.count()
+    monkeypatch.setattr(solvers.ilp.root, "polish", lambda *a: next(calls) > 8 and polish(*a))
+    events: list[Progress] = []
+    solution = Ilp(seed=1).solve(table, Budget(cpu=2), known=known, progress=events.append)
+    assert solution.bound >= table.total(known) >= solution.score
+    assert all(event.bound >= table.total(known) >= (event.score or -np.inf) for event in events)
+    verify(table, solution)
