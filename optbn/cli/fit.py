@@ -65,8 +65,8 @@ def fit(
 ) -> None:
     """Give a network its probabilities from data, read in one pass and never held in memory.
 
-    What a format other than JSON cannot say (trees over real parents, normal leaves) is written to a .json file
-    beside it, with a warning that names the variable.
+    What a format other than JSON cannot say (trees over real parents, normal leaves) goes to a .json file beside it,
+    with a warning that names the variable.
 
     Example: optbn fit data.parquet --structure learned.json --smoother hdp -o model.bif
     """
@@ -108,7 +108,6 @@ def fit(
 def _write(network: BayesianNetwork, output: str) -> None:
     """To a file, or JSON to stdout; what the format cannot say goes to JSON with a warning."""
     import sys
-    from pathlib import Path
 
     from optbn.errors import NetworkError
     from optbn.network.formats import encode, format_of, write_network
@@ -121,7 +120,7 @@ def _write(network: BayesianNetwork, output: str) -> None:
     try:
         write_network(network, output)
     except NetworkError as error:
-        beside = str(Path(output).with_suffix(".json"))
+        beside = f"{output}.json"  # not model.json for model.bif: that may well be the structure
         print(f"optbn: warning: {error}; written to {beside}", file=sys.stderr)
         write_network(network, beside)
         output = beside
