@@ -26,7 +26,7 @@ def solve(
     solver: Annotated[
         str,
         typer.Option(
-            help="auto, or what does the work: dp, greedy, ilp ... (a wrong name lists all).",
+            help="auto (chooses), ilp, cp, dp or greedy.",
             autocompletion=complete_solver,
         ),
     ] = "auto",
@@ -50,9 +50,15 @@ def solve(
 
     Ctrl-C stops the search and gives what it has. Exit code 3: stopped without proof.
 
-    Examples: optbn solve scores.jkl -o solution.json
-    | optbn solve scores.jkl --time-limit 60 --format adjacency
-    | optbn solve scores.jkl --solver dp --format dot | dot -Tsvg -o graph.svg
+    Examples:
+
+    optbn solve scores.jkl -o solution.json
+
+    optbn solve scores.jkl --time-limit 60 --format adjacency
+
+    optbn solve scores.jkl --solver dp --format dot | dot -Tsvg -o graph.svg
+
+    optbn score data.csv | optbn solve - --proof optimal.proof
     """
     import sys
     from pathlib import Path

@@ -19,8 +19,11 @@ def verify(
 
     Says what is proved and what is only claimed. Exit code 4: something is false, and the message says what.
 
-    Examples: optbn verify scores.jkl solution.json
-    | optbn verify scores.jkl solution.json --proof optimal.proof
+    Examples:
+
+    optbn verify scores.jkl solution.json
+
+    optbn verify scores.jkl solution.json --proof optimal.proof
     """
     import math
     from dataclasses import replace
