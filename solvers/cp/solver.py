@@ -1,8 +1,11 @@
 """`ClusterSearch`: the search of `solvers.cp.kernels.search` as a solver, with an optional proof.
 
-A local search gives the first incumbent (or none, for tests), the kernel runs in slices of some 50 ms, and between
-slices the budget, the progress report, the proof and the arrays that must grow are looked after. All costs are
-integers, so when the tree is empty the incumbent is optimal to the last unit.
+A local search gives the first incumbent (or none, for tests). The search gets some nodes; unless those end it, or it
+promises to end soon, the root is made stronger (`solvers.cp.root`) and the search begins anew below it with many more
+nodes, and so on: easy tables never see a linear program, hard ones lose little. The kernel runs in slices of some
+50 ms, between which the budget, the progress report, the proof and the arrays that must grow are looked after.
+
+All costs are integers, so when the tree is empty the incumbent is optimal to the last unit.
 """
 
 from __future__ import annotations
@@ -11,20 +14,26 @@ import math
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from solvers.cp import start as known
 from solvers.cp.kernels import search as kernel
+from solvers.cp.root import strengthen
 from solvers.cp.workspace import Workspace
+from solvers.greedy import search as local_search
 from solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter
 from solvers.protocol import Budget, Progress, ProgressCallback
-from solvers.solution import Evidence, Exhausted, Solution, Status
+from solvers.solution import Evidence, Exhausted, RowBound, Solution, Status
 from solvers.table import ScoreTable
 
 SLICE_SECONDS = 0.05
 REPORT_SECONDS = 0.2
+FIRST_ROUNDS = 16  # of the root loop; four times as many each time it comes back
+PATIENCE = 5  # an attempt goes on if it seems to need at most that many times its nodes more
 
 
 @dataclass(frozen=True)
@@ -32,9 +41,12 @@ class ClusterSearch:
     """Depth-first branch and bound on overpaid clusters.
 
     candidates  branches looked at ahead at each node
-    passes      rounds of multiplier descent at each node, at most
+    passes      rounds of multiplier moves at each node, at most
     ahead       new clusters a look-ahead may find
     greedy      begin with the graph of a local search
+    restarts    attempts that may be given up for a stronger root; the last attempt has no limit
+    nodes       how many the first attempt has for sure; later ones have 16 times those of the one before
+    rows        rows known before, to begin with: those of another solver's evidence, say
     proof       a file to write the proof to (solvers/proofs/README.md)
     proof_limit bytes that a proof may take; beyond that it is given up
     """
@@ -44,6 +56,9 @@ class ClusterSearch:
     ahead: int = 20
     greedy: bool = True
     seed: int = 0
+    restarts: int = 3
+    nodes: int = 500
+    rows: RowBound | None = None
     proof: str | None = None
     proof_limit: int = DEFAULT_LIMIT
 
@@ -55,45 +70,77 @@ class ClusterSearch:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The best graph, with a proof if asked for; a bound and what is found when the budget ends first."""
-        from solvers.greedy import search as local_search
-
         table.check_feasible()
-        budget = budget or Budget()
-        work = Workspace(table, self.seed)
-        if self.greedy:
-            work.start_from(local_search(table, seed=self.seed, start=start, budget=budget))
-        elif start is not None:
-            work.start_from(np.asarray(start, dtype=np.int64))
-        statistics: dict[str, Any] = {}
-        with ProofWriter(table, self.proof, self.proof_limit) if self.proof else nullcontext() as writer:
-            bound = self._search(table, work, budget, progress, writer)
-            evidence: Evidence | None = Exhausted("cp") if bound > 0 else None
-            if writer is not None:
-                if writer.given_up:
-                    statistics["proof"] = f"given up, it would take more than {self.proof_limit} bytes"
-                elif work.finished:
-                    evidence = writer.finish(work.incumbent.tolist(), int(work.state[kernel.RECORDS]))
-                    statistics["proof bytes"] = writer.size
-                else:
-                    statistics["proof"] = "not finished"
-        return self._solution(
-            table, work, bound, evidence, {**work.statistics(), **statistics, "cpu": budget.cpu_elapsed()}
-        )
+        return _Solve(self, table, budget or Budget(), progress).run(start)
 
-    def _search(
-        self,
-        table: ScoreTable,
-        work: Workspace,
-        budget: Budget,
-        progress: ProgressCallback | None,
-        writer: ProofWriter | None,
-    ) -> int:
-        """Run the slices; returns the bound as a cost."""
-        state, top = work.state, int(work.best.sum())
+
+@dataclass(eq=False)
+class _Solve:
+    """One run. `bound` in units: no graph scores more; `rows` the best graph."""
+
+    settings: ClusterSearch
+    table: ScoreTable
+    budget: Budget
+    progress: ProgressCallback | None
+    rows: NDArray[np.int64] | None = None
+    bound: int = field(init=False)
+    closed: bool = False
+    reported: float = -math.inf
+    evidence: Evidence | None = None
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.bound = int(self.table.units[self.table.offsets[:-1]].sum())
+
+    def run(self, start: Sequence[int] | None) -> Solution:
+        settings, budget = self.settings, self.budget
+        if settings.greedy:
+            self.rows = local_search(self.table, seed=settings.seed, start=start, budget=budget)
+        elif start is not None:
+            self.rows = np.asarray(start, dtype=np.int64)
+        rows = settings.rows
+        for number in range(settings.restarts + 1):
+            last = number == settings.restarts
+            self.attempt(rows, None if last else settings.nodes * 16**number)
+            if self.closed or budget.exhausted() or self.near_enough():
+                break
+            if self.rows is not None:
+                rounds = FIRST_ROUNDS * 4**number
+                rows = strengthen(self.table, self.rows, rounds, settings.seed, budget, self.improve)
+        return self.solution()
+
+    def attempt(self, rows: RowBound | None, nodes: int | None) -> None:
+        """One search from its root; with `nodes` it is given up where it does not promise to end soon after those."""
+        settings, table = self.settings, self.table
+        work = Workspace(table, settings.seed)
+        begin: NDArray[np.int64] | None = None
+        if self.rows is not None:
+            work.start_from(self.rows)
+            if rows is not None:
+                begin = work.begin_with(known.apply(table, rows, table.total_units(self.rows)), table)
+        with ProofWriter(table, settings.proof, settings.proof_limit) if settings.proof else nullcontext() as writer:
+            if writer is not None:
+                work.make_room_for_records()
+                if begin is not None:
+                    writer.append(begin)
+            self.search(work, writer, nodes)
+            if work.finished:
+                self.closed, self.evidence = True, Exhausted("cp")
+                if writer is not None:
+                    proof = writer.finish(work.incumbent.tolist(), int(work.state[kernel.RECORDS]))
+                    self.evidence = proof or self.evidence
+        for name, count in work.statistics().items():
+            self.statistics[name] = self.statistics.get(name, 0) + count
+        self.statistics["attempts"] = self.statistics.get("attempts", 0) + 1
         if writer is not None:
-            work.make_room_for_records()
-        step, bound, reported = 64, 0, -math.inf
-        while not (work.finished or budget.exhausted()):
+            limit = f"given up, it would take more than {settings.proof_limit} bytes"
+            self.statistics["proof"] = limit if writer.given_up else f"{writer.size} bytes"
+
+    def search(self, work: Workspace, writer: ProofWriter | None, nodes: int | None) -> None:
+        """Run the slices of one attempt."""
+        settings, state, best = self.settings, work.state, int(work.best.sum())
+        step = 64
+        while not (work.finished or self.budget.exhausted()):
             begun = time.perf_counter()
             state[kernel.LIMIT] = state[kernel.NODES] + step
             code = kernel.search(
@@ -104,41 +151,59 @@ class ClusterSearch:
                 work.room,
                 work.incumbent,
                 work.records,
-                self.candidates,
-                self.passes,
-                self.ahead,
+                settings.candidates,
+                settings.passes,
+                settings.ahead,
                 work.words,
             )
             if writer is not None and not writer.append(work.take_records()):
-                writer = None
-                work.records = np.empty(0, dtype=np.int64)
+                work.records, writer = np.empty(0, dtype=np.int64), None
+            if work.incumbent[0] >= 0:
+                self.rows = work.incumbent.copy()
+            self.bound = min(self.bound, best - work.bound())
             if code == kernel.SLICE:
                 taken = max(time.perf_counter() - begun, 1e-6)
                 step = max(1, int(step * min(4.0, SLICE_SECONDS / taken)))
             elif code != kernel.DONE:
                 work.grow(code)
-            bound = max(bound, work.bound())
-            score = table.total(work.incumbent) if work.incumbent[0] >= 0 else None
-            if progress is not None and (work.finished or budget.elapsed() - reported > REPORT_SECONDS):
-                reported = budget.elapsed()
-                progress(Progress(score, table.score_of(top - bound), int(state[kernel.NODES]), reported, "search"))
-            if writer is None and score is not None and table.score_of(top - bound) - score <= budget.gap:
+            self.report(int(state[kernel.NODES]), work.finished)
+            if nodes is not None and state[kernel.NODES] >= nodes:
+                done = work.share_done()
+                if state[kernel.NODES] * (1 - done) > PATIENCE * nodes * done:
+                    break
+            if writer is None and self.near_enough():
                 break
-        return bound
 
-    def _solution(
-        self, table: ScoreTable, work: Workspace, bound: int, evidence: Evidence | None, statistics: dict[str, Any]
-    ) -> Solution:
-        found = work.incumbent[0] >= 0
-        score = table.total(work.incumbent) if found else None
-        top = table.score_of(int(work.best.sum()) - bound)
+    def improve(self, rows: NDArray[np.int64], bound: int) -> None:
+        """News from the root loop."""
+        self.rows, self.bound = rows.copy(), min(self.bound, bound)
+        self.report(0)
+
+    def near_enough(self) -> bool:
+        """Bound and score are as close as the budget asks for."""
+        if self.rows is None or self.budget.gap <= 0:
+            return False
+        return self.table.score_of(self.bound) - self.table.total(self.rows) <= self.budget.gap
+
+    def report(self, nodes: int, now: bool = False) -> None:
+        """Tell how things stand, from time to time or `now`."""
+        elapsed = self.budget.elapsed()
+        if self.progress is not None and (now or elapsed - self.reported > REPORT_SECONDS):
+            self.reported = elapsed
+            score = None if self.rows is None else self.table.total(self.rows)
+            self.progress(Progress(score, self.table.score_of(self.bound), nodes, elapsed, "search"))
+
+    def solution(self) -> Solution:
+        score = None if self.rows is None else self.table.total(self.rows)
+        bound = self.table.score_of(self.bound)
+        trivial = self.bound == int(self.table.units[self.table.offsets[:-1]].sum())
         return Solution(
-            status=Status.OPTIMAL if top == score else Status.FEASIBLE if found else Status.UNKNOWN,
-            choice=tuple(work.incumbent.tolist()) if found else None,
+            status=Status.OPTIMAL if bound == score else Status.FEASIBLE if score is not None else Status.UNKNOWN,
+            choice=None if self.rows is None else tuple(self.rows.tolist()),
             score=score,
-            bound=top,
-            evidence=evidence,
-            table_digest=table.digest,
+            bound=bound,
+            evidence=self.evidence or (None if trivial else Exhausted("cp")),
+            table_digest=self.table.digest,
             solver="cp",
-            statistics=statistics,
+            statistics={**self.statistics, "cpu": self.budget.cpu_elapsed()},
         )

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 
 from solvers.cp.kernels import search as kernel
 from solvers.cp.kernels.multipliers import UNNAMED, Pool, Room
+from solvers.cp.kernels.subsets import CLASSES
+from solvers.cp.start import Start, coefficients_of
+from solvers.kernels.masks import pack_sets
+from solvers.solution import ClusterRow
 from solvers.table import ScoreTable
 
 FIRST_LEVELS = 64
@@ -44,8 +48,10 @@ class Workspace:
             name=_zeros(FIRST_LEVELS),
             masks=np.concatenate([masks, np.zeros_like(masks)], axis=1),
             reduced=np.concatenate([self.costs.cost, np.zeros_like(self.costs.cost)]),
+            origin=np.arange(2 * size, dtype=np.int32),
         )
-        self.levels.offsets[0] = table.offsets
+        self.levels.offsets[1] = table.offsets
+        self.levels.stage[0] = 2
         self.pool = Pool(
             clusters=np.zeros((clusters, wide), dtype=np.uint64),
             members=np.zeros((clusters, n), dtype=np.int16),
@@ -54,9 +60,14 @@ class Workspace:
             name=np.full(clusters, UNNAMED, dtype=np.int64),
             free=np.arange(clusters)[::-1].copy(),
             free_count=np.array([clusters], dtype=np.int64),
+            subset=np.full(clusters, -1, dtype=np.int64),
+            rhs=_zeros(clusters),
+            largest=_zeros(clusters),
+            coefficients=np.zeros((1, 1), dtype=np.int16),
         )
         self.room = Room(
             zero=np.zeros_like(masks),
+            zero_at=_zeros(size),
             begin=table.offsets.copy(),
             zeros=_zeros(n),
             order=np.arange(n),
@@ -67,11 +78,13 @@ class Workspace:
             placed=np.zeros(wide, dtype=np.uint64),
             union=np.zeros(wide, dtype=np.uint64),
             reach=np.zeros((n, wide), dtype=np.uint64),
+            classes=_zeros(n, CLASSES),
             mass=_zeros(1),
             random=np.array([0x9E3779B97F4A7C15 ^ (seed + 1)], dtype=np.uint64),
         )
         self.state = _zeros(kernel.STATE)
         self.state[kernel.FRESH] = 1
+        self.state[kernel.DEPTH] = 1
         # Without an incumbent: one more than the costliest choice of families.
         self.state[kernel.UPPER] = int(np.maximum.reduceat(self.costs.cost, table.offsets[:-1]).sum()) + 1
         self.incumbent = np.full(n, -1, dtype=np.int64)
@@ -82,10 +95,43 @@ class Workspace:
         self.incumbent[:] = rows
         self.state[kernel.UPPER] = int(self.costs.cost[rows].sum())
 
+    def begin_with(self, start: Start, table: ScoreTable) -> NDArray[np.int64]:
+        """Begin the tree below known rows; returns the records that a proof begins with."""
+        n, size = table.n, len(start.rows)
+        children = table.children[start.rows]
+        tops = np.maximum.reduceat(start.units, np.searchsorted(children, np.arange(n)))
+        self.levels.offsets[1] = np.searchsorted(children, np.arange(n + 1))
+        self.levels.masks[:, :size] = self.costs.masks[:, start.rows]
+        self.levels.reduced[:size] = tops[children] - start.units
+        self.levels.lower[1] = int(self.best.sum()) - start.bound
+        while len(self.pool.size) < 2 * len(start.moving):
+            self.grow(kernel.MORE_CLUSTERS)
+        pool = self.pool
+        coefficients = np.zeros((max(1, len(start.moving)), size), dtype=np.int16)
+        for number, row in enumerate(start.moving):
+            pool.free_count[0] -= 1
+            slot = pool.free[pool.free_count[0]]
+            members = pack_sets([list(row.members)], n)[0]
+            pool.clusters[slot, : table.words] = members
+            pool.members[slot, : len(row.members)] = row.members
+            pool.size[slot] = len(row.members)
+            pool.useful[slot] = 1
+            pool.subset[slot] = -1
+            self.levels.y[:2, slot] = row.multiplier
+            pool.name[slot] = start.names[number]
+            if not isinstance(row, ClusterRow):
+                pool.subset[slot], pool.rhs[slot] = number, row.rhs
+                pool.largest[slot] = max(a for _, _, a in row.coefficients)
+                coefficients[number] = coefficients_of(row, table, start.rows)
+        self.state[kernel.TOP] = int(np.flatnonzero(pool.size).max(initial=-1)) + 1
+        self.pool = pool._replace(coefficients=coefficients)
+        self.state[kernel.NAMES], self.state[kernel.RECORDS] = start.defined, start.filters
+        return start.records
+
     @property
     def finished(self) -> bool:
         """The tree is empty."""
-        return bool(self.state[kernel.DEPTH] < 0)
+        return bool(self.state[kernel.DEPTH] < 1)
 
     def make_room_for_records(self) -> None:
         """Begin a proof, or give its records more room than one step can fill."""
@@ -117,11 +163,19 @@ class Workspace:
             open_levels[depth] = True
         return min(upper, int(self.levels.lower[: depth + 1][open_levels].min(initial=upper)))
 
+    def share_done(self) -> float:
+        """Which part of the tree is done, if both children of a node always hold equal parts."""
+        depth = int(self.state[kernel.DEPTH])
+        seconds = np.flatnonzero(self.levels.stage[1 : depth + 1] == 2)
+        return float((0.5 ** (seconds + 1)).sum())
+
     def grow(self, what: int) -> None:
         """Double what the search asked for."""
         lv = self.levels
         if what == kernel.MORE_FAMILIES:
-            self.levels = lv._replace(masks=_twice(lv.masks, axis=1), reduced=_twice(lv.reduced))
+            self.levels = lv._replace(
+                masks=_twice(lv.masks, axis=1), reduced=_twice(lv.reduced), origin=_twice(lv.origin)
+            )
         elif what == kernel.MORE_LEVELS:
             rows = ("offsets", "lower", "y", "stage", "child", "cluster", "first", "name")
             self.levels = lv._replace(**{name: _twice(getattr(lv, name)) for name in rows})
@@ -139,6 +193,10 @@ class Workspace:
                     [np.arange(old, 2 * old)[::-1], free, np.zeros(2 * old - old - len(free), np.int64)]
                 ),
                 free_count=pool.free_count + old,
+                subset=_twice(pool.subset),
+                rhs=_twice(pool.rhs),
+                largest=_twice(pool.largest),
+                coefficients=pool.coefficients,
             )
         elif what == kernel.MORE_RECORDS:
             self.make_room_for_records()

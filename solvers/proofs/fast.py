@@ -11,6 +11,7 @@ from solvers.proofs.format import read_proof
 from solvers.proofs.kernels import tree, varint
 from solvers.table import ScoreTable
 
+LARGEST_DENOMINATOR = 1 << 8  # table sums are below 2^51, and the checker adds in 64 bits
 MESSAGES = {
     tree.ENDS_EARLY: "the proof ends before its tree does",
     tree.GOES_ON: "the proof goes on after the end of its tree",
@@ -33,7 +34,12 @@ def check_proof(table: ScoreTable, path: str | Path) -> tuple[int, tuple[int, ..
     count = varint.decode(np.frombuffer(proof.body, dtype=np.uint8), stream)
     if count < 0:
         raise CheckFailed("the proof has a number that is cut off or too large")
-    verdict, nodes = tree.check_tree(table.offsets, table.masks, table.units, target, stream[:count])
+    scale = proof.denominator
+    if scale > LARGEST_DENOMINATOR:
+        raise CheckFailed(MESSAGES[tree.TOO_LARGE].format(0))
+    verdict, nodes = tree.check_tree(
+        table.offsets, table.masks, table.units * scale, target * scale + scale - 1, stream[:count]
+    )
     if verdict != tree.FINE:
         raise CheckFailed(MESSAGES[verdict].format(nodes))
     if nodes != proof.records:

@@ -21,10 +21,14 @@ LONGEST_HEADER = 1 << 26
 
 @dataclass(frozen=True)
 class ProofFile:
-    """A proof as it was read: the rows of its graph, the number of its nodes, the bytes of its numbers."""
+    """A proof as it was read: the rows of its graph, the number of its nodes, the bytes of its numbers.
+
+    Multipliers count 1/denominator units.
+    """
 
     choice: tuple[int, ...]
     records: int
+    denominator: int
     body: bytes
 
 
@@ -41,17 +45,18 @@ def read_proof(table: ScoreTable, path: str | Path) -> ProofFile:
         if not unpacker.eof or unpacker.unused_data:
             raise CheckFailed(f"{path} is cut off, or goes on after its end")
         choice, records = header["choice"], header["records"]
-        whole = all(isinstance(number, int) for number in [*choice, records])
+        denominator = header["denominator"]
+        whole = all(isinstance(number, int) for number in [*choice, records, denominator])
     except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:
         raise CheckFailed(f"{path} cannot be read as a proof: {error}") from None
     if header.get("table") != table.digest:
         raise CheckFailed(f"{path} proves something about another score table (its digest is not {table.digest[:12]})")
-    if not whole:
-        raise CheckFailed(f"{path}: the rows of the graph are not whole numbers")
-    return ProofFile(tuple(choice), records, body)
+    if not whole or denominator < 1:
+        raise CheckFailed(f"{path}: the rows of the graph and the denominator are not whole numbers")
+    return ProofFile(tuple(choice), records, denominator, body)
 
 
-def header_line(table: ScoreTable, choice: tuple[int, ...], records: int) -> bytes:
+def header_line(table: ScoreTable, choice: tuple[int, ...], records: int, denominator: int) -> bytes:
     """The first line of the file."""
     header = {
         "format": "optbn-proof",
@@ -59,6 +64,7 @@ def header_line(table: ScoreTable, choice: tuple[int, ...], records: int) -> byt
         "table": table.digest,
         "choice": list(choice),
         "records": records,
+        "denominator": denominator,
     }
     return json.dumps(header).encode() + b"\n"
 

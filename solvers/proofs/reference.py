@@ -45,8 +45,11 @@ def check_proof(table: ScoreTable, path: str | Path) -> tuple[int, tuple[int, ..
     rows = list(zip(masks, table.units.tolist(), strict=True))
     target = score_of_graph(table, rows, proof.choice)
     stream = numbers(proof.body)
+    # In units of 1/denominator; graphs have whole units, so what does not reach the next one is no better.
+    scale = proof.denominator
+    families = [[(rows[row][0], rows[row][1] * scale) for row in table.rows(v)] for v in range(table.n)]
     try:
-        nodes = check_tree([[rows[row] for row in table.rows(v)] for v in range(table.n)], target, stream)
+        nodes = check_tree(families, target * scale + scale - 1, stream)
     except StopIteration:
         raise CheckFailed("the proof ends before its tree does") from None
     if nodes != proof.records or next(stream, None) is not None:

@@ -29,8 +29,8 @@ DEFAULT_LIMIT = 1 << 30  # bytes, compressed
 class ProofWriter:
     """One proof under way; a context manager that leaves no half file behind."""
 
-    def __init__(self, table: ScoreTable, path: str | Path, limit: int = DEFAULT_LIMIT) -> None:
-        self.table, self.path, self.limit = table, Path(path), limit
+    def __init__(self, table: ScoreTable, path: str | Path, limit: int = DEFAULT_LIMIT, denominator: int = 1) -> None:
+        self.table, self.path, self.limit, self.denominator = table, Path(path), limit, denominator
         self.part = self.path.with_name(self.path.name + ".part")
         self.file = open(self.part, "wb")  # noqa: SIM115 (closed by __exit__)
         self.packer = zlib.compressobj(6)
@@ -53,7 +53,7 @@ class ProofWriter:
         digest = hashlib.sha256()
         whole = self.path.with_name(self.path.name + ".new")
         with open(whole, "wb") as out:
-            out.write(header_line(self.table, tuple(int(row) for row in choice), records))
+            out.write(header_line(self.table, tuple(int(row) for row in choice), records, self.denominator))
             with open(self.part, "rb") as body:
                 shutil.copyfileobj(body, out)
         with open(whole, "rb") as file:
@@ -79,28 +79,57 @@ class ProofWriter:
         self.part.unlink(missing_ok=True)
 
 
-def write_rows(table: ScoreTable, path: str | Path, choice: Sequence[int], evidence: RowBound) -> Proof:
-    """The proof that `choice` is optimal by the stages of row multipliers alone; the last stage must close."""
-    numbers: list[int] = []
-    known: dict[object, int] = {}
-    before: dict[int, int] = {}
-    for stage, rows in enumerate(evidence.stages or ((),)):
+class Records:
+    """The beginning of a proof made of rows: definitions and filters, one after the other."""
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []
+        self._known: dict[object, int] = {}
+        self._multipliers: dict[int, int] = {}
+        self.nodes = 0
+
+    @property
+    def defined(self) -> int:
+        """Rows defined so far."""
+        return len(self._known)
+
+    def number(self, row: ClusterRow | SubsetRow) -> int:
+        """The number of a row; defines it when it is new."""
+        statement = (row.members, row.coefficients, row.rhs) if isinstance(row, SubsetRow) else row.members
+        if statement not in self._known:
+            self._known[statement] = len(self._known)
+            self._numbers += _definition(row)
+        return self._known[statement]
+
+    def filter(self, rows: Sequence[ClusterRow | SubsetRow], kind: int = FILTER) -> None:
+        """A node with exactly these rows' multipliers: a FILTER, or the LEAF that ends the proof."""
         now: dict[int, int] = {}
         for row in rows:
-            statement = (row.members, row.coefficients, row.rhs) if isinstance(row, SubsetRow) else row.members
-            if statement not in known:
-                known[statement] = len(known)
-                numbers += _definition(row)
-            now[known[statement]] = now.get(known[statement], 0) + row.multiplier
-        changes = {r: now.get(r, 0) - before.get(r, 0) for r in now | before}
+            number = self.number(row)
+            now[number] = now.get(number, 0) + row.multiplier
+        changes = {r: now.get(r, 0) - self._multipliers.get(r, 0) for r in now | self._multipliers}
         changes = {r: change for r, change in changes.items() if change}
-        numbers += [LEAF if stage + 1 >= len(evidence.stages) else FILTER, len(changes)]
+        self._numbers += [kind, len(changes)]
         for r, change in changes.items():
-            numbers += [r, change]
-        before = now
-    with ProofWriter(table, path) as writer:
-        writer.append(np.array(numbers, dtype=np.int64))
-        proof = writer.finish(choice, max(1, len(evidence.stages)))
+            self._numbers += [r, change]
+        self._multipliers = now
+        self.nodes += 1
+
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers of the records so far."""
+        return np.array(self._numbers, dtype=np.int64)
+
+
+def write_rows(table: ScoreTable, path: str | Path, choice: Sequence[int], evidence: RowBound) -> Proof:
+    """The proof that `choice` is optimal by the stages of row multipliers alone; the last stage must close."""
+    records = Records()
+    stages = evidence.stages or ((),)
+    for rows in stages[:-1]:
+        records.filter(rows)
+    records.filter(stages[-1], LEAF)
+    with ProofWriter(table, path, denominator=evidence.denominator) as writer:
+        writer.append(records.numbers())
+        proof = writer.finish(choice, records.nodes)
     assert proof is not None
     return proof
 

@@ -138,7 +138,7 @@ def unsupported(offsets, masks, words, order, counts, waiting, placed, union, re
 
 
 @njit(cache=True, nogil=True)
-def keep_supported(offsets, masks, reduced, words, reach):
+def keep_supported(offsets, masks, reduced, origin, words, reach):
     """Remove in place the families of v that are not inside reach[v]; the offsets follow."""
     n = len(offsets) - 1
     k = offsets[0]
@@ -154,6 +154,7 @@ def keep_supported(offsets, masks, reduced, words, reach):
                 for w in range(len(words)):
                     masks[w, k] = masks[w, f]
                 reduced[k] = reduced[f]
+                origin[k] = origin[f]
                 k += 1
         begin = end
     offsets[n] = k

@@ -2,11 +2,13 @@
 
 The search minimises integer costs: the best score of the child minus the score, in the table's units. Families of child
 v are the positions `offsets[v]:offsets[v + 1]` of parallel arrays: `masks` uint64[W, size] holds the parents, word by
-word, and `reduced` int64[size] what remains of the cost after the multipliers took their share,
+word, `origin` int32[size] where the family stood at the root, and `reduced` int64[size] what remains of the cost after
+the multipliers took their share,
 
     reduced(v, P) = cost(v, P) - sum of y_C over the clusters C with v in C, P disjoint from C  -  m_v
 
-where m_v brings the cheapest family of v to 0. No DAG costs less than sum_v m_v + sum_C y_C (see solvers.solution).
+(plus y a of the subset rows, where there are some), m_v bringing the cheapest family of v to 0. No DAG costs less than
+sum_v m_v + sum_C y_C - sum_rows y rhs (see solvers.solution).
 
 `words` is a tuple of W zeros. Its length is part of its type, so the loops over words vanish when W = 1 and the passes
 below become straight vector code. W is 1, 4, 16 or 64, so that few variants are ever compiled.
@@ -18,6 +20,7 @@ import numpy as np
 from numba import njit
 
 INFINITE = np.int64(1) << 60  # "there is no such family"; sums of multipliers are kept below it
+HEAVIEST = INFINITE  # the sum of all multipliers of a node stays below HEAVIEST / n
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 
@@ -81,7 +84,7 @@ def normalise(offsets, reduced):
 
 
 @njit(cache=True, nogil=True)
-def restrict(source, target, masks, reduced, limit, child, cluster, disjoint, words):
+def restrict(source, target, masks, reduced, origin, limit, child, cluster, disjoint, words):
     """Copy the families worth keeping to the place after the source; fills the offsets `target`.
 
     Kept are those with reduced cost <= limit; of `child` (none if negative) only those that are disjoint from the
@@ -106,6 +109,7 @@ def restrict(source, target, masks, reduced, limit, child, cluster, disjoint, wo
             for w in range(len(words)):
                 masks[w, k] = masks[w, f]
             reduced[k] = cost
+            origin[k] = origin[f]
             least = min(least, cost)
             k += 1
         if least == INFINITE:

@@ -25,9 +25,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.cp.kernels.acyclicity import place, shrink
-from solvers.cp.kernels.families import INFINITE, ZERO, cheapest, insert, pay
+from solvers.cp.kernels.families import HEAVIEST, INFINITE, ZERO, cheapest, insert, pay
+from solvers.cp.kernels.subsets import relax_subset
 
-HEAVIEST = np.int64(1) << 60
 UNNAMED = np.int64(-1)
 
 
@@ -37,6 +37,9 @@ class Pool(NamedTuple):
     clusters uint64[K, W]; members int16[K, n] and size int64[K], 0 for an empty slot; useful int64[K] counts (with
     decay) the nodes that a cluster helped to close; name int64[K] is its number in the proof or UNNAMED;
     free int64[K] a stack of the empty slots, free_count int64[1].
+    A slot may hold a subset row instead (solvers.cp.kernels.subsets): subset int64[K] is its row in coefficients
+    int16[R, families at the root], else -1; rhs int64[K]; largest int64[K], its largest coefficient. Such a slot is
+    never freed.
     """
 
     clusters: NDArray[np.uint64]
@@ -46,12 +49,17 @@ class Pool(NamedTuple):
     name: NDArray[np.int64]
     free: NDArray[np.int64]
     free_count: NDArray[np.int64]
+    subset: NDArray[np.int64]
+    rhs: NDArray[np.int64]
+    largest: NDArray[np.int64]
+    coefficients: NDArray[np.int16]
 
 
 class Room(NamedTuple):
     """Scratch of the kernels. The zero families of v are zero[:, begin[v]:begin[v] + zeros[v]]."""
 
     zero: NDArray[np.uint64]  # [W, F]
+    zero_at: NDArray[np.int64]  # [F], where the zero family is in the arena
     begin: NDArray[np.int64]  # [n + 1]
     zeros: NDArray[np.int64]  # [n]
     order: NDArray[np.int64]  # [n], a random order
@@ -62,6 +70,7 @@ class Room(NamedTuple):
     placed: NDArray[np.uint64]  # two of [W]
     union: NDArray[np.uint64]
     reach: NDArray[np.uint64]  # [n, W]
+    classes: NDArray[np.int64]  # [n, CLASSES], for subset rows
     mass: NDArray[np.int64]  # [1], the sum of the multipliers of the node at hand
     random: NDArray[np.uint64]  # [1], state of the generator
 
@@ -85,6 +94,7 @@ def list_zeros(v, offsets, masks, reduced, room, words):
         if reduced[f] == 0:
             for w in range(len(words)):
                 room.zero[w, at] = masks[w, f]
+            room.zero_at[at] = f
             at += 1
     room.zeros[v] = at - room.begin[v]
 
@@ -142,7 +152,7 @@ def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, wor
         if lower >= upper:
             return lower, top
         size = pool.size[slot]
-        if size and not satisfied(pool.clusters[slot], pool.members[slot], size, room, words):
+        if size and pool.subset[slot] < 0 and not satisfied(pool.clusters[slot], pool.members[slot], size, room, words):
             raised = lift(
                 pool.clusters[slot], pool.members[slot], size, offsets, masks, reduced, upper - lower, room, words
             )
@@ -169,6 +179,7 @@ def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, wor
         pool.size[slot] = count
         pool.useful[slot] = 1
         pool.name[slot] = UNNAMED
+        pool.subset[slot] = -1
         raised = lift(
             pool.clusters[slot], pool.members[slot], count, offsets, masks, reduced, upper - lower, room, words
         )
@@ -181,7 +192,7 @@ def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, wor
 
 
 @njit(cache=True, nogil=True)
-def relax(offsets, masks, reduced, y, lower, upper, pool, top, room, words):
+def relax(offsets, masks, reduced, origin, y, lower, upper, pool, top, room, words):
     """Move every active multiplier to the middle of its optimal interval; returns the bound. Undoes listed zeros."""
     for slot in range(top):
         now = y[slot]
@@ -189,6 +200,11 @@ def relax(offsets, masks, reduced, y, lower, upper, pool, top, room, words):
             continue
         size = pool.size[slot]
         cluster = pool.clusters[slot]
+        if pool.subset[slot] >= 0:
+            lower += relax_subset(slot, offsets, reduced, origin, y, upper - lower, pool, room)
+            if lower >= upper:
+                break
+            continue
         first, second = INFINITE, INFINITE
         for j in range(size):
             v = pool.members[slot, j]

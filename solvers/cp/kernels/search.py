@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from solvers.cp.kernels.acyclicity import keep_supported, unsupported
 from solvers.cp.kernels.families import INFINITE, ONE, ZERO, contains, insert, normalise, restrict
 from solvers.cp.kernels.multipliers import UNNAMED, ascend, draw, list_all_zeros, relax
+from solvers.cp.kernels.subsets import weight_of
 
 # Why `search` came back.
 DONE, SLICE, MORE_LEVELS, MORE_FAMILIES, MORE_CLUSTERS, MORE_RECORDS = range(6)
@@ -37,7 +38,11 @@ CLUSTER, LEAF, BRANCH = 0, 2, 4
 
 
 class Levels(NamedTuple):
-    """One row per level of the current path; the families of all levels lie one after the other in one arena."""
+    """One row per level of the current path; the families of all levels lie one after the other in one arena.
+
+    Level 0 stands for what was known before: multipliers of the first rows, no families, no children to come. The tree
+    begins at level 1.
+    """
 
     offsets: NDArray[np.int64]  # [D, n + 1], positions in the arena
     lower: NDArray[np.int64]  # [D], the bound of the node
@@ -49,6 +54,7 @@ class Levels(NamedTuple):
     name: NDArray[np.int64]  # [D], scratch of the proof: the number of the set
     masks: NDArray[np.uint64]  # [W, A] the arena
     reduced: NDArray[np.int64]  # [A]
+    origin: NDArray[np.int32]  # [A]
 
 
 class Costs(NamedTuple):
@@ -70,6 +76,10 @@ def evict(levels, pool, state, keep_at_most):
     count = np.int64(0)
     for slot in range(top):
         if pool.size[slot]:
+            if pool.subset[slot] >= 0:
+                needed[slot] = True
+                count += 1
+                continue
             for e in range(depth + 1):
                 if levels.y[e, slot] > 0:
                     needed[slot] = True
@@ -129,7 +139,7 @@ def write_node(kind, depth, levels, pool, records, state, words):
     n = levels.offsets.shape[1] - 1
     changes = 0
     for slot in range(state[TOP]):
-        if levels.y[depth, slot] != (levels.y[depth - 1, slot] if depth else 0):
+        if levels.y[depth, slot] != levels.y[depth - 1, slot]:
             changes += 1
             if pool.name[slot] == UNNAMED:
                 pool.name[slot] = write_cluster(pool.clusters[slot], n, records, state)
@@ -150,7 +160,7 @@ def write_node(kind, depth, levels, pool, records, state, words):
     write(kind, records, state)
     write(changes, records, state)
     for slot in range(state[TOP]):
-        before = levels.y[depth - 1, slot] if depth else 0
+        before = levels.y[depth - 1, slot]
         if levels.y[depth, slot] != before:
             write(pool.name[slot], records, state)
             write(levels.y[depth, slot] - before, records, state)
@@ -225,7 +235,7 @@ def settle(levels, pool, state, room, passes, words):
     lower = levels.lower[depth]
     room.mass[0] = 0
     for slot in range(top):
-        room.mass[0] += y[slot]
+        room.mass[0] += y[slot] * (weight_of(slot, pool, n) if pool.subset[slot] >= 0 else 1)
     for i in range(n - 1, 0, -1):
         j = draw(room.random, i + 1)
         room.order[i], room.order[j] = room.order[j], room.order[i]
@@ -234,7 +244,7 @@ def settle(levels, pool, state, room, passes, words):
         return True
     if drop > 0:
         state[DROPPED] += drop
-        keep_supported(offsets, masks, reduced, words, room.reach)
+        keep_supported(offsets, masks, reduced, levels.origin, words, room.reach)
         gain = normalise(offsets, reduced)
         if gain == INFINITE:
             return True
@@ -246,7 +256,7 @@ def settle(levels, pool, state, room, passes, words):
         if lower >= upper:
             break
         before = lower
-        lower = relax(offsets, masks, reduced, y, lower, upper, pool, top, room, words)
+        lower = relax(offsets, masks, reduced, levels.origin, y, lower, upper, pool, top, room, words)
         if lower < upper:
             list_all_zeros(offsets, masks, reduced, room, words)
             lower, top = ascend(offsets, masks, reduced, y, lower, upper, pool, top, everything, room, words)
@@ -268,6 +278,7 @@ def look_ahead(child, cluster, disjoint, levels, pool, state, room, fresh, words
         offsets,
         levels.masks,
         levels.reduced,
+        levels.origin,
         upper - lower - 1,
         child,
         cluster,
@@ -305,15 +316,20 @@ def choose(levels, pool, state, room, chosen, candidates, score, who, where, fre
             continue
         cluster = pool.clusters[slot]
         paying = 0
+        used = 0
+        subset = pool.subset[slot]
         for j in range(pool.size[slot]):
             v = pool.members[slot, j]
+            if subset >= 0:
+                used += pool.coefficients[subset, levels.origin[room.zero_at[chosen[v]]]]
             common = ZERO
             for w in range(len(words)):
                 common |= room.zero[w, chosen[v]] & cluster[w]
             if common == ZERO:
                 room.a[paying] = v
                 paying += 1
-        if paying < 2:
+        slack = paying - 1 if subset < 0 else pool.rhs[slot] - used
+        if slack < 1:
             continue
         for j in range(paying):
             v = room.a[j]
@@ -322,7 +338,7 @@ def choose(levels, pool, state, room, chosen, candidates, score, who, where, fre
                 for w in range(len(words)):
                     common |= masks[w, f] & cluster[w]
                 if common != ZERO:  # both sides of the branch hold a family
-                    weight = float(y[slot]) * (paying - 1) * (1.0 + 0.01 * draw(room.random, 1000) / 1000.0)
+                    weight = float(y[slot]) * slack * (1.0 + 0.01 * draw(room.random, 1000) / 1000.0)
                     if count < len(score):
                         at = count
                         count += 1
@@ -393,7 +409,7 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
     who = np.empty(64, dtype=np.int64)
     where = np.empty(64, dtype=np.int64)
     proving = len(records) > 0
-    while state[DEPTH] >= 0:
+    while state[DEPTH] > 0:
         depth = state[DEPTH]
         if depth + 2 >= len(levels.lower):
             return MORE_LEVELS
@@ -424,7 +440,7 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
             state[DEEPEST] = max(state[DEEPEST], depth)
             if closed:
                 for slot in range(state[TOP]):
-                    if levels.y[depth, slot] > (levels.y[depth - 1, slot] if depth else 0):
+                    if levels.y[depth, slot] > levels.y[depth - 1, slot]:
                         pool.useful[slot] += 1
                 if proving:
                     write_node(LEAF, depth, levels, pool, records, state, words)
@@ -443,6 +459,7 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
             levels.offsets[depth + 1],
             levels.masks,
             levels.reduced,
+            levels.origin,
             state[UPPER] - lower - 1,
             levels.child[depth],
             levels.cluster[depth],

@@ -25,6 +25,7 @@ CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
     BAD_BRANCH,
 ) = range(11)
 LARGEST_SUBSET = 12
+LARGEST = np.int64(1) << 51  # coefficient or right-hand side
 HEAVIEST = np.int64(1) << 61
 NONE = -(np.int64(1) << 62)
 ZERO = np.uint64(0)
@@ -251,7 +252,7 @@ def check_tree(offsets0, masks0, units0, target, stream):
                     return ENDS_EARLY, count
                 rhs[rows], many = stream[at], stream[at + 1]
                 at += 2
-                if many < 0 or many > m << m or rhs[rows] < 0 or rhs[rows] > 1 << 40:
+                if many < 0 or many > m << m or rhs[rows] < 0 or rhs[rows] > LARGEST:
                     return BAD_ROW, count
                 if at + 3 * many > end:
                     return ENDS_EARLY, count
@@ -264,7 +265,7 @@ def check_tree(offsets0, masks0, units0, target, stream):
                     at += 3
                     if child < 0 or child >= m or pattern < 0 or pattern >= 1 << m or (pattern >> child) & 1:
                         return BAD_ROW, count
-                    if value <= 0 or value > 1 << 40 or best[child, pattern]:
+                    if value <= 0 or value > LARGEST or best[child, pattern]:
                         return BAD_ROW, count
                     best[child, pattern] = value
                     coefficients[filled + (child << m) + pattern] = value

@@ -1,0 +1,70 @@
+"""A better root when the first thousand nodes did not do: clusters and local cuts from the linear program of ilp.
+
+Coordinate moves of single multipliers stall well below the best cluster bound, and subset rows (local cuts) close most
+of the gap that clusters leave. `strengthen` runs the root loop of `solvers.ilp` for some rounds and returns what the
+search can go on with: rows with multipliers, as stages. The filters of the loop build on
+one another, so the last stage alone would leave too many families; a few stages, further and further back, do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.clusters import dual_ascent, reduced_costs
+from solvers.greedy import FamilyIndex
+from solvers.ilp.families import Families
+from solvers.ilp.ledger import Ledger
+from solvers.ilp.localcuts import LocalCuts
+from solvers.ilp.root import Root, RootSettings, first_relaxation
+from solvers.ilp.rows import Cluster
+from solvers.protocol import Budget
+from solvers.solution import RowBound
+from solvers.table import ScoreTable, mask_members
+
+ASCENTS = 5
+
+
+def strengthen(
+    table: ScoreTable,
+    rows: NDArray[np.int64],
+    rounds: int,
+    seed: int,
+    budget: Budget,
+    report: Callable[[NDArray[np.int64], int], None],
+) -> RowBound:
+    """The rows after so many rounds of the root loop, begun from an acyclic graph.
+
+    `report` is told the best graph and the bound (units) when one of them improves.
+    """
+    rng = np.random.default_rng(seed)
+    everything = Families.of(table, np.arange(len(table)))
+    ledger = Ledger(table, rows, everything)
+    ledger.report = lambda: report(ledger.rows, ledger.bound)
+    costs = reduced_costs(table.offsets, table.units)
+    nearness = costs
+    clusters: dict[Cluster, None] = {}
+    for _ in range(ASCENTS):
+        if ledger.closed or budget.exhausted():
+            break
+        ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n))
+        ledger.settle_ascent(ascent)
+        nearness = np.minimum(nearness, ascent.costs)
+        clusters |= {Cluster(mask_members(mask)): None for mask in ascent.clusters}
+    ledger.restrict()
+    if not ledger.closed:
+        settings = replace(RootSettings(), most_rounds=rounds)
+        typical = float(int(table.units[table.offsets[:-1]].sum()) - ledger.score)
+        relaxation = first_relaxation(
+            ledger, nearness[ledger.families.rows], list(clusters), settings.near, max(1.0, typical)
+        )
+        Root(ledger, FamilyIndex.of(table), LocalCuts(rng), rng, settings, relaxation).run(budget)
+    back = {len(ledger.stages) - (1 << k) for k in range(len(ledger.stages).bit_length())}
+    stages = tuple(
+        tuple(row.evidence(everything, y >> stage.bits) for row, y in stage.rows if y >> stage.bits)
+        for stage in (ledger.stages[number] for number in sorted(back))
+    )
+    return RowBound(stages + stages[-1:])

@@ -1,0 +1,108 @@
+"""Rows that are known before the search begins: what they leave of the table, and their place in the proof.
+
+`apply` replays stages of rows (`solvers.solution.RowBound`) in exact integers: each stage drops the families that no
+better graph needs; the last one's multipliers stay, and the search moves them. Rows with a coefficient too large for
+the search are left out: multipliers that cannot follow what the tree decides do more harm than good. Multipliers in
+fractions of a unit are rounded down, which any multiplier survives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.cp.kernels.subsets import CLASSES
+from solvers.kernels.masks import pack_sets
+from solvers.proofs.writer import Records
+from solvers.solution import ClusterRow, RowBound, SubsetRow
+from solvers.table import ScoreTable
+
+Row = ClusterRow | SubsetRow
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a search begins with.
+
+    rows     the rows of the table that are left
+    units    their adjusted units
+    bound    no graph of them scores more
+    moving   the rows whose multipliers go on, with their numbers in the proof, `names`
+    records  the beginning of the proof; it defines `defined` rows and has `filters` nodes
+    """
+
+    rows: NDArray[np.int64]
+    units: NDArray[np.int64]
+    bound: int
+    moving: tuple[Row, ...]
+    names: tuple[int, ...]
+    records: NDArray[np.int64]
+    defined: int
+    filters: int
+
+
+def apply(table: ScoreTable, evidence: RowBound, target: int) -> Start:
+    """What a search for a graph of more than `target` units has to look at.
+
+    A stage that leaves a variable without families, or a bound of at most the target, is left out with those after it:
+    the search closes its first node instead.
+    """
+    alive, units = np.arange(len(table)), table.units
+    bound = int(table.units[table.offsets[:-1]].sum())
+    records = Records()
+    rows: tuple[Row, ...] = ()
+    for stage in evidence.stages:
+        whole = (replace(row, multiplier=row.multiplier // evidence.denominator) for row in stage if _small(row))
+        new = tuple(row for row in whole if row.multiplier)
+        adjusted, constant = _adjust(table, alive, new)
+        children = table.children[alive]
+        tops = np.maximum.reduceat(adjusted, np.searchsorted(children, np.arange(table.n)))
+        reached = int(tops.sum()) + constant
+        keep = reached - (tops[children] - adjusted) > target
+        if reached <= target or len(np.unique(children[keep])) < table.n:
+            break
+        records.filter(new)
+        alive, units, bound, rows = alive[keep], adjusted[keep], reached, new
+    return Start(
+        alive,
+        units,
+        bound,
+        rows,
+        tuple(records.number(row) for row in rows),
+        records.numbers(),
+        records.defined,
+        records.nodes,
+    )
+
+
+def coefficients_of(row: SubsetRow, table: ScoreTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The coefficients of a subset row for some rows of the table."""
+    children, masks = table.children[rows], table.masks[rows]
+    common = masks & pack_sets([list(row.members)], table.n)[0]
+    coefficients = np.zeros(len(rows), dtype=np.int64)
+    for child, parents, coefficient in row.coefficients:
+        pattern = pack_sets([list(parents)], table.n)[0]
+        coefficients[(children == child) & (common == pattern).all(axis=1)] = coefficient
+    return coefficients
+
+
+def _small(row: Row) -> bool:
+    return isinstance(row, ClusterRow) or all(coefficient < CLASSES for _, _, coefficient in row.coefficients)
+
+
+def _adjust(table: ScoreTable, alive: NDArray[np.int64], rows: tuple[Row, ...]) -> tuple[NDArray[np.int64], int]:
+    """The adjusted units of some rows of the table, and what the inequalities add to the bound."""
+    units = table.units[alive].copy()
+    constant = 0
+    for row in rows:
+        if isinstance(row, ClusterRow):
+            inside = pack_sets([list(row.members)], table.n)[0]
+            member = np.isin(table.children[alive], row.members)
+            units[member & ~(table.masks[alive] & inside).any(axis=1)] += row.multiplier
+            constant -= row.multiplier
+        else:
+            units -= row.multiplier * coefficients_of(row, table, alive)
+            constant += row.rhs * row.multiplier
+    return units, constant

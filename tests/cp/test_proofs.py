@@ -1,0 +1,237 @@
+"""Proofs: every proof the search writes is accepted by both checkers, and what is changed in one is noticed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+
+import numpy as np
+import pytest
+
+from solvers.cp.solver import ClusterSearch
+from solvers.errors import CheckFailed
+from solvers.proofs import fast, reference
+from solvers.proofs.format import numbers, read_proof
+from solvers.proofs.kernels import varint
+from solvers.proofs.writer import ProofWriter, write_rows
+from solvers.solution import ClusterRow, Proof, RowBound, SubsetRow
+from solvers.table import ScoreTable
+from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
+
+
+def random_tables(count: int, seed: int, sizes=(1, 9), rows=(4, 30)):
+    rng = np.random.default_rng(seed)
+    for trial in range(count):
+        table = random_table(
+            rng, int(rng.integers(*sizes)), KINDS[trial % len(KINDS)], most=4, rows=int(rng.integers(*rows))
+        )
+        best = optimum_by_subsets(table)
+        if best is not None:
+            yield trial, table, best
+
+
+def check_both(table: ScoreTable, path) -> tuple[int, tuple[int, ...]]:
+    """What both checkers say; they must agree, also about what is wrong."""
+    answers = []
+    for checker in (reference, fast):
+        try:
+            answers.append(checker.check_proof(table, path))
+        except CheckFailed:
+            answers.append(None)
+    assert answers[0] == answers[1]
+    if answers[0] is None:
+        raise CheckFailed("both say so")
+    return answers[0]
+
+
+def test_every_proof_is_accepted(tmp_path):
+    path = tmp_path / "t.proof"
+    for trial, table, best in random_tables(250, seed=1):
+        solution = ClusterSearch(greedy=trial % 2 == 0, seed=trial, passes=trial % 4, proof=str(path)).solve(table)
+        assert isinstance(solution.evidence, Proof)
+        assert check_both(table, path) == (best, solution.choice)
+
+
+def test_proofs_that_begin_with_local_cuts(tmp_path):
+    """A first attempt of one node forces a stronger root: filters, subset rows, then a tree."""
+    path = tmp_path / "t.proof"
+    restarted = 0
+    for trial, table, best in random_tables(150, seed=2, sizes=(6, 10), rows=(30, 60)):
+        solution = ClusterSearch(seed=trial, nodes=1, passes=1, candidates=1, proof=str(path)).solve(table)
+        restarted += solution.statistics["attempts"] > 1
+        assert table.total_units(solution.choice) == best
+        assert check_both(table, path) == (best, solution.choice)
+    assert restarted > 10
+
+
+def test_wide_tables(tmp_path):
+    from tests.cp.test_search import wide_table
+
+    path = tmp_path / "t.proof"
+    for n in (70, 130):
+        table, best = wide_table(np.random.default_rng(n), n, 5)
+        solution = ClusterSearch(greedy=True, proof=str(path)).solve(table)
+        checker = check_both if n == 70 else fast.check_proof  # the reference is slow for many variables
+        assert checker(table, path) == (best, solution.choice)
+
+
+def hard_proof(path, seed=3):
+    """A table with a proof of some branches and changes, and its numbers."""
+    for _, table, best in random_tables(200, seed=seed, sizes=(6, 7), rows=(25, 40)):
+        solution = ClusterSearch(greedy=False, candidates=1, passes=1, proof=str(path)).solve(table)
+        if solution.statistics["nodes"] > 8:
+            return table, best, solution, list(numbers(read_proof(table, path).body))
+    raise AssertionError("no table was hard enough")
+
+
+def rewrite(path, stream, **header):
+    """The proof with other numbers, or with another header."""
+    line, _ = path.read_bytes().split(b"\n", 1)
+    known = json.loads(line) | header
+    out = np.empty(varint.LONGEST * len(stream), dtype=np.uint8)
+    body = out[: varint.encode(np.array(stream, dtype=np.int64), out)].tobytes()
+    path.write_bytes(json.dumps(known).encode() + b"\n" + zlib.compress(body))
+
+
+def test_mutants_never_prove_what_is_false(tmp_path):
+    """Each number of a proof is changed. A mutant may still be a proof, but only ever of the truth; most are not."""
+    path = tmp_path / "t.proof"
+    table, best, _, stream = hard_proof(path)
+    original = path.read_bytes()
+    rng = np.random.default_rng(4)
+    rejected = total = 0
+    for at in range(len(stream)):
+        changed = stream.copy()
+        changed[at] += int(rng.choice([-1, 1, 3, -3, 1000]))
+        path.write_bytes(original)
+        rewrite(path, changed)
+        total += 1
+        try:
+            assert check_both(table, path)[0] == best
+        except CheckFailed:
+            rejected += 1
+    assert rejected > total // 3
+
+
+def test_a_worse_graph_is_not_proved(tmp_path):
+    path = tmp_path / "t.proof"
+    table, best, solution, stream = hard_proof(path)
+    for v in range(table.n):
+        for row in table.rows(v):
+            choice = [*solution.choice[:v], row, *solution.choice[v + 1 :]]
+            if table.total_units(choice) != best:
+                rewrite(path, stream, choice=choice)
+                with pytest.raises(CheckFailed):
+                    check_both(table, path)
+
+
+def test_broken_files(tmp_path):
+    path = tmp_path / "t.proof"
+    table, _, solution, stream = hard_proof(path)
+    good = path.read_bytes()
+    header, body = good.split(b"\n", 1)
+    records = json.loads(header)["records"]
+    broken = [
+        b"",
+        b"{}\n",
+        header,
+        good[:-5],
+        good + b"x",
+        header + b"\n" + zlib.compress(b"\xff" * 20),
+        b"[]\n" + body,
+    ]
+    for content in broken:
+        path.write_bytes(content)
+        with pytest.raises(CheckFailed):
+            check_both(table, path)
+    path.write_bytes(good)
+    for change in (
+        {"table": "0"},
+        {"records": records + 1},
+        {"version": 2},
+        {"choice": list(solution.choice[1:])},
+        {"choice": [-1] * table.n},
+        {"choice": [0.5] * table.n},
+        {"denominator": 0},
+    ):
+        rewrite(path, stream, **change)
+        with pytest.raises(CheckFailed):
+            check_both(table, path)
+        path.write_bytes(good)
+    for other in (stream[:-1], [*stream, 2, 0], [0, *stream], []):
+        rewrite(path, other)
+        with pytest.raises(CheckFailed):
+            check_both(table, path)
+        path.write_bytes(good)
+    with pytest.raises(CheckFailed):
+        check_both(table, tmp_path / "missing.proof")
+
+
+def test_a_proof_that_grows_too_large_is_given_up(tmp_path):
+    path = tmp_path / "t.proof"
+    table, best, _, _ = hard_proof(path)
+    path.unlink()
+    solution = ClusterSearch(proof=str(path), proof_limit=10).solve(table)
+    assert table.total_units(solution.choice) == best
+    assert "given up" in solution.statistics["proof"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_varints():
+    rng = np.random.default_rng(5)
+    values = rng.integers(-(2**62), 2**62, 300) >> rng.integers(0, 62, 300)
+    values[:4] = [0, -1, 2**63 - 1, -(2**63)]
+    out = np.empty(varint.LONGEST * len(values), dtype=np.uint8)
+    body = out[: varint.encode(values, out)]
+    back = np.empty(len(body), dtype=np.int64)
+    assert varint.decode(body, back) == len(values)
+    assert back[: len(values)].tolist() == values.tolist() == list(numbers(body.tobytes()))
+    assert varint.decode(np.array([128, 128], dtype=np.uint8), back) == -1
+
+
+def pairs() -> ScoreTable:
+    """Three variables that all want each other."""
+    return ScoreTable.from_dict(
+        {
+            "a": {(): -4, ("b",): -1, ("c",): -1},
+            "b": {(): -4, ("a",): -1, ("c",): -1},
+            "c": {(): -4, ("a",): -1, ("b",): -1},
+        }
+    )
+
+
+def test_rows_as_a_proof(tmp_path):
+    """Row multipliers by hand: the cluster {a, b, c} is worth 3; so is the subset row that says the same."""
+    table, path = pairs(), tmp_path / "t.proof"
+    best = optimum_by_subsets(table)
+    solution = ClusterSearch().solve(table)
+    three = round(3 / table.quantum)
+    row = SubsetRow(
+        (0, 1, 2),
+        tuple((v, (u,), 1) for v in range(3) for u in range(3) if u != v),
+        2,
+        three,
+    )
+    for stages in (((ClusterRow((0, 1, 2), three),),), ((), (row,))):
+        proof = write_rows(table, path, solution.choice, RowBound(stages))
+        assert proof.path == str(path)
+        assert check_both(table, path) == (best, solution.choice)
+    halves = RowBound(((ClusterRow((0, 1, 2), three), SubsetRow(*list(vars(row).values())[:3], three)),), 2)
+    write_rows(table, path, solution.choice, halves)
+    assert check_both(table, path) == (best, solution.choice)
+    for wrong in (
+        ClusterRow((0, 1, 2), three - 1),
+        SubsetRow((0, 1, 2), row.coefficients, 1, three),
+        SubsetRow((0, 1, 2), (*row.coefficients[:-1], (2, (1,), 2)), 2, three),
+        SubsetRow((0, 1, 2), row.coefficients, 3, three),
+    ):
+        write_rows(table, path, solution.choice, RowBound(((wrong,),)))
+        with pytest.raises(CheckFailed):
+            check_both(table, path)
+
+
+def test_an_unfinished_proof_leaves_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt), ProofWriter(pairs(), tmp_path / "t.proof") as writer:
+        writer.append(np.arange(10))
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
