@@ -136,15 +136,17 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def networks_(self) -> list[Any]:
         """The members as BayesianNetworks over the class and the coded attributes."""
         check_is_fitted(self)
-        return [member.network(self.target_, [str(c) for c in self.classes_]) for member in self.members_]
+        classes = [str(c) for c in self.classes_]
+        return [network for member in self.members_ for network in member.networks(self.target_, classes)]
 
     @property
     def network_(self) -> Any:
         """The classifier as a BayesianNetwork, when it is one."""
         check_is_fitted(self)
-        if len(self.members_) != 1:
-            raise AttributeError(f"{type(self).__name__} is an average of {len(self.members_)} networks: see networks_")
-        return self.networks_[0]
+        networks = self.networks_
+        if len(networks) != 1:
+            raise AttributeError(f"{type(self).__name__} is an average of {len(networks)} networks: see networks_")
+        return networks[0]
 
     def to_json(self) -> bytes:
         """The fitted classifier; `optbn.classifiers.saved.from_json` reads it."""
@@ -156,7 +158,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return int(check_random_state(self.random_state).randint(2**31))  # type: ignore[attr-defined]
 
     def _checked(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool = True
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        reset: bool = True,
+        classes_known: bool = False,
     ) -> tuple[Table, NDArray[np.int64], NDArray[np.float64]]:
         """Columns, class codes and weights; sets what is known of classes and features."""
         if y is None:
@@ -167,11 +174,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(table[0].data, y)
         check_classification_targets(y)
-        if reset:
-            _refuse_missing(y, self.target_)
-            self.classes_, codes = np.unique(y, return_inverse=True)
-        else:
-            codes = np.searchsorted(self.classes_, y)
+        _refuse_missing(y, self.target_)
+        if not classes_known:
+            self.classes_ = np.unique(y)
+        codes = np.searchsorted(self.classes_, y)
         weights = np.ones(len(y))
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)

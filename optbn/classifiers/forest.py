@@ -51,7 +51,9 @@ class Forest:
         ]
         return cls(
             np.array(list(parents), dtype=np.int64),
-            np.array([[*p, *[-1] * (deepest - len(p))] for p in parents.values()], dtype=np.int64).reshape(len(parents), deepest),
+            np.array([[*p, *[-1] * (deepest - len(p))] for p in parents.values()], dtype=np.int64).reshape(
+                len(parents), deepest
+            ),
             np.array([tree.n_levels for tree in trees], dtype=np.int64),
             nodes,
             starts,
@@ -76,10 +78,8 @@ class Forest:
         return self.children[nodes] - np.int32(self.node_at[t]), self.branch[nodes], values
 
 
-def count_trees(
-    batches: Iterable[Batch], parents: Parents, sizes: Sequence[int], n_classes: int
-) -> list[CountTree]:
-    """One pass: the count tree of every attribute given the class and its parents; rows that miss one of them are out."""
+def count_trees(batches: Iterable[Batch], parents: Parents, sizes: Sequence[int], n_classes: int) -> list[CountTree]:
+    """One pass: the count tree of every attribute given the class and its parents; incomplete rows are left out."""
     counts = [FamilyCounts((n_classes, *(sizes[p] for p in asked)), sizes[i]) for i, asked in parents.items()]
     for codes, classes, weights in batches:
         columns = [np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])]
@@ -106,9 +106,7 @@ def truncated(tree: CountTree, parents: int) -> CountTree:
     )  # fmt: skip
 
 
-def smoothed(
-    parents: Parents, trees: Sequence[CountTree], smoother: Smoother, seed: np.random.SeedSequence
-) -> Forest:
+def smoothed(parents: Parents, trees: Sequence[CountTree], smoother: Smoother, seed: np.random.SeedSequence) -> Forest:
     """The logarithms of the smoothed probabilities; each tree has random numbers of its own."""
     logs = []
     for tree, stream in zip(trees, seed.spawn(len(trees)), strict=True):

@@ -50,6 +50,10 @@ class Member:
         """float64[n, C]: P(y | x)."""
         return normalised(self.log_joint(self.codes(table)))
 
+    def networks(self, target: str, classes: Sequence[str]) -> list[Any]:
+        """The one network."""
+        return [self.network(target, classes)]
+
     def network(self, target: str, classes: Sequence[str]) -> Any:
         """The BayesianNetwork over the class and the coded attributes; probabilities are those of the classifier."""
         from optbn.data.dataset import Categorical

@@ -55,6 +55,18 @@ class PairCounts:
             codes, classes, weights, self.n_classes, self.sizes, self.single_at, self.pair_at, self.singles, self.pairs
         )
 
+    def grown(self, sizes: Sequence[int], names: Sequence[str]) -> PairCounts:
+        """The same counts with room for more levels, which come after those there are."""
+        if list(sizes) == self.sizes.tolist():
+            return self
+        larger = PairCounts(sizes, self.n_classes, names, len(self.pairs) > 0)
+        larger.classes += self.classes
+        for i in range(len(sizes)):
+            larger.single(i)[: self.sizes[i]] = self.single(i)
+            for j in range(i if len(self.pairs) else 0):
+                larger.pair(i, j)[: self.sizes[i], : self.sizes[j]] = self.pair(i, j)
+        return larger
+
     @classmethod
     def of(cls, batches: Iterable[Batch], sizes: Sequence[int], n_classes: int, names: Sequence[str]) -> PairCounts:
         """The counts of all batches."""

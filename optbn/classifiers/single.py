@@ -1,7 +1,7 @@
 """Learning one network in passes: pairs, then trees; and what the structures share about it.
 
-    pass 1   counts of all pairs of attributes with the class  ->  the parents of every attribute
-    pass 2   the count tree of every attribute given them      ->  smoothed probabilities
+pass 1   counts of all pairs of attributes with the class  ->  the parents of every attribute
+pass 2   the count tree of every attribute given them      ->  smoothed probabilities
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ def two_passes(
     counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
     parents = choose(counts)
     trees = count_trees(batches(), parents, discretizer.sizes, source.n_classes)
-    return Member(
-        discretizer.columns_, class_prior(counts.classes), parents, smoothed(parents, trees, smoother, seed)
-    )
+    return Member(discretizer.columns_, class_prior(counts.classes), parents, smoothed(parents, trees, smoother, seed))
 
 
 def by_information(information: NDArray[np.float64]) -> list[int]:

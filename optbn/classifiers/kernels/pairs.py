@@ -45,7 +45,7 @@ def pair_information(pairs, n_classes, sizes, pair_at):
             by_j[: sizes[j] * n_classes] = 0.0
             by_y[:] = 0.0
             total = 0.0
-            for x in range(sizes[i]):
+            for _ in range(sizes[i]):
                 by_i[:] = 0.0
                 for z in range(sizes[j]):
                     for y in range(n_classes):

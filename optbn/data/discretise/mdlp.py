@@ -24,9 +24,9 @@ ENCODINGS = ("rows", "values")
 
 
 class MDLP(Discretizer):
-    """encoding: "rows" as printed, or "values"."""
+    """encoding: "values", or "rows" as printed."""
 
-    def __init__(self, encoding: str = "rows") -> None:
+    def __init__(self, encoding: str = "values") -> None:
         self.encoding = encoding
 
     def cut_points(self, values: Any, classes: Any, n_classes: int, weights: Any, random: Any) -> Any:

@@ -16,7 +16,7 @@ from optbn.data.discretise.transformer import Discretizer
 class RandomMDLP(Discretizer):
     """encoding as for MDLP; another random_state gives other cuts."""
 
-    def __init__(self, encoding: str = "rows", random_state: Any = None) -> None:
+    def __init__(self, encoding: str = "values", random_state: Any = None) -> None:
         self.encoding = encoding
         self.random_state = random_state
 
