@@ -149,14 +149,11 @@ class Layout(NamedTuple):
     group: NDArray[np.int64]
     across: bool
     base: NDArray[np.int64]
-    inner_total: NDArray[np.float64]
     cells: NDArray[np.int64]
     cell_parent: NDArray[np.int64]
-    cell_above: NDArray[np.int64]
     cell_start: NDArray[np.int64]
     fixed: NDArray[np.float64]
     group_start: NDArray[np.int64]
-    group_nodes: NDArray[np.int64]
     nodes: NDArray[np.int64]
     start: NDArray[np.int64]
     levels: NDArray[np.int64]
@@ -192,16 +189,13 @@ def plan(tree: CountTree, tying: str, every_level: bool = False) -> Layout:
         totals=tree.totals.astype(np.float64),
         parent=parent,
         group=group,
-        across=tying == "single",
+        across=tying == "single" and m > 1,
         base=base[:inner].ravel(),
-        inner_total=base[:inner].sum(axis=1).astype(np.float64),
         cells=cells,
         cell_parent=cell_parent,
-        cell_above=parent[cell_node],
         cell_start=np.searchsorted(group[cell_node], np.arange(groups + 1)),
         fixed=np.bincount(group[1:], weights=single.sum(axis=1), minlength=groups).astype(np.float64),
-        group_start=np.searchsorted(group[1:], np.arange(groups + 1)),
-        group_nodes=np.arange(1, m),
+        group_start=1 + np.searchsorted(group[1:], np.arange(groups + 1)),
         nodes=nodes,
         start=np.concatenate([[0], np.cumsum(needed[nodes].sum(axis=1))]).astype(np.int64),
         levels=np.nonzero(needed)[1].astype(np.int64),
@@ -259,9 +253,8 @@ class ChainState:
         sums, squares = np.zeros(size), np.zeros(size)
         run(
             sweeps, record is not None, self.random, self.alpha, self.step, self.phi, self.n, self.total, layout.parent,
-            layout.group, layout.across, layout.base, layout.inner_total, layout.cells, layout.cell_parent,
-            layout.cell_above, layout.cell_start, layout.fixed, layout.group_start, layout.group_nodes, layout.nodes,
-            layout.start, layout.levels, prior.shape, prior.rate, prior.alpha0,
+            layout.group, layout.across, layout.base, layout.cells, layout.cell_parent, layout.cell_start, layout.fixed,
+            layout.group_start, layout.nodes, layout.start, layout.levels, prior.shape, prior.rate, prior.alpha0,
             0.0 if prior.compat == "published" else 1.0 / K, np.empty(size), sums, squares, seconds,
             np.empty(len(seconds)), concentrations,
         )  # fmt: skip

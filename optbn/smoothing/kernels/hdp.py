@@ -32,7 +32,7 @@ def log_rising_ratio(x, y, n):
 
 
 @njit(cache=True, nogil=True)
-def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes, histogram,
+def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, histogram,
               shape, rate):  # fmt: skip
     """log p(log to | n, phi) - log p(log a | n, phi): the group's counts are Dirichlet-multinomial given parents' phi.
 
@@ -56,7 +56,7 @@ def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, gr
     nodes = group_start[g + 1] - group_start[g]
     if nodes <= SHARED:
         for j in range(group_start[g], group_start[g + 1]):
-            result -= log_rising_ratio(to, a, int(total[group_nodes[j]]))
+            result -= log_rising_ratio(to, a, int(total[j]))
         return result
     for i in range(SHARED):
         if nodes == 0:
@@ -64,31 +64,31 @@ def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, gr
         result -= nodes * math.log((to + i) / (a + i))
         nodes -= histogram[i]
     for j in range(group_start[g], group_start[g + 1]):
-        customers = int(total[group_nodes[j]])
+        customers = int(total[j])
         if customers > SHARED:
             result -= log_rising_ratio(to + SHARED, a + SHARED, customers - SHARED)
     return result
 
 
 @njit(cache=True, nogil=True)
-def count_sizes(g, total, group_start, group_nodes, histogram):
+def count_sizes(g, total, group_start, histogram):
     """histogram[min(N, SHARED) - 1]: how many nodes of the group have N customers."""
     histogram[:] = 0
     for j in range(group_start[g], group_start[g + 1]):
-        histogram[min(SHARED, int(total[group_nodes[j]])) - 1] += 1
+        histogram[min(SHARED, int(total[j])) - 1] += 1
 
 
 @njit(cache=True, nogil=True)
-def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes,
-              histogram, shape, rate, state):  # fmt: skip
+def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, histogram,
+              shape, rate, state):  # fmt: skip
     """alpha_g | n, phi with the tables of the group integrated out: one step of a random walk on log alpha.
 
     `adapt` tunes its step toward accepting .44 of the moves; only during burn-in, so what follows is a Markov chain.
     """
     if group_start[g + 1] - group_start[g] > SHARED:
-        count_sizes(g, total, group_start, group_nodes, histogram)
+        count_sizes(g, total, group_start, histogram)
     to = alpha[g] * math.exp(step[g] * normal(state))
-    gain = log_ratio(to, alpha[g], g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, group_nodes,
+    gain = log_ratio(to, alpha[g], g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start,
                      histogram, shape, rate)  # fmt: skip
     accepted = math.log(uniform(state)) < gain
     if accepted:
@@ -98,54 +98,67 @@ def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_sta
 
 
 @njit(cache=True, nogil=True)
-def given_tables(alpha, total, group_start, group_nodes, seated, shape, rate, histogram, state):
+def given_tables(alpha, total, group_start, seated, shape, rate, histogram, state):
     """alpha | tables for one group: alpha ~ Gamma(shape + sum t, rate + sum -log q_j), q_j ~ Beta(alpha, N_j).
 
     -log q_j is distributed as sum_{i < N_j} Exp(alpha + i), so many nodes together need, per i, one gamma variate of
     shape #(N_j > i) for i < SHARED, and single beta variates Beta(alpha + SHARED, N_j - SHARED) only for large nodes.
     """
-    count_sizes(0, total, group_start, group_nodes, histogram)
+    count_sizes(0, total, group_start, histogram)
     for _ in range(ROUNDS):
         spent = 0.0
-        above = group_start[1]
+        above = group_start[1] - group_start[0]
         for i in range(SHARED):
             if above == 0:
                 break
             spent += gamma(np.float64(above), state) / (alpha[0] + i)
             above -= histogram[i]
-        for j in range(group_start[1]):
-            customers = total[group_nodes[j]]
+        for j in range(group_start[0], group_start[1]):
+            customers = total[j]
             if customers > SHARED:
                 spent += minus_log_beta(alpha[0] + SHARED, customers - SHARED, state)
         alpha[0] = gamma(shape + seated, state) / (rate + spent)
 
 
 @njit(cache=True, nogil=True)
-def upward(n, base, inner_total, alpha, step, adapt, across, total, phi, cells, cell_parent, cell_above,
-           cell_start, fixed, group_start, group_nodes, shape, rate, histogram, state):  # fmt: skip
+def add_up(first, last, inner, n, total):
+    """total of the inner nodes among first .. last - 1 from their customers; the leaves' never change."""
+    K = len(n) // len(total)
+    for u in range(first, min(last, inner)):
+        together = 0
+        for k in range(K):
+            together += n[u * K + k]
+        total[u] = together
+
+
+@njit(cache=True, nogil=True)
+def upward(n, base, alpha, step, adapt, across, total, phi, cells, cell_parent, cell_start, fixed, group_start, shape,
+           rate, histogram, state):  # fmt: skip
     """Draw alpha and the table counts t | n, phi from the deepest level up, adding up n of the inner nodes.
 
     n           int64[m K], customers; the leaves' stay, the inner nodes' are made here, and so are their totals
-    base        int64[inner K], what children with one customer always send up; inner_total, its sums per node
-    cells       int64[c], the cells that may have two customers or more, deepest first, and their parents' cells and
-                nodes (above); those of group g are cell_start[g] .. cell_start[g + 1] - 1
+    base        int64[inner K], what children with one customer always send up, leaves' counts
+    cells       int64[c], the cells that may have two customers or more, deepest first, and their parents' cells;
+                those of group g are cell_start[g] .. cell_start[g + 1] - 1
+    group_start int64[G + 1], group g are the nodes group_start[g] .. group_start[g + 1] - 1
     fixed       float64[G], single customers per group
     across      whether the one group spans levels; its concentration then needs all tables, and is drawn last
     """
     n[: len(base)] = base
-    total[: len(inner_total)] = inner_total
+    inner = len(base) * len(total) // len(n)
     seated = 0
     for g in range(len(alpha) - 1, -1, -1):
         if not across:
+            add_up(group_start[g], group_start[g + 1], inner, n, total)
             given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_start, fixed, group_start,
-                      group_nodes, histogram, shape, rate, state)  # fmt: skip
+                      histogram, shape, rate, state)  # fmt: skip
         for j in range(cell_start[g], cell_start[g + 1]):
             t = tables(n[cells[j]], alpha[g] * phi[cell_parent[j]], state)
             n[cell_parent[j]] += t
-            total[cell_above[j]] += t
             seated += t
+    add_up(0, len(total) if across else 1, inner, n, total)
     if across:
-        given_tables(alpha, total, group_start, group_nodes, fixed[0] + seated, shape, rate, histogram, state)
+        given_tables(alpha, total, group_start, fixed[0] + seated, shape, rate, histogram, state)
 
 
 @njit(cache=True, nogil=True)
@@ -207,9 +220,8 @@ def estimate(n, total, alpha, group, parent, alpha0, mean, sums, squares, moment
 
 @njit(cache=True, nogil=True)
 def run(
-    sweeps, keep, state, alpha, step, phi, n, total, parent, group, across, base, inner_total, cells, cell_parent,
-    cell_above, cell_start, fixed, group_start, group_nodes, nodes, start, levels, shape, rate, alpha0, root_mean, mean,
-    sums, squares, moments, second, traced,
+    sweeps, keep, state, alpha, step, phi, n, total, parent, group, across, base, cells, cell_parent, cell_start, fixed,
+    group_start, nodes, start, levels, shape, rate, alpha0, root_mean, mean, sums, squares, moments, second, traced,
 ):  # fmt: skip
     """`sweeps` sweeps from the state (alpha, phi); with `keep` their estimates are added up, without steps are tuned.
 
@@ -218,8 +230,8 @@ def run(
     """
     histogram = np.zeros(SHARED, dtype=np.int64)
     for _ in range(sweeps):
-        upward(n, base, inner_total, alpha, step, not keep, across, total, phi, cells, cell_parent, cell_above,
-               cell_start, fixed, group_start, group_nodes, shape, rate, histogram, state)  # fmt: skip
+        upward(n, base, alpha, step, not keep, across, total, phi, cells, cell_parent, cell_start, fixed, group_start,
+               shape, rate, histogram, state)  # fmt: skip
         downward(n, total, alpha, group, parent, phi, nodes, start, levels, alpha0, root_mean, state)
         if keep:
             traced += alpha
