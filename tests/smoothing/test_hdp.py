@@ -74,6 +74,14 @@ def test_against_the_collapsed_sampler(tying, seed):
     assert np.abs(slow - fast.probabilities).max() < 0.012
 
 
+@pytest.mark.parametrize("tying", ["level", "same_parent"])
+def test_decision_trees_have_leaves_at_any_depth(tying):
+    counts = np.array([[6, 5], [4, 0], [2, 5], [1, 4], [1, 1]], dtype=float)
+    tree, _ = CountTree.from_splits([-1, 0, 0, 2, 2], counts)
+    slow = np.mean([naive.hdp_collapsed(tree, tying, 1000, s) for s in range(3)], axis=0)
+    assert np.abs(slow - fit(tree, tying=tying, sweeps=20_000).probabilities).max() < 0.012
+
+
 @pytest.mark.parametrize(
     ("tying", "shape", "right"),
     [("level", (2,), True), ("none", (2, 2), True), ("single", (2, 2), True), ("level", (2, 2), False)],
