@@ -12,8 +12,9 @@ maximum likelihood of its leaves is at most that of the sites, the finest partit
     ML(sites) - L log 4C + log c(P) - min { regret over L leaves with N rows in all }.
 
 regret(n) is at least its value with phi replaced by its greatest convex minorant and the rows spread evenly (Jensen);
-the largest of L leaves has at least N / L rows, so the last term is at least
-(L - 1) min regret + min_{n >= N/L} regret(n).
+if m rows are outside the largest leaf, the largest of the others has at least m / (L - 1). So the last term is at least
+
+    min over m from L - 1 to N - N/L of  min_{n >= N-m} regret(n) + min_{n >= m/(L-1)} regret(n) + (L - 2) min regret.
 
 In the same way an unsplit box of n rows is optimal when even its worst log m (rows spread evenly, lgamma being convex)
 is no less than what any L >= 2 leaves could have: 0 - (L - 1) (min regret + log 4C) - min_{m >= n/L} regret(m).
@@ -67,8 +68,12 @@ class Regret:
         """A lower bound on the regret of all rows in that many leaves; inf when there are fewer rows than leaves."""
         if leaves > self.n_rows:
             return math.inf
-        largest = -(-self.n_rows // leaves)
-        return float((leaves - 1) * self.least_from[1] + self.least_from[largest])
+        if leaves == 1:
+            return float(self.least[self.n_rows])
+        others = np.arange(leaves - 1, self.n_rows + self.n_rows // -leaves + 1)  # rows outside the largest leaf
+        second = -(-others // (leaves - 1))
+        total = self.least_from[self.n_rows - others] + self.least_from[second]
+        return float(total.min() + (leaves - 2) * self.least_from[1])
 
     @cached_property
     def least_cost(self) -> Floats:
