@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,24 @@ CHUNK = 4096
 """Rows whose leave-one-out products are held at a time."""
 
 
+class TreeLike(Protocol):
+    """What is needed of a count tree to walk it."""
+
+    @property
+    def first_child(self) -> NDArray[np.int32]: ...
+    @property
+    def branch(self) -> NDArray[np.int32]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTree:
+    """The walk and the values of a tree whose counts are gone."""
+
+    first_child: NDArray[np.int32]
+    branch: NDArray[np.int32]
+    values: NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False)
 class Forest:
     """See `kernels.forest` for the arrays; `values` is a row of sizes[t] numbers for every node."""
@@ -41,10 +59,10 @@ class Forest:
     values: NDArray[np.float64]
 
     @classmethod
-    def of(cls, parents: Parents, trees: Sequence[CountTree], values: Sequence[NDArray[np.float64]]) -> Forest:
+    def of(cls, parents: Parents, trees: Sequence[TreeLike], values: Sequence[NDArray[np.float64]]) -> Forest:
         """Trees of the attributes and what stands at their nodes, float64[nodes, levels]."""
         deepest = max((len(p) for p in parents.values()), default=0)
-        nodes = np.concatenate([[0], np.cumsum([len(tree.parent) for tree in trees])]).astype(np.int64)
+        nodes = np.concatenate([[0], np.cumsum([len(tree.branch) for tree in trees])]).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum([v.size for v in values])]).astype(np.int64)
         children = [
             np.stack([t.first_child[:-1], t.first_child[1:]], axis=1) + at for t, at in zip(trees, nodes, strict=False)
@@ -54,7 +72,7 @@ class Forest:
             np.array([[*p, *[-1] * (deepest - len(p))] for p in parents.values()], dtype=np.int64).reshape(
                 len(parents), deepest
             ),
-            np.array([tree.n_levels for tree in trees], dtype=np.int64),
+            np.array([v.shape[1] for v in values], dtype=np.int64),
             nodes,
             starts,
             np.concatenate([np.zeros((0, 2)), *children]).astype(np.int32),
