@@ -11,7 +11,7 @@ from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.errors import DataError, OptbnError, UnknownNameError, UnsupportedError
 from optbn.scores import SCORES, load_score
 from optbn.scores.families import Families, score_families
-from solvers.files import read_rows
+from solvers.files import Rows, read_rows
 from tests.naive import phase1 as naive
 from tests.paths import shared_data
 
@@ -125,6 +125,38 @@ def test_golden_bic():
     assert {(int(c), int(m)) for c, m in zip(table.children, table.masks[:, 0], strict=True)} == listed
 
 
+@pytest.mark.parametrize(
+    ("file", "data", "schema"),
+    [
+        ("alarm_100.jaa", "gobnilp-alarm-100", {"Eight": ["0", "1", "2", "3"]}),
+        ("alarm_1000.jaa", "bnsl-alarm1000", None),
+        ("alarm_10000.jaa", "gobnilp-alarm-10000", None),
+    ],
+)
+def test_golden_bdeu_tables(file, data, schema):
+    """BDeu(1), at most three parents, pruned; the file numbers variables in an order of its own.
+
+    Variables are recognised by the scores of their parent sets; the tables must then be the same, family by family.
+    """
+    rows = read_rows(shared_data("localscores", file))
+    data = optbn.read(shared_data("datasets", f"{data}.parquet"), schema)
+    table = optbn.score_table(data, "bdeu", 3)
+    ours = [np.sort(table.scores[table.children == v]) for v in range(37)]
+    theirs = [np.sort(rows.scores[rows.children == v]) for v in range(37)]
+    place = [
+        next(v for v in range(37) if len(ours[v]) == len(found) and np.abs(ours[v] - found).max() < 1e-6)
+        for found in theirs
+    ]
+    assert sorted(place) == list(range(37))
+    renamed = Rows(tuple(data.names[v] for v in place), rows.children, rows.masks, rows.scores)
+    families = Families.of(renamed, data.names)
+    found = score_families(data, families, "bdeu").scores
+    np.testing.assert_allclose(found, rows.scores, rtol=0, atol=1e-7)
+    ours = {(int(c), int(m)) for c, m in zip(table.children, table.masks[:, 0], strict=True)}
+    theirs = {(int(c), int(m)) for c, m in zip(families.children, families.masks[:, 0], strict=True)}
+    assert ours == theirs
+
+
 def test_golden_asia_1000():
     """BIC of a data file in GOBNILP's form (names, numbers of levels, rows)."""
     names, levels, *lines = shared_data("localscores", "asia_1000.dat").read_text().splitlines()
@@ -141,6 +173,21 @@ def test_published_bge():
     """Local scores printed in pygobnilp's manual for bnlearn's gaussian.test."""
     data = optbn.read(shared_data("datasets", "gobnilp-gaussian.parquet"))
     assert optbn.score(data, "A", [], "bge") == pytest.approx(-7124.782936593152, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("data", "score", "largest", "optimum"),
+    [
+        ("gobnilp-discrete", "bdeu", 1, -24933.77702265212),
+        ("gobnilp-discrete", "bdeu", 3, -24028.0947783535),
+        ("gobnilp-gaussian", "bge", 3, -54052.41081344564),
+        ("gobnilp-gaussian", "bge", 6, -53258.94161814058),
+    ],
+)
+def test_published_optima(data, score, largest, optimum):
+    """The best network's score in pygobnilp's notebook."""
+    table = optbn.score_table(shared_data("datasets", f"{data}.parquet"), score, largest)
+    assert naive.best_total(table) == pytest.approx(optimum, rel=1e-11)
 
 
 # ---- what every registered score obeys
