@@ -4,10 +4,12 @@ A *site* is a configuration of the predictors (each at its finest cell) that hol
 refinement, one predictor after another: the number of a row's site given the first j + 1 predictors is looked up from
 its number given the first j and its cell of the next. There are never more sites than rows, so nothing overflows
 however many cells the predictors have, and sets in lexicographic order share the refinements of their common prefix.
-Sites are numbered by their first row: the same predictor set has the same sites in the same order wherever it is asked.
+The same predictor set has the same sites in the same order wherever it is asked.
 
 Cost: N look-ups per set for the last predictor, then N additions of one row of one-hot codes (and of real values,
-twice: means first, squared deviations from them after, which does not cancel as sums of squares do).
+twice: means first, squared deviations from them after, which does not cancel as sums of squares do). Counts alone need
+less: only the rows away from the last predictor's commonest cell are visited, the others are what remains of the
+common prefix's counts (`tabulate_last`).
 """
 
 from __future__ import annotations
@@ -77,3 +79,56 @@ def tabulate(site, n, onehot, values, rows, counts, mean, spread):
         for r in range(reals):
             away = values[i, r] - mean[s, r]
             spread[s, r] += away * away
+
+
+@njit(cache=True, nogil=True)
+def tabulate_last(
+    cells, size, common, away, prefix_site, n_prefix, prefix_coordinates, depth, prefix_rows, prefix_counts, onehot,
+    lookup, coordinates, rows, counts,
+):  # fmt: skip
+    """Sites and counts of a prefix and one more predictor, from the prefix's; returns how many sites there are.
+
+    common   the predictor's commonest cell; away int32[.], the rows that lie in others
+    prefix_site int32[N], prefix_coordinates, prefix_rows, prefix_counts   what `refine`, `tabulate` say of the prefix
+    lookup   int32[>= n_prefix * size], scratch; coordinates int32[., depth + 1], rows, counts   out
+    """
+    width = onehot.shape[1]
+    for i in range(n_prefix * size):
+        lookup[i] = -1
+    n = 0
+    for i in away:
+        key = prefix_site[i] * size + cells[i]
+        s = lookup[key]
+        if s < 0:
+            s = n
+            lookup[key] = s
+            for j in range(depth):
+                coordinates[s, j] = prefix_coordinates[prefix_site[i], j]
+            coordinates[s, depth] = cells[i]
+            rows[s] = 0
+            for w in range(width):
+                counts[s, w] = 0
+            n += 1
+        rows[s] += 1
+        for w in range(width):
+            counts[s, w] += onehot[i, w]
+    for p in range(n_prefix):
+        left = prefix_rows[p]
+        for x in range(size):
+            if lookup[p * size + x] >= 0:
+                left -= rows[lookup[p * size + x]]
+        if left == 0:
+            continue
+        for w in range(width):
+            counts[n, w] = prefix_counts[p, w]
+        for x in range(size):
+            s = lookup[p * size + x]
+            if s >= 0:
+                for w in range(width):
+                    counts[n, w] -= counts[s, w]
+        for j in range(depth):
+            coordinates[n, j] = prefix_coordinates[p, j]
+        coordinates[n, depth] = common
+        rows[n] = left
+        n += 1
+    return n

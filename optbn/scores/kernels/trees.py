@@ -7,7 +7,7 @@ from numba import njit
 
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.lattice import dense_plan
-from optbn.scores.kernels.sites import refine, tabulate
+from optbn.scores.kernels.sites import refine, tabulate, tabulate_last
 
 
 @njit(cache=True, nogil=True)
@@ -31,14 +31,15 @@ def score_trees(
     """out[i, v] = score of v given sets[i] where wanted; -inf where the bound shows it is not above floor[i, v].
 
     leaf_cost, log_c float64[m], leaf_rows int64[m] per set
-    predictors  (cells int32[n, N], kinds, sizes, parts, table int64[n], halves, need), see `lattice`
+    predictors  (cells int32[n, N]; common int64[n], each variable's commonest cell; away int32[.], the rows in other
+                cells, variable v's from away_start[v] on; kinds, sizes, parts, table, halves, need: see `lattice`)
     responses   (order int64[n], lane order of the variables; onehot uint8[N, M]; start, levels int64[n]: where a
                  categorical variable's columns of onehot begin and how many; total_row int64[n];
                  values float64[N, R]; real int64[n], the column of values or -1)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
     lanes_at_a_time  how many responses `work` has room for
     """
-    cells, kinds, sizes, parts, table, halves, need = predictors
+    cells, common, away, away_start, kinds, sizes, parts, table, halves, need = predictors
     order, onehot, start, levels, total_row, values, real = responses
     xlogx, regret = bound
     m, k = sets.shape
@@ -54,6 +55,8 @@ def score_trees(
     lookup = np.empty(n_rows * largest, np.int32)
     site_rows = np.empty(n_rows, np.int32)
     counts = np.empty((n_rows, width), np.uint32)
+    prefix_rows = np.empty(n_rows, np.int32)
+    prefix_counts = np.empty((n_rows, width), np.uint32)
     mean = np.empty((n_rows, reals))
     spread = np.empty((n_rows, reals))
 
@@ -63,13 +66,24 @@ def score_trees(
         if i > 0:
             while shared < k and sets[i, shared] == sets[i - 1, shared]:
                 shared += 1
-        for j in range(shared, k):
+        whole_rows = reals > 0 or k == 0
+        for j in range(shared, k if whole_rows else k - 1):
             v = sets[i, j]
             n_sites[j + 1] = refine(
                 cells[v], sizes[v], site[j], n_sites[j], coordinates[j], j, site[j + 1], lookup, coordinates[j + 1]
             )
-        u = n_sites[k]
-        tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
+        if whole_rows:
+            u = n_sites[k]
+            tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
+        else:
+            if i == 0 or shared < k - 1:
+                tabulate(site[k - 1], n_sites[k - 1], onehot, values, prefix_rows, prefix_counts, mean, spread)
+            v = sets[i, k - 1]
+            u = tabulate_last(
+                cells[v], sizes[v], common[v], away[away_start[v] : away_start[v + 1]],
+                site[k - 1], n_sites[k - 1], coordinates[k - 1], k - 1, prefix_rows, prefix_counts, onehot,
+                lookup, coordinates[k], site_rows, counts,
+            )  # fmt: skip
 
         n_lanes, cats = 0, 0
         for v in order:

@@ -25,9 +25,12 @@ MOST_TABULATED_PARTS = 1 << 20
 
 
 class Predictors(NamedTuple):
-    """See kernels/lattice.py. table[v] = -1 where the parts are too many to tabulate."""
+    """See kernels/trees.py and lattice.py. table[v] = -1 where the parts are too many to tabulate."""
 
     cells: NDArray[np.int32]
+    common: Ints
+    away: NDArray[np.int32]
+    away_start: Ints
     kinds: Ints
     sizes: Ints
     parts: Ints
@@ -115,7 +118,20 @@ class Columns:
                     need.append(_need(kind, size))
                     used += len(rows)
                 table[v] = tabulated[kind, size]
-        return Predictors(cells, kinds, sizes, parts, table, np.concatenate(halves), np.concatenate(need))
+        common = np.array([np.argmax(np.bincount(column, minlength=1)) for column in cells], np.int64)
+        rows_away = [np.flatnonzero(column != cell) for column, cell in zip(cells, common, strict=True)]
+        return Predictors(
+            cells,
+            common,
+            np.concatenate(rows_away).astype(np.int32),
+            np.concatenate([[0], np.cumsum([len(rows) for rows in rows_away])]).astype(np.int64),
+            kinds,
+            sizes,
+            parts,
+            table,
+            np.concatenate(halves),
+            np.concatenate(need),
+        )
 
     @cached_property
     def cardinalities(self) -> list[int]:
