@@ -40,7 +40,7 @@ class RootSettings:
     most_rows: int = 60
     most_parallel: float = 0.9
     stall_rounds: int = 6
-    stall_gain: float = 0.04
+    stall_gain: float = 0.1
     near: float = 0.15  # of the gap: first columns have a reduced cost below that after the dual ascent
     largest_part: int = 12
     most_rounds: int = 1_000_000

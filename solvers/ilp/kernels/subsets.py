@@ -17,12 +17,13 @@ def close_upwards(best):
     """best[i, U] = max over T within U of best[i, T], in place (columns of sets that hold i are never used)."""
     m, size = best.shape
     for i in range(m):
+        row = best[i]
         for b in range(m):
-            half = 1 << b
-            for start in range(0, size, 2 * half):
-                for low in range(start, start + half):
-                    if best[i, low] > best[i, low + half]:
-                        best[i, low + half] = best[i, low]
+            if b != i:
+                half = 1 << b
+                for start in range(0, size, 2 * half):
+                    for low in range(start, start + half):
+                        row[low + half] = max(row[low + half], row[low])
 
 
 @njit(cache=True, nogil=True)
