@@ -19,6 +19,8 @@ from optbn.experiments.tables import Series, curves, table
 from optbn.smoothing.studies.methods import METHODS, made, mean_or_infinite, number, shown
 
 Row = Mapping[str, Any]
+PANELS = 4
+"""Networks side by side in a picture."""
 
 
 def cell(
@@ -75,8 +77,10 @@ def report(rows: Sequence[Row], folder: Path) -> str:
                     if np.isfinite(means[m]):
                         series.setdefault((network, m), []).append((n, means[m]))
             parts.append(f"### {network}\n\n" + table(["rows", *names], body))
-        curves(folder / f"{kind}.svg", series, "rows", "nats per row", logarithmic=True)
-        parts.append(f"![curves]({kind}.svg)\n")
+        for i in range(0, len(networks), PANELS):
+            some = {key: points for key, points in series.items() if key[0] in networks[i : i + PANELS]}
+            curves(folder / f"{kind}-{i // PANELS + 1}.svg", some, "rows", "nats per row", logarithmic=True)
+            parts.append(f"![curves]({kind}-{i // PANELS + 1}.svg)\n")
     parts.append(_seconds(done, names))
     return "\n".join(parts)
 
