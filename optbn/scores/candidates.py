@@ -71,17 +71,15 @@ class Candidates:
         if block.group or floor.shape[1] < self.n:
             wanted[:, : group.start] = False
             wanted[:, group.stop :] = False
-        if wanted.any():
-            whole = floor
-            if floor.shape[1] < self.n or self.constraints.needs.any():
-                whole = np.full(wanted.shape, -np.inf)
-                whole[:, group] = floor
-                # Not all subsets of a set are candidates then, so the floor says nothing about the others.
-                whole[:, self.constraints.needs > 0] = -np.inf
-            scores = self.score.block(sets, wanted, whole)[:, group]
+        scores = np.full(floor.shape, -np.inf)
+        used = np.flatnonzero(wanted.any(axis=1))
+        if len(used):
+            whole = np.full((len(used), self.n), -np.inf)
+            whole[:, group] = floor[used]
+            # With required parents not all subsets are candidates, so the floor says nothing about the others.
+            whole[:, self.constraints.needs > 0] = -np.inf
+            scores[used] = self.score.block(sets[used], wanted[used], whole)[:, group]
             self._check(sets, scores, floor, wanted[:, group], group.start)
-        else:
-            scores = np.full(floor.shape, -np.inf)
         if best is not None:
             np.maximum(scores, floor, out=best[block.first : block.last])
         rows, children = np.nonzero(scores > floor)

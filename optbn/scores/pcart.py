@@ -87,6 +87,8 @@ class BoundTrees:
         """See optbn.scores.protocol.BoundScore."""
         sets = np.ascontiguousarray(sets, dtype=np.int32)
         wanted = np.ascontiguousarray(wanted, dtype=np.bool_)
+        if not self._prior_falls_to(sets.shape[1]):
+            floor = None
         priors = self._priors(sets)
         boxes, splits = self._extent(sets)
         dense = (boxes <= MOST_DENSE_BOXES) & (splits <= MOST_SPLITS) & (self._bits[sets].sum(axis=1) <= 64)
@@ -103,6 +105,16 @@ class BoundTrees:
                 for lanes, work in plan.climb(self.columns, self.tables, wanted[i], float(priors.leaf_cost[i])):
                     out[i, lanes] = work[3][-1, : len(lanes)] + priors.constant[i]
         return out
+
+    def _prior_falls_to(self, size: int) -> bool:
+        """Whether sets of that size have at most the prior of smaller ones.
+
+        Only then does a tree that does not use all parents score less than on those it uses, which the bound relies on.
+        """
+        n = self.columns.data.n_variables
+        return not self.score.penalises_size or all(
+            math.comb(n - 1, smaller) <= math.comb(n - 1, size) for smaller in range(size)
+        )
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTree:
         """The optimal tree of one family."""
