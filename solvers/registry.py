@@ -19,6 +19,7 @@ SOLVERS: dict[str, str] = {
     "dp": "solvers.dp:SubsetDP",
     "greedy": "solvers.greedy:Greedy",
     "ilp": "solvers.ilp:Ilp",
+    "maxsat": "solvers.maxsat:MaxSat",
 }
 
 
