@@ -23,6 +23,7 @@ _EXPORTS: dict[str, str] = {
     "Schema": "optbn.data.schema",
     "read": "optbn.data.read",
     "learn": "optbn.learning.learn",
+    "read_classifier": "optbn.classifiers.saved",
     "compare": "optbn.evaluate.distances",
     "score": "optbn.scores.families",
     "score_families": "optbn.scores.families",

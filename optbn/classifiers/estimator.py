@@ -7,7 +7,7 @@ of pandas, polars or pyarrow, with texts, categories, numbers and missing values
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from optbn.classifiers.member import Member
-from optbn.classifiers.source import InMemory, OnDisk, Source
+from optbn.classifiers.source import InMemory, OnDisk, Source, tables
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Discretizer, checked_table
 from optbn.errors import UnsupportedError
@@ -28,6 +28,9 @@ _log = logging.getLogger("optbn.classifiers")
 
 SAMPLE = 100_000
 """Rows of a file from which cut points are found."""
+
+
+Unseen = dict[str, tuple[int, int, str]]
 
 
 class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -99,7 +102,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """float64[n, classes]: probabilities that sum to 1, the classes in the order of `classes_`."""
         check_is_fitted(self)
         table = checked_table(self, X, reset=False)
-        self._tell_unseen(table)
+        _tell(self._unseen(table))
         return self._posterior(table)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -112,6 +115,19 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
+    def predict_file(self, path: Any, **how: Any) -> Iterator[NDArray[np.float64]]:
+        """`predict_proba` for the rows of a file, in blocks, never held together; `how` as for `fit_file`."""
+        check_is_fitted(self)
+        unseen: Unseen = {}
+        rows = 0
+        for table in tables(path, self.members_[0].columns, how):
+            for name, (n, row, text) in self._unseen(table, rows).items():
+                before = unseen.get(name, (0, row, text))
+                unseen[name] = (before[0] + n, *before[1:])
+            rows += len(table[0])
+            yield self._posterior(table)
+        _tell(unseen)
+
     def _posterior(self, table: Table) -> NDArray[np.float64]:
         total = np.zeros((len(table[0]), len(self.classes_)))
         for member, weight in zip(self.members_, self.weights_, strict=True):
@@ -119,18 +135,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         answer: NDArray[np.float64] = total / total.sum(axis=1, keepdims=True)
         return answer
 
-    def _tell_unseen(self, table: Table) -> None:
-        """One line about levels that were not there at fitting; they are treated as missing values."""
-        found = []
+    def _unseen(self, table: Table, first_row: int = 0) -> Unseen:
+        """Per column how many values were not there at fitting, the row of the first one, and its text."""
+        found: Unseen = {}
         for column, values in zip(self.members_[0].columns, table, strict=True):
             rows = column.unseen(values, column.encode(values)) if column.levels is not None else ()
             if len(rows):
                 text = values.levels[values.data[rows[0]]] if values.levels else f"{values.data[rows[0]]:g}"
-                found.append((column.name, len(rows), rows[0] + 1, text))
-        if found:
-            shown = "; ".join(f"column {name!r} {n:,} (first {text!r}, row {row})" for name, n, row, text in found[:5])
-            more = f"; and {len(found) - 5} more columns" if len(found) > 5 else ""
-            _log.warning("values that were not seen in training are treated as missing: %s%s", shown, more)
+                found[column.name] = (len(rows), int(rows[0]) + first_row + 1, text)
+        return found
 
     @property
     def networks_(self) -> list[Any]:
@@ -194,6 +207,16 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _tell(unseen: Unseen) -> None:
+    """One line about levels that were not there at fitting; they are treated as missing values."""
+    if unseen:
+        shown = "; ".join(
+            f"column {name!r} {n:,} (first {text!r}, row {row})" for name, (n, row, text) in list(unseen.items())[:5]
+        )
+        more = f"; and {len(unseen) - 5} more columns" if len(unseen) > 5 else ""
+        _log.warning("values that were not seen in training are treated as missing: %s%s", shown, more)
 
 
 def _refuse_missing(y: NDArray[Any], name: str) -> None:

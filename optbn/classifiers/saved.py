@@ -90,8 +90,9 @@ def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier, whole or not at all."""
     from optbn.network.files import replacing
 
-    with replacing(path) as file:
-        file.write(to_json(classifier))
+    content = to_json(classifier)
+    with replacing(path) as partial:
+        Path(partial).write_bytes(content)
 
 
 def read_classifier(path: str | os.PathLike[str]) -> Any:

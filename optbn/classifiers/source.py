@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from optbn.classifiers.pairs import Batch
 from optbn.data.dataset import Categorical
 from optbn.data.discretise.table import Table, Values
-from optbn.data.discretise.transformer import Discretizer
+from optbn.data.discretise.transformer import Column, Discretizer
 from optbn.data.missing import Encoded
 from optbn.errors import DataError
 
@@ -154,6 +154,31 @@ class OnDisk:
                 yield discretizer.encode(table), y, np.ones(len(y))
 
         return one_pass
+
+
+def tables(path: Any, columns: Sequence[Column], how: Mapping[str, Any]) -> Iterator[list[Values]]:
+    """The named columns of a file in blocks of rows, in this order; other columns are not looked at."""
+    from optbn.data.encode import Encoder
+    from optbn.data.source import Options, open_source
+    from optbn.registry import unknown
+
+    source = open_source(path, Options(**how))
+    said: dict[str, Any] = {}
+    for column in columns:
+        if column.name not in source.names:
+            raise DataError(f"{source.where}: {unknown('column', column.name, source.names)}")
+        said[column.name] = "categorical" if column.levels is not None else "real"
+    first = 0
+    for batch in source.rows(list(said)):
+        for begin in range(0, batch.num_rows, ROWS):
+            encoder = Encoder(source.where, said, source.levels_given, source.tokens, first_row=first)
+            part = batch.slice(begin, ROWS)
+            encoder.add(part)
+            first += part.num_rows
+            found = {column.name: column for column in encoder.finish()}
+            yield [_values(found[name]) for name in said]
+    if not first:
+        raise DataError(f"{source.where}: there are no rows")
 
 
 def _values(column: Encoded) -> Values:

@@ -26,6 +26,8 @@ VERBS: tuple[str, ...] = (
     "solve",
     "verify",
     "fit",
+    "classify",
+    "predict",
     "convert",
     "query",
     "compare",

@@ -1,0 +1,127 @@
+"""`optbn classify`: a Bayesian network classifier from a file of any size."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from optbn.cli.fit import _setting, complete_smoother
+from optbn.cli.reading import DataArgument, DelimiterOption, EncodingOption, FormatOption, HeaderOption, SchemaOption
+
+
+def complete_model(start: str) -> list[str]:
+    """Names of classifiers for the shell."""
+    from optbn.classifiers import CLASSIFIERS
+
+    return [name for name in CLASSIFIERS if name.startswith(start)]
+
+
+def classify(
+    data: DataArgument,
+    target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", "-m", help="nb, tan, kdb, skdb, aode, kdf, eskdb or optimal.", autocompletion=complete_model
+        ),
+    ] = "eskdb",
+    output: Annotated[str, typer.Option("--output", "-o", help="A .json file for the model.")] = "model.json",
+    smoother: Annotated[
+        str | None, typer.Option("--smoother", help="For the probabilities.", autocompletion=complete_smoother)
+    ] = None,
+    discretizer: Annotated[
+        str | None, typer.Option("--discretizer", help="For numeric columns: mdlp, random_mdlp, equal_width, ...")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the model, NAME=VALUE, like k=3; may be repeated.")
+    ] = None,
+    folds: Annotated[
+        int, typer.Option("--folds", help="Also estimate its quality by so many folds, in memory (0: do not).", min=0)
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of whatever is random.", min=0)] = 0,
+    sample: Annotated[int, typer.Option("--sample", help="Rows to find cut points from.", min=1)] = 100_000,
+    schema: SchemaOption = None,
+    header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
+    format: FormatOption = None,
+    encoding: EncodingOption = "utf-8",
+) -> None:
+    """Learn a classifier; the file is read a few times and never held in memory.
+
+    Missing values are a level of their own. The model is JSON, for `optbn predict`.
+
+    Example: optbn classify train.csv --target income --model eskdb -o model.json
+    """
+    from pathlib import Path
+
+    from optbn.classifiers import load_classifier
+    from optbn.classifiers.saved import save_classifier
+    from optbn.errors import DataError
+
+    if not output.endswith(".json"):
+        raise DataError(f"{output}: the model is JSON, so name it .json")
+    if not Path(output).resolve().parent.is_dir():
+        raise DataError(f"{output}: its folder does not exist")
+    if data == "-":
+        raise DataError("the data are read several times, so they must be a file, not stdin")
+    settings: dict[str, Any] = dict(_setting(text) for text in setting or ())
+    if smoother is not None:
+        settings["smoother"] = smoother
+    if discretizer is not None:
+        settings["discretizer"] = discretizer
+    classifier = load_classifier(model, random_state=seed, **settings)
+    how = {"header": header, "delimiter": delimiter, "format": format, "encoding": encoding}
+    with _meter() as progress:
+        classifier.fit_file(data, target, schema=schema, sample_size=sample, progress=progress, **how)
+    save_classifier(classifier, output)
+    members = f", {len(classifier.members_)} members" if len(classifier.members_) > 1 else ""
+    classes = f"{len(classifier.classes_)} classes from {classifier.n_features_in_} attributes"
+    print(f"{output}: {model} for {target!r}, {classes}{members}")
+    if folds:
+        _evaluate(load_classifier(model, random_state=seed, **settings), data, target, schema, how, folds, seed)
+
+
+def _evaluate(classifier: Any, data: str, target: str, schema: Any, how: dict[str, Any], folds: int, seed: int) -> None:
+    """Losses by stratified folds."""
+    import numpy as np
+
+    import optbn
+    from optbn.data.dataset import Categorical
+    from optbn.evaluate.cross_validation import cross_validate, stratified_folds
+
+    whole = optbn.read(data, schema, missing="drop", **how)
+    domain = whole.domain(target)
+    assert isinstance(domain, Categorical)
+    y = np.array(domain.levels, dtype=object)[whole.column(target)]
+    X = whole.select([name for name in whole.names if name != target])
+    result = cross_validate(classifier, X, y, stratified_folds(y, folds, seed))
+    print(f"{folds}-fold cross-validation on {whole.n_rows:,} complete rows:")
+    for name, value in result.scores().items():
+        print(f"  {name:<18} {value:.4f}")
+
+
+class _meter:
+    """Rows read so far on stderr, when it takes long and that is a terminal."""
+
+    def __enter__(self) -> Any:
+        import sys
+        import time
+
+        self.told = False
+        if not sys.stderr.isatty():
+            return None
+        start = time.monotonic()
+
+        def show(rows: int) -> None:
+            if time.monotonic() - start > 2:
+                self.told = True
+                print(f"\r{rows:,} rows", end="", file=sys.stderr, flush=True)
+
+        return show
+
+    def __exit__(self, *_: object) -> None:
+        import sys
+
+        if self.told:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,59 @@
+"""`optbn predict`: what a classifier says about new rows."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated
+
+import typer
+
+from optbn.cli.reading import DelimiterOption, EncodingOption, FormatOption, HeaderOption
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="A .json file that `optbn classify` wrote.", metavar="MODEL")],
+    data: Annotated[str, typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file; - is csv from stdin.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="A .csv file; - is stdout.")] = "-",
+    header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
+    format: FormatOption = None,
+    encoding: EncodingOption = "utf-8",
+) -> None:
+    """Predict the class of every row: the most probable one, and the probabilities of all, as csv.
+
+    Columns are found by name; others may be there. Levels that were not there in training count as missing values.
+
+    Example: optbn predict model.json new.csv -o predictions.csv
+    """
+    import contextlib
+    import csv
+    import sys
+
+    from optbn.classifiers.saved import read_classifier
+
+    logging.getLogger("optbn.classifiers").addHandler(_warned())
+    classifier = read_classifier(model)
+    how = {"header": header, "delimiter": delimiter, "format": format, "encoding": encoding}
+    blocks = classifier.predict_file(data, **how)
+    block = next(blocks)  # what is wrong with the file is said before anything is written
+    classes = [str(c) for c in classifier.classes_]
+    with contextlib.ExitStack() as stack:
+        file = sys.stdout if output == "-" else stack.enter_context(open(output, "w", newline="", encoding="utf-8"))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([classifier.target_, *(f"P({name})" for name in classes)])
+        while block is not None:
+            best = block.argmax(axis=1)
+            for row, k in zip(block, best, strict=True):
+                writer.writerow([classes[k], *(f"{p:.6g}" for p in row)])
+            block = next(blocks, None)
+
+
+def _warned() -> object:
+    """A handler that shows a warning on stderr as one line."""
+    import sys
+
+    class Warned(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            print(f"optbn: warning: {record.getMessage()}", file=sys.stderr)
+
+    return Warned()
