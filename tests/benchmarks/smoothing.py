@@ -81,11 +81,11 @@ def hierarchical_figures() -> Iterator[Figure]:
             posterior(small)
 
     yield Figure(
-        "hierarchical, |X| = 8, |Y| = 8, n = 640", 10 * cpu_seconds(repeat), 2.0, 0.5, "ms", "published 500 ms"
+        "hierarchical, 8 levels in 8 contexts, n = 640", 10 * cpu_seconds(repeat), 2.0, 0.5, "ms", "published 500 ms"
     )
-    yield Figure("hierarchical, 100 domains, X' with 200 states", cpu_seconds(lambda: posterior(large)), 0.5, 0.1)
+    yield Figure("hierarchical, 100 domains, 200 joint states", cpu_seconds(lambda: posterior(large)), 0.5, 0.1)
     yield Figure(
-        "hierarchical, |X| = 8, |Y| = 8, n = 640, exact", 1000 * cpu_seconds(lambda: posterior(small, method="exact")),
+        "hierarchical, 8 levels in 8 contexts, n = 640, exact", 1000 * cpu_seconds(lambda: posterior(small, method="exact")),
         unit="ms",
     )  # fmt: skip
 
