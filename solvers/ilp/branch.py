@@ -130,6 +130,8 @@ class Branching:
         best: list[Ledger] = []
         most = -1.0
         for child, meets in self._questions(node):
+            if budget.exhausted():
+                break
             own = families.children == child
             cases = [node.case(node.alive & ~(own & out), node.bound) for out in (~meets, meets)]
             for case in cases:

@@ -11,20 +11,25 @@ import numpy as np
 
 from solvers.ilp.families import Families
 from solvers.ilp.ledger import Ledger, Stage
+from solvers.ilp.rows import Entries
+from solvers.protocol import Budget
 from solvers.solution import RowBound
 
 AGAIN = 3  # times a suffix is replayed on what it left
 
 
-def row_bound(ledger: Ledger) -> RowBound:
-    """Evidence for `ledger.bound`."""
+def row_bound(ledger: Ledger, seconds: float = float("inf")) -> RowBound | None:
+    """Evidence for `ledger.bound`; None when `seconds` were not enough to find it."""
     stages = ledger.stages
     everything = Families.of(ledger.table, np.arange(len(ledger.table)))
+    clock = Budget(wall=seconds)
     length = 1
     while True:
-        used = _replay(ledger, everything, stages[-length:] if length < len(stages) else stages)
+        used = _replay(ledger, everything, stages[-length:] if length < len(stages) else stages, clock)
         if used is not None:
             break
+        if clock.exhausted():
+            return None
         if length >= len(stages):
             raise AssertionError("the stages of the ledger do not add up to its bound")
         length *= 2
@@ -38,17 +43,22 @@ def row_bound(ledger: Ledger) -> RowBound:
     )
 
 
-def _replay(ledger: Ledger, everything: Families, stages: list[Stage]) -> list[Stage] | None:
+def _replay(ledger: Ledger, everything: Families, stages: list[Stage], clock: Budget) -> list[Stage] | None:
     """The stages that prove the ledger's bound, in the order to be applied, or None."""
     replayed = Ledger(ledger.table, ledger.rows, everything)
     if replayed.bound <= ledger.bound:
         return []
-    entries = [[row.entries(everything) for row, _ in stage.rows] for stage in stages]
+    kept_entries: dict[int, Entries] = {}
     used: list[Stage] = []
     for _ in range(AGAIN):
-        for stage, stage_entries in zip(stages, entries, strict=True):
+        for stage in stages:
+            if clock.exhausted():
+                return None
+            for row, _ in stage.rows:
+                if id(row) not in kept_entries:
+                    kept_entries[id(row)] = row.entries(everything)
             kept = len(replayed.stages)
-            replayed.settle(stage, stage_entries)
+            replayed.settle(stage, [kept_entries[id(row)] for row, _ in stage.rows])
             if len(replayed.stages) > kept:
                 used.append(stage)
             if replayed.bound <= ledger.bound:

@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.ilp.families import Families
 from solvers.ilp.kernels.local import CUT, lift, outside, project
-from solvers.ilp.rows import Pattern
+from solvers.ilp.rows import Pattern, traces_of
 from solvers.ilp.separate import Point
+from solvers.protocol import Budget
 
 LEVELS = ((4, 5), (6,), (8,))
 WORK = {3: 0.05, 4: 0.07, 5: 0.1, 6: 0.25, 7: 0.5, 8: 1.0, 9: 2.5, 10: 6.0}  # of one set, in milliseconds
@@ -34,11 +34,10 @@ REMEMBERED = 20
 def local_cut(
     point: Point,
     members: tuple[int, ...],
-    candidates: Families | None = None,
     least_weight: float = 0.01,
     least_violation: float = 0.01,
 ) -> Pattern | None:
-    """A violated facet on `members` (ascending), or None; lifted for the traces of `candidates` (all families)."""
+    """A violated facet on `members` (ascending), or None; lifted for the traces that some family has."""
     m = len(members)
     nodes = np.array(members, dtype=np.int64)
     weight = np.zeros((m, 1 << m))
@@ -48,12 +47,7 @@ def local_cut(
     state, rhs, _ = outside(weight, least_weight, least_violation, MOST_ROWS, MOST_PIVOTS, table)
     if state != CUT:
         return None
-    seen = np.zeros((m, 1 << m))
-    among = candidates or families
-    own = np.concatenate([np.arange(among.offsets[v], among.offsets[v + 1]) for v in members])
-    starts, parents = among.lists(own)
-    project(nodes, families.n, among.children[own], starts, parents, np.ones(len(own)), seen)
-    lift(table, rhs, seen > 0)
+    lift(table, rhs, traces_of(families, members) > 0)
     return Pattern(members, table, int(rhs))
 
 
@@ -69,12 +63,12 @@ class LocalCuts:
     sets: int = 0
     _fruitful: dict[tuple[int, ...], None] = field(default_factory=dict)
 
-    def round(self, point: Point) -> list[Pattern]:
+    def round(self, point: Point, budget: Budget) -> list[Pattern]:
         """Violated rows; climbs to larger sets while a level gives few."""
         cuts: list[Pattern] = []
         entered = self.level
         while True:
-            found = self._try_level(point, LEVELS[self.level])
+            found = self._try_level(point, LEVELS[self.level], budget)
             cuts += found
             if len(cuts) >= self.few or self.level == len(LEVELS) - 1:
                 break
@@ -83,7 +77,7 @@ class LocalCuts:
             self.level -= 1
         return cuts
 
-    def _try_level(self, point: Point, sizes: tuple[int, ...]) -> list[Pattern]:
+    def _try_level(self, point: Point, sizes: tuple[int, ...], budget: Budget) -> list[Pattern]:
         weight = point.arcs
         both = weight + weight.T
         doubtful = ((weight > 1e-6) & (weight.T > 1e-6)) | ((both > 1e-6) & (both < 1 - 1e-6))
@@ -107,7 +101,7 @@ class LocalCuts:
             if cut is not None:
                 self._fruitful[members] = None
                 cuts.append(cut)
-            if len(cuts) >= self.most or spent > self.work:
+            if len(cuts) >= self.most or spent > self.work or budget.exhausted():
                 break
         return cuts
 

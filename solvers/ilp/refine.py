@@ -78,7 +78,7 @@ def refine(
         better |= polish(ledger, index, point, rng)
         base = np.maximum(0.0, np.rint(kept + residual.duals))
         new: list[Row] = list(violated_clusters(point, rng))
-        new += local.round(point) if not new else []
+        new += local.round(point, budget) if not new else []
         ledger.check_rows(new)
         rows += new
         entries += [row.entries(ledger.families) for row in new]

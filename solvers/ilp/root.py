@@ -83,7 +83,7 @@ class Root:
                 if self._end_game():
                     break
             level = self.local.level
-            rows = self._separate(point)
+            rows = self._separate(point, budget)
             if self.local.level != level:
                 bounds = []
             bounds.append(ledger.bound)
@@ -129,12 +129,12 @@ class Root:
         lp.add_columns(missing[rank < NEW_COLUMNS])
         return float(least.astype(np.float64).sum())
 
-    def _separate(self, point: Point) -> list[tuple[Row, Entries]]:
+    def _separate(self, point: Point, budget: Budget) -> list[tuple[Row, Entries]]:
         """The rows to add this round."""
         clusters = violated_clusters(point, self.rng)
         found: list[tuple[Row, float]] = list(clusters.items())
         if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 30:
-            found += [(row, 0.0) for row in self.local.round(point)]
+            found += [(row, 0.0) for row in self.local.round(point, budget)]
         rows = select_rows(point, [row for row, _ in found], self.settings.most_rows, self.settings.most_parallel)
         self.ledger.check_rows([row for row, _ in rows])
         self.clusters_added += sum(isinstance(row, Cluster) for row, _ in rows)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.ilp.kernels.families import cluster_entries, pattern_entries
+from solvers.ilp.kernels.local import project
 from solvers.solution import ClusterRow, SubsetRow
 
 if TYPE_CHECKING:
@@ -64,13 +65,24 @@ class Pattern:
 
     def evidence(self, families: Families, multiplier: int) -> SubsetRow:
         """The row as the checker reads it, with the patterns that some family has."""
-        index, value = self.entries(families)
-        where = {v: j for j, v in enumerate(self.members)}
-        listed: dict[tuple[int, tuple[int, ...]], int] = {}
-        for f, a in zip(index.tolist(), value.tolist(), strict=True):
-            parents = families.parents[families.starts[f] : families.starts[f + 1]].tolist()
-            listed[int(families.children[f]), tuple(u for u in parents if u in where)] = a
-        return SubsetRow(self.members, tuple((v, p, a) for (v, p), a in sorted(listed.items())), self.rhs, multiplier)
+        traces = traces_of(families, self.members)
+        traces[:, 0] = 1
+        coefficients = [
+            (v, tuple(u for k, u in enumerate(self.members) if pattern >> k & 1), int(self.table[j, pattern]))
+            for j, v in enumerate(self.members)
+            for pattern in np.flatnonzero((traces[j] > 0) & (self.table[j] > 0)).tolist()
+        ]
+        return SubsetRow(self.members, tuple(sorted(coefficients)), self.rhs, multiplier)
 
 
 Row = Cluster | Pattern
+
+
+def traces_of(families: Families, members: tuple[int, ...]) -> NDArray[np.float64]:
+    """float64[m, 2^m]: how many families of each member have each trace in `members` (the empty one is not counted)."""
+    own = np.concatenate([np.arange(families.offsets[v], families.offsets[v + 1]) for v in members])
+    starts, parents = families.lists(own)
+    counts = np.zeros((len(members), 1 << len(members)))
+    nodes = np.array(members, dtype=np.int64)
+    project(nodes, families.n, families.children[own], starts, parents, np.ones(len(own)), counts)
+    return counts

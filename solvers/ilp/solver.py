@@ -37,6 +37,8 @@ from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.solution import Evidence, Exhausted, Solution, Status
 from solvers.table import ScoreTable, mask_members
 
+LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound; else it is only claimed
+
 
 @dataclass(frozen=True)
 class Ilp:
@@ -175,11 +177,11 @@ class _Solve:
     def _solution(self) -> Solution:
         table, ledger = self.table, self.ledger
         bound = max(ledger.score, min(self.bound, ledger.bound))
-        evidence: Evidence
-        if self.method is not None and bound < ledger.bound:
-            evidence = self.method
-        else:
-            bound, evidence = ledger.bound, row_bound(ledger)
+        evidence: Evidence | None = self.method
+        if self.method is None or bound == ledger.bound:
+            bound = ledger.bound
+            patience = math.inf if ledger.closed else LAST_SECONDS
+            evidence = row_bound(ledger, patience) or Exhausted("relaxation in exact integers")
         return Solution(
             status=Status.OPTIMAL if bound == ledger.score else Status.FEASIBLE,
             choice=tuple(ledger.rows.tolist()),

@@ -86,7 +86,7 @@ def solve_tree(
     seed: int = 0,
 ) -> TreeResult:
     """Run SCIP until done or out of budget. `report(bound in units, nodes)` is called when its bound improves."""
-    run = _Run(ledger, relaxation, index, rng, settings, report, seed)
+    run = _Run(ledger, relaxation, index, rng, settings, report, seed, budget)
     thread = threading.Thread(target=run.optimize, daemon=True)
     thread.start()
     try:
@@ -114,6 +114,7 @@ class _Run:
     settings: TreeSettings
     report: Callable[[int, int], None]
     seed: int
+    budget: Budget
     error: BaseException | None = None
     interrupted: bool = False
     model: Model = field(init=False)
@@ -278,7 +279,7 @@ class _Acyclic(Conshdlr):
         clusters = violated_clusters(point, run.rng, most_seeds=150 if deep else 400)
         rows: list[Row] = list(clusters)
         if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 20:
-            rows += (self.local_in_tree if deep else self.local).round(point)
+            rows += (self.local_in_tree if deep else self.local).round(point, run.budget)
         chosen = select_rows(point, rows, run.settings.most_rows, run.settings.most_parallel)
         run.ledger.check_rows([row for row, _ in chosen])
         for row, entries in chosen:

@@ -15,6 +15,7 @@ from solvers.ilp.polish import least_out_order
 from solvers.ilp.root import select_rows
 from solvers.ilp.rows import Cluster, Pattern
 from solvers.ilp.separate import Point, violated_clusters
+from solvers.protocol import Budget
 from tests.naive import ilp as naive
 from tests.naive.solvers import random_table
 
@@ -152,7 +153,7 @@ def test_a_round_of_local_cuts_gives_valid_violated_rows():
     for _ in range(15):
         families = families_of(rng, 7, rows=15)
         point = random_point(rng, families, 3)
-        rows = LocalCuts(rng, work=20.0).round(point)
+        rows = LocalCuts(rng, work=20.0).round(point, Budget())
         for row in rows:
             assert sum(point.dense[f] * a for f, a in zip(*row.entries(families), strict=True)) > row.rhs
             if len(row.members) <= 4:

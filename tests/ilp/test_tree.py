@@ -78,7 +78,7 @@ def test_presolve_does_not_cut_off_solutions_behind_the_locks(monkeypatch):
 
 def test_symmetry_handling_and_threads_are_off():
     ledger, lp, index = bare(random_table(np.random.default_rng(0), 4))
-    run = _Run(ledger, lp, index, np.random.default_rng(0), TreeSettings(), lambda *_: None, 0)
+    run = _Run(ledger, lp, index, np.random.default_rng(0), TreeSettings(), lambda *_: None, 0, Budget())
     assert run.model.getParam("misc/usesymmetry") == 0
     assert run.model.getParam("parallel/maxnthreads") == 1
 
