@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -228,6 +230,34 @@ def test_rows_as_a_proof(tmp_path):
         write_rows(table, path, solution.choice, RowBound(((wrong,),)))
         with pytest.raises(CheckFailed):
             check_both(table, path)
+
+
+def test_the_worked_example(tmp_path):
+    """The proof in solvers/proofs/README.md is one."""
+    import solvers.proofs
+
+    table = ScoreTable.from_dict(
+        {
+            "a": {(): -9, ("c", "d"): -1, ("b",): -8},
+            "b": {(): -9, ("c", "d"): -5, ("d", "e"): -6},
+            "c": {(): -9, ("b",): -1, ("a",): -4},
+            "d": {(): -9, ("b", "e"): -2, ("a", "e"): -8},
+            "e": {(): -9, ("a",): -4, ("d",): -1},
+        }
+    )
+    readme = (Path(solvers.proofs.__file__).parent / "README.md").read_text()
+    listing = [line for line in readme.split("one point of\n", 1)[1].splitlines() if line.startswith("    ")]
+    words = [word for line in listing for word in re.split(r"[A-Z]{4}", line)[0].split()]
+    assert table.exponent == 45
+    stream = [int(word.removesuffix("u")) << (45 if word.endswith("u") else 0) for word in words]
+    assert len(stream) == 23
+    solution = ClusterSearch().solve(table)
+    assert solution.score == -18
+    path = tmp_path / "t.proof"
+    with ProofWriter(table, path) as writer:
+        writer.append(np.array(stream, dtype=np.int64))
+        writer.finish(solution.choice, 3)
+    assert check_both(table, path) == (optimum_by_subsets(table), solution.choice)
 
 
 def test_an_unfinished_proof_leaves_nothing(tmp_path):

@@ -1,0 +1,47 @@
+"""MaxSAT beyond what every solver promises: bounds when it is stopped, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers import Budget, Status
+from solvers.cp.solver import ClusterSearch
+from solvers.errors import SolverError
+from solvers.maxsat import MaxSat, encode
+from tests.naive.solvers import optimum_by_subsets, random_table
+
+
+def test_bounds_hold_whenever_it_is_stopped():
+    """A clock that jumps: however many looks it gets, bound >= optimum >= score."""
+    table = random_table(np.random.default_rng(1), 13, "dense", most=4, rows=30)
+    best = ClusterSearch().solve(table).score
+    stopped = 0
+    for looks in (10, 25, 50):
+        ticks = iter(range(10**9))
+        seen = []
+        budget = Budget(wall=looks, clock=lambda ticks=ticks: next(ticks))
+        solution = MaxSat().solve(table, budget, progress=seen.append)
+        assert solution.bound >= best >= solution.score
+        assert all(report.bound >= best >= report.score for report in seen)
+        stopped += solution.status is Status.FEASIBLE
+    assert stopped
+
+
+def test_the_formula_alone():
+    """Without what the ascent adds, the formula's optimum is the table's."""
+    from pysat.examples.rc2 import RC2Stratified
+
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        table = random_table(rng, 5, "plain", rows=8)
+        formula, families = encode(table, np.arange(len(table)), [])
+        model = RC2Stratified(formula, adapt=True, minz=True).compute()
+        rows = [families[literal] for literal in model if literal in families]
+        assert table.total_units(rows) == optimum_by_subsets(table)
+
+
+def test_too_many_variables():
+    table = random_table(np.random.default_rng(3), 101, "plain", rows=2)
+    with pytest.raises(SolverError, match="at most 100 variables, not 101; use cp or ilp"):
+        MaxSat().solve(table)
