@@ -36,6 +36,9 @@ MOST_BOXES = 1 << 22
 MOST_SPLITS = 1 << 27
 """A set with more boxes than the first goes to the sparse lattice; one that has more than the others there is refused.
 Splits take 8 bytes each, boxes about 200: a gigabyte either way."""
+SECONDS_PER_SPLIT = 2.5e-7
+MOST_DECLARED = 900
+"""Levels that the parents of a family may declare together: the structure prior's recursion is as deep."""
 WORK_BYTES = 1 << 28
 """Dense lattices run fewer responses at a time rather than take more memory than this for them."""
 
@@ -52,8 +55,8 @@ class PCART(LeafPrior):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.max_splits <= 20:
-            raise UnsupportedError(f"max-splits is {self.max_splits}; it must be between 0 and 20")
+        if not 0 <= self.max_splits <= 12:
+            raise UnsupportedError(f"max-splits is {self.max_splits}; it must be between 0 and 12")
 
     def bind(self, data: Dataset) -> BoundTrees:
         return BoundTrees(self, Columns(data, self.max_splits))
@@ -89,6 +92,7 @@ class BoundTrees:
         wanted = np.ascontiguousarray(wanted, dtype=np.bool_)
         if not self._prior_falls_to(sets.shape[1]):
             floor = None
+        self._refuse_hopeless(sets[wanted.any(axis=1)])
         priors = self._priors(sets)
         boxes, splits = self._extent(sets)
         dense = (boxes <= MOST_DENSE_BOXES) & (splits <= MOST_SPLITS) & (self._bits[sets].sum(axis=1) <= 64)
@@ -121,6 +125,7 @@ class BoundTrees:
         parents = tuple(sorted(parents))
         sets = np.array([parents], np.int32).reshape(1, -1)
         wanted = np.arange(self.columns.data.n_variables)[None, :] == child
+        self._refuse_hopeless(sets)
         priors = self._priors(sets)
         boxes, splits = self._extent(sets)
         cost = float(priors.leaf_cost[0])
@@ -206,7 +211,6 @@ class BoundTrees:
         from optbn.scores.kernels.sparse import sparse_plan
 
         predictors = self.columns.predictors
-        self._refuse_hopeless(members)
         sites = Sites.of(self.columns, members)
         if not (self.columns.responses.levels[wanted] > 0).all():
             leaf_rows = 1
@@ -225,12 +229,22 @@ class BoundTrees:
         real = predictors.kinds[members] == REAL
         return SparsePlan.of(sites, names, rows, site, offset, left, right, real, leaf_rows)
 
-    def _refuse_hopeless(self, members: NDArray[np.int32]) -> None:
-        """Raise for a single column whose subsets of levels alone are too many."""
-        predictors = self.columns.predictors
-        for v in members:
+    def _refuse_hopeless(self, sets: NDArray[np.int32]) -> None:
+        """Raise for a column whose levels alone are too many, before anything is computed for its size."""
+        predictors, shapes = self.columns.predictors, self.columns.shapes
+        for v in np.unique(sets):
             if count_splits(int(predictors.kinds[v]), int(predictors.sizes[v])) > MOST_SPLITS:
                 raise self._too_large(np.array([v]), "its sets of levels can be split in too many ways")
+        declared = np.array([size for _, size in shapes], np.int64)
+        total = declared[sets].sum(axis=1)
+        if total.max(initial=0) > MOST_DECLARED:
+            members = sets[int(np.argmax(total))]
+            v = int(members[np.argmax(declared[members])])
+            raise LimitError(
+                f"column {self.columns.data.names[v]!r} declares {declared[v]} levels; the parents of a family may "
+                f"declare {MOST_DECLARED} together: merge levels, or let it have no children "
+                f"(--leaves {self.columns.data.names[v]})"
+            )
 
     def _too_large(self, members: NDArray[np.int32], why: str) -> LimitError:
         """The refusal of a predictor set, naming its worst column."""
@@ -240,10 +254,11 @@ class BoundTrees:
         given = "" if len(members) == 1 else f" with {', '.join(repr(data.names[u]) for u in members if u != v)}"
         size = int(predictors.sizes[v])
         what = "finest cells (2^max-splits)" if predictors.kinds[v] == REAL else "levels in the data"
-        remedy = "lower --max-splits" if predictors.kinds[v] == REAL else "merge levels, or declare it ordered"
+        remedy = "lower --max-splits" if predictors.kinds[v] == REAL else "merge levels, declare it ordered"
         return LimitError(
             f"column {data.names[v]!r} has {size} {what}; trees over it{given} would need up to "
-            f"{_human(8 * splits)}bytes and {_human(splits * 1e-8)}seconds ({why}): {remedy}, or forbid it as a parent"
+            f"{_human(8 * splits)}bytes and {_human(splits * SECONDS_PER_SPLIT)}seconds ({why}): {remedy}, or let it have no children "
+            f"(--leaves {data.names[v]})"
         )
 
     @cached_property

@@ -209,13 +209,25 @@ def test_forty_levels_are_refused_by_name():
     levels = tuple(f"l{i}" for i in range(40))
     data = Dataset(("zip", "y"), (Categorical(levels), Categorical(("0", "1"))), (wide, (wide % 2).astype(np.uint8)))
     bound = PCART().bind(data)
-    with pytest.raises(LimitError, match=r"'zip' has 40 levels.*forbid it as a parent"):
+    with pytest.raises(LimitError, match=r"'zip' has 40 levels.*--leaves zip"):
         score(bound, 2, 1, (0,))
     assert math.isfinite(score(bound, 2, 0, (1,)))  # as a response it is fine
     few = data.take(np.flatnonzero(wide < 6))  # what counts is the levels that occur
     assert math.isfinite(score(PCART().bind(few), 2, 1, (0,)))
     ordered = Dataset(data.names, (Categorical(levels, ordered=True), data.domains[1]), data.columns)
     assert math.isfinite(score(PCART().bind(ordered), 2, 1, (0,)))
+    many = tuple(map(str, range(5000)))
+    declared = Dataset(
+        data.names, (Categorical(many, ordered=True), data.domains[1]), (wide.astype(np.uint16), data.columns[1])
+    )
+    with pytest.raises(LimitError, match=r"'zip' declares 5000 levels"):
+        score(PCART().bind(declared), 2, 1, (0,))
+    names = tuple(map(str, range(400)))
+    every = Dataset(
+        data.names, (Categorical(names), data.domains[1]), (np.arange(400).astype(np.uint16), data.columns[1])
+    )
+    with pytest.raises(LimitError, match=r"'zip' has 400 levels"):
+        score(PCART().bind(every), 2, 1, (0,))
 
 
 def test_too_many_boxes_are_refused(monkeypatch):
@@ -238,7 +250,7 @@ def test_little_data():
         PCART().bind(data.take(slice(0, 0)))
 
 
-@pytest.mark.parametrize("wrong", [{"alpha": 0.0}, {"nu": -1.0}, {"mean": math.nan}, {"max_splits": 21}])
+@pytest.mark.parametrize("wrong", [{"alpha": 0.0}, {"nu": -1.0}, {"mean": math.nan}, {"max_splits": 13}])
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(UnsupportedError, match=next(iter(wrong)).replace("_", "-")):
         PCART(**wrong)

@@ -2,11 +2,12 @@
 
 A box is found when a box it is a side of is split; it is named by its smallest form (levels no row of it has are left
 out), so boxes with the same rows are one. The sites of a box are an intersection of bit sets, one per cell of each
-predictor; the levels each cell's sites have give the names of all sides of all its splits by or-ing them up. Cost per
-box: sites / 64 words per level, and one look-up in a hash table per side. Names are `part` per predictor as in
-`lattice`, compared as tuples: nothing has to fit into 64 bits but the levels of one column.
+predictor; the names of its sides are joins of the names of its sites, built up over subsets of levels. Cost per box:
+sites / 64 words per level; per split two joins and two look-ups in a hash table.
 
-Boxes come out in the order they are found; `pcart` sorts them bottom-up. Twin: `lattice`, and tests/naive/pcart.py.
+A name has a word per predictor: the mask of levels (categorical), lowest and highest level (ordinal), the part (real).
+Words are compared one by one: nothing has to fit into 64 bits but the levels of one unordered column. Boxes come out in
+the order they are found, with their parts as in `lattice`; trees/large.py sorts them bottom-up. Twin: `lattice`.
 """
 
 from __future__ import annotations
@@ -14,21 +15,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL
-from optbn.scores.kernels.lattice import interval_end
-
-EMPTY = -2
+from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 
 
 @njit(cache=True, nogil=True)
 def sparse_plan(kinds, sizes, parts, coordinates, site_rows, leaf_rows, most_boxes, most_splits):
-    """(names int64[boxes, k], rows, site int64[boxes], offset int64[boxes + 1], left, right uint32[splits]).
+    """(parts int64[boxes, k], rows, site int64[boxes], offset int64[boxes + 1], left, right uint32[splits]).
 
     kinds, sizes, parts   int64[k], of the members; coordinates int32[n_sites, k], site_rows int32[n_sites], not empty
     site      the box's site where it has one only, else -1
     left, right   numbers of boxes plus 1; 0 is the box without rows. A box of at most leaf_rows rows lists one split,
                   to add its contents up from.
-    Too many boxes or splits: names is empty and rows holds how many there were when it stopped.
+    Too many boxes or splits: everything is empty.
     """
     n_sites, k = coordinates.shape
     words = (n_sites + 63) // 64
@@ -39,55 +37,48 @@ def sparse_plan(kinds, sizes, parts, coordinates, site_rows, leaf_rows, most_box
     for s in range(n_sites):
         for j in range(k):
             member[base[j] + coordinates[s, j], s >> 6] |= np.uint64(1) << np.uint64(s & 63)
+    widest = sizes.max()
 
     capacity = 1024
     names = np.empty((capacity, k), np.int64)
-    rows = np.zeros(capacity, np.int64)
-    site = np.full(capacity, -1, np.int64)
+    rows = np.empty(capacity, np.int64)
+    site = np.empty(capacity, np.int64)
     offset = np.zeros(capacity + 1, np.int64)
-    heads = np.full(4 * capacity, -1, np.int64)
+    heads = np.full(4 * capacity, -1, np.int32)
     left = np.empty(4 * capacity, np.uint32)
     right = np.empty(4 * capacity, np.uint32)
-    n_splits = 0
-
-    everything = np.empty((1, 2, k), np.int64)
-    none_yet(everything[0], kinds)
-    for s in range(n_sites):
-        widen(everything[0], kinds, coordinates[s])
-    name = np.empty(k, np.int64)
+    n_boxes, n_splits = 1, 0
     for j in range(k):
-        name[j] = parts[j] - 1
-    name_side(everything[0], kinds, name, names[0])
-    n_boxes = 1
-    insert(heads, names, 0, k)
+        names[0, j] = parts[j] - 1 if kinds[j] == REAL else name_of_site(kinds[j], coordinates[0, j], 0)
+    for s in range(1, n_sites):
+        for j in range(k):
+            names[0, j] = joined(kinds[j], names[0, j], name_of_site(kinds[j], coordinates[s, j], names[0, j]))
+    insert(heads, names, 0)
 
     inside = np.empty(words, np.uint64)
     any_of = np.empty(words, np.uint64)
     here = np.empty(n_sites, np.int64)
-    widest = 1
-    for j in range(k):
-        widest = max(widest, sizes[j])
-    seen = np.empty((widest, 2, k), np.int64)
-    cells = np.empty(widest, np.int64)
-    number = np.empty(widest, np.int64)
-    one_side = np.empty((2, k), np.int64)
-    other_side = np.empty((2, k), np.int64)
-    unions = np.empty((1, 2, k), np.int64)
+    seen = np.empty((widest + 1, k), np.int64)
+    occurs = np.empty(widest + 1, np.bool_)
     current = 0
     while current < n_boxes:
-        box = names[current].copy()
         for w in range(words):
             inside[w] = ~np.uint64(0)
+        finest = True
         for j in range(k):
+            lowest, highest = first_cell(kinds[j], sizes[j], names[current, j]), 0
             for w in range(words):
                 any_of[w] = 0
-            for c in range(sizes[j]):
-                if part_holds(kinds[j], parts[j], box[j], c):
+            for c in range(lowest, sizes[j]):
+                if holds(kinds[j], sizes[j], names[current, j], c):
+                    highest = c
                     for w in range(words):
                         any_of[w] |= member[base[j] + c, w]
             for w in range(words):
                 inside[w] &= any_of[w]
+            finest = finest and lowest == highest
         n_here = 0
+        rows[current] = 0
         for w in range(words):
             bits = inside[w]
             s = w << 6
@@ -98,211 +89,199 @@ def sparse_plan(kinds, sizes, parts, coordinates, site_rows, leaf_rows, most_box
                     n_here += 1
                 bits >>= np.uint64(1)
                 s += 1
-        site[current] = -1
-        finest = True
-        for j in range(k):
-            finest = finest and not splittable(kinds[j], parts[j], box[j])
-        if finest:
-            site[current] = here[0]
-
+        site[current] = here[0] if finest else -1
         whole = rows[current] <= leaf_rows
+
         for j in range(k):
-            if finest or (whole and n_splits > offset[current]) or not splittable(kinds[j], parts[j], box[j]):
+            if finest or (whole and n_splits > offset[current]):
+                break
+            # the cells of the box in predictor j that are told apart, numbered; their joint names are `seen`
+            lowest = first_cell(kinds[j], sizes[j], names[current, j])
+            half = 2 * names[current, j] - parts[j]
+            if kinds[j] == REAL and half < 0:
                 continue
-            if kinds[j] == CATEGORICAL or kinds[j] == ORDINAL:
-                n_cells = 0
-                for c in range(sizes[j]):
-                    number[c] = -1
-                    if part_holds(kinds[j], parts[j], box[j], c):
-                        number[c] = n_cells
-                        cells[n_cells] = c
-                        none_yet(seen[n_cells], kinds)
-                        n_cells += 1
-                for i in range(n_here):
-                    widen(seen[number[coordinates[here[i], j]]], kinds, coordinates[here[i]])
+            for c in range(widest + 1):
+                occurs[c] = False
+            for i in range(n_here):
+                c = coordinates[here[i], j]
+                if kinds[j] == CATEGORICAL:
+                    c = bits_below(names[current, j], c)
+                elif kinds[j] == ORDINAL:
+                    c -= lowest
+                else:
+                    c = 1 if holds(REAL, sizes[j], half, c) else 0
+                for t in range(k):
+                    name = name_of_site(kinds[t], coordinates[here[i], t], names[current, t])
+                    seen[c, t] = joined(kinds[t], seen[c, t], name) if occurs[c] else name
+                occurs[c] = True
+            n_cells = 0
+            for c in range(widest + 1):
+                if occurs[c]:
+                    n_cells = c + 1
+            if kinds[j] == REAL:
+                n_cells = 2
+                for side in range(2):
+                    seen[side, j] = half - 1 + side
+            if n_cells < 2:
+                continue
+            ways = n_cells - 1
+            unions = seen
             if kinds[j] == CATEGORICAL:
-                subsets = 1 << n_cells
-                if subsets > len(unions):
-                    unions = np.empty((subsets, 2, k), np.int64)
-                for a in range(1, subsets):
+                ways = (1 << (n_cells - 1)) - 1
+                unions = np.empty((1 << n_cells, k), np.int64)
+                for a in range(1, 1 << n_cells):
                     low = 0
                     while not (a >> low) & 1:
                         low += 1
-                    unions[a] = seen[low]
-                    if a & (a - 1):
-                        join(unions[a], unions[a & (a - 1)], kinds)
-                ways = subsets // 2 - 1
+                    rest = a & (a - 1)
+                    for t in range(k):
+                        unions[a, t] = joined(kinds[t], seen[low, t], unions[rest, t]) if rest else seen[low, t]
             elif kinds[j] == ORDINAL:
-                ways = n_cells - 1
-            else:
-                ways = 1
+                unions = np.empty((2 * n_cells, k), np.int64)  # of the lowest c + 1 cells; from cell c on
+                for t in range(k):
+                    unions[0, t] = seen[0, t]
+                    unions[2 * n_cells - 1, t] = seen[n_cells - 1, t]
+                    for c in range(1, n_cells):
+                        u, d = unions[c - 1, t], n_cells - 1 - c
+                        unions[c, t] = joined(kinds[t], u, seen[c, t]) if occurs[c] else u
+                        u = unions[n_cells + d + 1, t]
+                        unions[n_cells + d, t] = joined(kinds[t], u, seen[d, t]) if occurs[d] else u
             if whole:
                 ways = 1
             for way in range(ways):
-                # the side `one` stays with the lowest level; `keep` and `leave` name the sides within predictor j
-                keep, leave = box[j], box[j]
-                if kinds[j] == CATEGORICAL:
-                    away = subsets - 2 - 2 * way
-                    one_side[:] = unions[subsets - 1 - away]
-                    other_side[:] = unions[away]
+                one, other = 0, 1
+                if kinds[j] == CATEGORICAL:  # the lowest level stays left
+                    other = (1 << n_cells) - 2 - 2 * way
+                    one = (1 << n_cells) - 1 - other
                 elif kinds[j] == ORDINAL:
-                    none_yet(one_side, kinds)
-                    none_yet(other_side, kinds)
-                    for c in range(n_cells):
-                        join(one_side if c <= way else other_side, seen[c], kinds)
-                else:
-                    keep, leave = 2 * box[j] - parts[j] - 1, 2 * box[j] - parts[j]
-                    none_yet(one_side, kinds)
-                    none_yet(other_side, kinds)
-                    for i in range(n_here):
-                        if part_holds(kinds[j], parts[j], keep, coordinates[here[i], j]):
-                            widen(one_side, kinds, coordinates[here[i]])
-                        else:
-                            widen(other_side, kinds, coordinates[here[i]])
+                    one, other = way, n_cells + way + 1
                 if n_splits == len(left):
                     left, right = longer(left), longer(right)
-                for side in range(2):
-                    if n_boxes == capacity:
-                        capacity *= 2
-                        grown = np.empty((capacity, k), np.int64)
-                        grown[:n_boxes] = names
-                        names = grown
-                        rows, site, offset = longer(rows), longer(site), longer(offset)
-                        rows[n_boxes:] = 0
-                        heads = np.full(4 * capacity, -1, np.int64)
-                        for b in range(n_boxes):
-                            insert(heads, names, b, k)
-                    support = one_side if side == 0 else other_side
-                    if support[0, 0] == EMPTY:
-                        found = 0
-                    else:
-                        name[:] = box
-                        name[j] = keep if side == 0 else leave
-                        name_side(support, kinds, name, names[n_boxes])
-                        found = find(heads, names, n_boxes, k) + 1
-                        if found == 0:
-                            insert(heads, names, n_boxes, k)
-                            n_boxes += 1
-                            found = n_boxes
-                    if side == 0:
-                        left[n_splits] = found
-                    else:
-                        right[n_splits] = found
+                if n_boxes + 2 > capacity:
+                    capacity *= 2
+                    grown = np.empty((capacity, k), np.int64)
+                    grown[:n_boxes] = names[:n_boxes]
+                    names = grown
+                    rows, site, offset = longer(rows), longer(site), longer(offset)
+                    heads = np.full(4 * capacity, -1, np.int32)
+                    for b in range(n_boxes):
+                        insert(heads, names, b)
+                left[n_splits] = right[n_splits] = 0
+                if kinds[j] != REAL or occurs[0]:
+                    n_boxes = found(heads, names, n_boxes, unions, one, left, n_splits)
+                if kinds[j] != REAL or occurs[1]:
+                    n_boxes = found(heads, names, n_boxes, unions, other, right, n_splits)
                 n_splits += 1
-                if n_boxes > most_boxes or n_splits > most_splits:
-                    return names[:0], np.array([n_boxes]), site[:0], offset[:1], left[:0], right[:0]
+            if n_boxes > most_boxes or n_splits > most_splits:
+                return names[:0], rows[:0], site[:0], offset[:1], left[:0], right[:0]
         current += 1
         offset[current] = n_splits
+    for b in range(n_boxes):
+        for j in range(k):
+            if kinds[j] == CATEGORICAL:
+                names[b, j] -= 1
+            elif kinds[j] == ORDINAL:
+                lo, hi = names[b, j] >> 32, names[b, j] & 0xFFFFFFFF
+                names[b, j] = hi * (hi + 1) // 2 + hi - lo
     return names[:n_boxes], rows[:n_boxes], site[:n_boxes], offset[: n_boxes + 1], left[:n_splits], right[:n_splits]
 
 
 @njit(cache=True, nogil=True)
-def none_yet(support, kinds):
-    """The levels that no rows have: support[0, j] a bit mask (categorical) or the least, support[1, j] the largest."""
-    for j in range(len(kinds)):
-        support[0, j] = EMPTY
-        support[1, j] = EMPTY
+def name_of_site(kind, cell, part):
+    """A predictor's word in the name of one site; a real part stays what it is in the box."""
+    if kind == CATEGORICAL:
+        return np.int64(1) << np.int64(cell)
+    if kind == ORDINAL:
+        return (np.int64(cell) << 32) | np.int64(cell)
+    return np.int64(part)
 
 
 @njit(cache=True, nogil=True)
-def widen(support, kinds, at):
-    """Let a support hold one more site."""
-    for j in range(len(kinds)):
-        c = at[j]
-        if kinds[j] == CATEGORICAL:
-            seen = np.int64(0) if support[0, j] == EMPTY else support[0, j]
-            support[0, j] = seen | (np.int64(1) << c)
-            support[1, j] = support[0, j]
-        else:
-            support[0, j] = c if support[0, j] == EMPTY else min(support[0, j], c)
-            support[1, j] = max(support[1, j], c)
+def joined(kind, a, b):
+    """A predictor's word in the name of the smallest box that holds two others."""
+    if kind == CATEGORICAL:
+        return a | b
+    if kind == ORDINAL:
+        return (min(a >> 32, b >> 32) << 32) | max(a & 0xFFFFFFFF, b & 0xFFFFFFFF)
+    return a
 
 
 @njit(cache=True, nogil=True)
-def join(support, other, kinds):
-    """Let a support hold all of another."""
-    if other[0, 0] == EMPTY:
-        return
-    if support[0, 0] == EMPTY:
-        support[:] = other
-        return
-    for j in range(len(kinds)):
-        if kinds[j] == CATEGORICAL:
-            support[0, j] |= other[0, j]
-            support[1, j] = support[0, j]
-        else:
-            support[0, j] = min(support[0, j], other[0, j])
-            support[1, j] = max(support[1, j], other[1, j])
+def first_cell(kind, size, word):
+    """The lowest cell of a part."""
+    if kind == CATEGORICAL:
+        c = 0
+        while not (word >> c) & 1:
+            c += 1
+        return c
+    if kind == ORDINAL:
+        return word >> 32
+    while word >= size:
+        word = 2 * word - 2 * size
+    return word
 
 
 @njit(cache=True, nogil=True)
-def name_side(support, kinds, box, out):
-    """The smallest box with these rows: real parts as in `box`, the others as the rows have them."""
-    for j in range(len(kinds)):
-        if kinds[j] == CATEGORICAL:
-            out[j] = support[0, j] - 1
-        elif kinds[j] == ORDINAL:
-            lo, hi = support[0, j], support[1, j]
-            out[j] = hi * (hi + 1) // 2 + hi - lo
-        else:
-            out[j] = box[j]
-
-
-@njit(cache=True, nogil=True)
-def part_holds(kind, parts, part, cell):
+def holds(kind, size, word, cell):
     """Whether a finest cell lies in a part."""
     if kind == CATEGORICAL:
-        return ((part + 1) >> cell) & 1 == 1
+        return (word >> cell) & 1 == 1
     if kind == ORDINAL:
-        hi = interval_end(part)
-        return hi - (part - hi * (hi + 1) // 2) <= cell <= hi
-    up = cell
-    while up < part:  # from a part to the one it is a half of
-        up = (up + parts + 1) // 2
-    return up == part
+        return word >> 32 <= cell <= word & 0xFFFFFFFF
+    up = np.int64(cell)
+    while up < word:  # from a part to the one it is a half of
+        up = size + up // 2
+    return up == word
 
 
 @njit(cache=True, nogil=True)
-def splittable(kind, parts, part):
-    """Whether a part is more than one finest cell."""
-    if kind == CATEGORICAL:
-        return (part + 1) & part != 0
-    if kind == ORDINAL:
-        hi = interval_end(part)
-        return part != hi * (hi + 1) // 2
-    return 2 * part - parts >= 0
+def bits_below(word, cell):
+    """How many levels of a mask lie below one."""
+    n = 0
+    for c in range(cell):
+        n += (word >> c) & 1
+    return n
 
 
 @njit(cache=True, nogil=True)
-def slot_of(name, k, slots):
-    """Where the search for a name begins (FNV-like mixing)."""
-    h = np.uint64(14695981039346656037)
-    for j in range(k):
-        h = (h ^ np.uint64(name[j])) * np.uint64(1099511628211)
-        h ^= h >> np.uint64(29)
-    return np.int64(h & np.uint64(slots - 1))
-
-
-@njit(cache=True, nogil=True)
-def find(heads, names, candidate, k):
-    """The number of the box with the name in row `candidate`, or -1."""
-    at = slot_of(names[candidate], k, len(heads))
-    while heads[at] >= 0:
+def found(heads, names, n_boxes, unions, side, numbers, at):
+    """Number (plus 1) the box named unions[side] in numbers[at], a new one if need be; returns how many there are."""
+    k = names.shape[1]
+    last = np.uint64(len(heads) - 1)
+    h = start(unions[side]) & last
+    while heads[h] >= 0:
+        b = heads[h]
         same = True
         for j in range(k):
-            same = same and names[heads[at], j] == names[candidate, j]
+            same = same and names[b, j] == unions[side, j]
         if same:
-            return heads[at]
-        at = (at + 1) & (len(heads) - 1)
-    return -1
+            numbers[at] = b + 1
+            return n_boxes
+        h = (h + np.uint64(1)) & last
+    heads[h] = n_boxes
+    for j in range(k):
+        names[n_boxes, j] = unions[side, j]
+    numbers[at] = n_boxes + 1
+    return n_boxes + 1
 
 
 @njit(cache=True, nogil=True)
-def insert(heads, names, box, k):
-    at = slot_of(names[box], k, len(heads))
-    while heads[at] >= 0:
-        at = (at + 1) & (len(heads) - 1)
-    heads[at] = box
+def insert(heads, names, box):
+    """Enter a box that is not there yet."""
+    last = np.uint64(len(heads) - 1)
+    h = start(names[box]) & last
+    while heads[h] >= 0:
+        h = (h + np.uint64(1)) & last
+    heads[h] = box
+
+
+@njit(cache=True, nogil=True)
+def start(name):
+    """Where the search for a name begins: its words multiplied up (FNV's way) and folded."""
+    h = np.uint64(14695981039346656037)
+    for word in name:
+        h = (h ^ np.uint64(word)) * np.uint64(1099511628211)
+    return h ^ (h >> np.uint64(32))
 
 
 @njit(cache=True, nogil=True)

@@ -50,8 +50,9 @@ def score_trees(
     n_sites = np.zeros(k + 1, np.int64)
     n_sites[0] = min(n_rows, 1)
     largest = 1
-    for v in range(n):
-        largest = max(largest, sizes[v])
+    for i in range(m):
+        for j in range(k):
+            largest = max(largest, sizes[sets[i, j]])
     lookup = np.empty(n_rows * largest, np.int32)
     site_rows = np.empty(n_rows, np.int32)
     counts = np.empty((n_rows, width), np.uint32)

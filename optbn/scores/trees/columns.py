@@ -181,6 +181,7 @@ def count_parts(kind: int, size: int) -> int:
 def count_splits(kind: int, size: int) -> int:
     """How many splits its parts have in all."""
     if kind == CATEGORICAL:
+        size = min(size, 100)  # enough to be refused, and still a float
         return int((3**size - 2 ** (size + 1) + 1) // 2)
     return math.comb(size + 1, 3) if kind == ORDINAL else size - 1
 
