@@ -56,6 +56,7 @@ class HDP:
     shape, rate  the Gamma prior of the concentrations
     alpha0     the root's concentration
     deviations report the posterior standard deviation of every probability
+    max_sweeps per chain, when there is no number of sweeps: then it stops, and says `converged: False`
     compat     "published" leaves the root's prior out of the sampling but not of the estimates, as the published code
     """
 

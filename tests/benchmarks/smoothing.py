@@ -85,8 +85,8 @@ def hierarchical_figures() -> Iterator[Figure]:
     )
     yield Figure("hierarchical, 100 domains, 200 joint states", cpu_seconds(lambda: posterior(large)), 0.5, 0.1)
     yield Figure(
-        "hierarchical, 8 levels in 8 contexts, n = 640, exact", 1000 * cpu_seconds(lambda: posterior(small, method="exact")),
-        unit="ms",
+        "hierarchical, 8 levels in 8 contexts, n = 640, exact",
+        1000 * cpu_seconds(lambda: posterior(small, method="exact")), unit="ms",
     )  # fmt: skip
 
 
