@@ -110,7 +110,7 @@ def _variational(
 ) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
     """kappa, tau and the bound's trace; every context has rows."""
     Y, K = counts.shape
-    if Y == 0:
+    if Y == 0 or K == 1:  # nothing to learn from, or nothing to learn: the evidence is 1
         return np.full(K, 1.0 / K), K * alpha0, np.zeros(1)
     from optbn.smoothing.kernels.hierarchical import ascend
 

@@ -53,7 +53,9 @@ def _held_out_choice(tree: CountTree, generator: np.random.Generator) -> float:
     held = min(int(counts.sum()) // 10, 5000)
     if held < FEWEST_HELD_OUT:
         return 1.0
-    out = generator.multivariate_hypergeometric(counts.ravel(), held, method="marginals").reshape(counts.shape)
+    rows = generator.choice(int(counts.sum()), held, replace=False, shuffle=False)
+    cells = np.searchsorted(np.cumsum(counts), rows, side="right")
+    out = np.bincount(cells, minlength=counts.size).reshape(counts.shape)
     kept = np.zeros_like(tree.counts)
     kept[leaves] = counts - out
     rest = tree.reweighted(kept)

@@ -54,6 +54,18 @@ def test_distributions_at_every_node_and_below_it(name, settings):
 
 
 @cases
+def test_one_level_many_levels_and_enormous_counts(name, settings):
+    contexts = np.array([[0, 0], [0, 1], [1, 0]])
+    many = np.random.default_rng(0).integers(0, 2, (3, 100)).astype(float)
+    huge = np.array([[1e9, 3.0, 0.0], [2e8, 1e8, 1.0], [0.0, 7.0, 2e9]])
+    for counts in (np.array([[3.0], [2.0], [5.0]]), many, huge)[: 2 if settings.get("method") == "exact" else 3]:
+        tree = CountTree.from_configurations(contexts, counts, (2, 2))
+        estimate = fit(name, settings, tree)
+        for p in (estimate.probabilities, estimate.unseen):
+            assert np.isfinite(p).all() and np.allclose(p.sum(axis=1), 1.0)
+
+
+@cases
 def test_tends_to_frequencies(name, settings):
     tree = example(last_level_unused=False)
     many = replace(tree, counts=tree.counts * (30.0 if settings.get("method") == "exact" else 1e5))

@@ -31,7 +31,7 @@ def polygammas(x):
     return first, second, third
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def bound(kappa, tau, contexts, start, value, times, s, alpha0):
     """The lower bound, up to what does not depend on (kappa, tau).
 
@@ -51,7 +51,7 @@ def bound(kappa, tau, contexts, start, value, times, s, alpha0):
     return result
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def derivatives(kappa, tau, contexts, start, value, times, s, alpha0, slope, curve, cross):
     """d/dkappa_x, d2/dkappa_x2 and d2/(dkappa_x dlog tau) into slope, curve, cross; returns d and d2 by log tau."""
     K = len(kappa)
@@ -82,13 +82,13 @@ def derivatives(kappa, tau, contexts, start, value, times, s, alpha0, slope, cur
     return tau * d_tau, tau * tau * dd_tau + tau * d_tau
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def ascend(kappa, tau, contexts, start, value, times, s, alpha0, tolerance, trace):
     """Newton ascent of the bound in (kappa, log tau), sum kappa = 1; kappa is changed in place. Returns tau, steps.
 
     The Hessian is a diagonal bordered by log tau and by the constraint, so a step costs O(K). Where it is not negative
-    definite, or its step does not ascend, the signs of the diagonal are forced and the border dropped. Every step is
-    halved until the bound rises; `trace` gets the bound, first of the start, then after every step.
+    definite, or its step does not ascend or is no number, the signs of the diagonal are forced and the border dropped.
+    Every step is halved until the bound rises; `trace` gets the bound, first of the start, then after every step.
     """
     K = len(kappa)
     slope, curve, cross, step, trial = np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K)
