@@ -10,7 +10,7 @@ import pytest
 
 import optbn
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.errors import DataError, NetworkError, UnknownNameError, UnsupportedError
+from optbn.errors import DataError, LimitError, NetworkError, UnknownNameError, UnsupportedError
 from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
@@ -275,6 +275,14 @@ def test_real_columns_need_a_local_model():
         optbn.fit({"A": (), "X": ("A",)}, data)
     with pytest.raises(UnknownNameError, match="normal, student"):
         optbn.fit({"X": ()}, data, leaves="gauss")
+
+
+def test_a_table_that_would_not_fit_is_refused_before_it_is_made():
+    ten = Categorical(tuple("0123456789"))
+    names = tuple(f"P{i}" for i in range(9))
+    data = Dataset((*names, "X"), (ten,) * 9 + (AB,), (np.zeros(5, dtype=np.uint8),) * 10)
+    with pytest.raises(LimitError, match=r"'X' given P0, .*2,000,000,000 entries"):
+        optbn.fit({**dict.fromkeys(names, ()), "X": names}, data)
 
 
 # Related data sets
