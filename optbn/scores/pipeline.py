@@ -30,7 +30,7 @@ from optbn.scores.store import Block, Store, Survivors
 from solvers.table import ScoreTable
 
 BLOCK_SECONDS = 1.0  # how long a block should take: short for Ctrl-C, long for sharing within a block
-SHORTEST_SECONDS = 0.05  # blocks get shorter towards the end of a level, so that all cores end together, but not below
+SHORTEST_SECONDS = 0.25  # blocks get shorter towards the end of a level, so that all cores end together, but not below
 BYTES_PER_FAMILY = 160  # work space of a block: masks, floors, scores and a score's own lists
 LARGEST_BLOCK = 256 << 20  # bytes of work space, whatever the memory: more brings nothing
 FIRST_BLOCK = 4096  # sets, before anything is known about the speed
