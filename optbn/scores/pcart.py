@@ -257,8 +257,8 @@ class BoundTrees:
         remedy = "lower --max-splits" if predictors.kinds[v] == REAL else "merge levels, declare it ordered"
         return LimitError(
             f"column {data.names[v]!r} has {size} {what}; trees over it{given} would need up to "
-            f"{_human(8 * splits)}bytes and {_human(splits * SECONDS_PER_SPLIT)}seconds ({why}): {remedy}, or let it have no children "
-            f"(--leaves {data.names[v]})"
+            f"{_human(8 * splits)}bytes and {_human(splits * SECONDS_PER_SPLIT)}seconds ({why}): {remedy}, "
+            f"or let it have no children (--leaves {data.names[v]})"
         )
 
     @cached_property
