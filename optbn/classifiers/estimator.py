@@ -80,7 +80,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit_source(self, source: Source) -> None:
-        smoother = load_smoother(self.smoother)  # type: ignore[attr-defined]
+        smoother = load_smoother(self.smoother)
         seed = np.random.SeedSequence(self._seed())
         self.members_, self.weights_ = self._learn(source, smoother, seed)
 
@@ -95,7 +95,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from optbn.data.discretise import load_discretizer
 
         table, classes, weights = source.sample()
-        chosen = load_discretizer(self.discretizer)  # type: ignore[attr-defined]
+        chosen = load_discretizer(self.discretizer)
         return chosen.fit_table(table, classes, source.n_classes, weights)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -122,8 +122,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = 0
         for table in tables(path, self.members_[0].columns, how):
             for name, (n, row, text) in self._unseen(table, rows).items():
-                before = unseen.get(name, (0, row, text))
-                unseen[name] = (before[0] + n, *before[1:])
+                before, first, what = unseen.get(name, (0, row, text))
+                unseen[name] = (before + n, first, what)
             rows += len(table[0])
             yield self._posterior(table)
         _tell(unseen)
@@ -139,7 +139,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Per column how many values were not there at fitting, the row of the first one, and its text."""
         found: Unseen = {}
         for column, values in zip(self.members_[0].columns, table, strict=True):
-            rows = column.unseen(values, column.encode(values)) if column.levels is not None else ()
+            rows = column.unseen(values, column.encode(values))
             if len(rows):
                 text = values.levels[values.data[rows[0]]] if values.levels else f"{values.data[rows[0]]:g}"
                 found[column.name] = (len(rows), int(rows[0]) + first_row + 1, text)
@@ -168,7 +168,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return to_json(self)
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31))  # type: ignore[attr-defined]
+        return int(check_random_state(self.random_state).randint(2**31))
 
     def _checked(
         self,
@@ -184,21 +184,19 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = checked_table(self, X, reset=reset)
         name = getattr(y, "name", None)
         self.target_ = _free(str(name) if name is not None else "class", [values.name for values in table])
-        y = column_or_1d(np.asarray(y), warn=True)
-        check_consistent_length(table[0].data, y)
-        check_classification_targets(y)
-        _refuse_missing(y, self.target_)
+        target: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
+        check_consistent_length(table[0].data, target)
+        _refuse_missing(target, self.target_)
+        check_classification_targets(target)
         if not classes_known:
-            self.classes_ = np.unique(y)
-        codes = np.searchsorted(self.classes_, y)
-        weights = np.ones(len(y))
+            self.classes_ = np.unique(target)
+        codes = np.searchsorted(self.classes_, target)
+        weights = np.ones(len(target))
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
+            weights = _check_sample_weight(sample_weight, np.empty((len(target), 1)), dtype=np.float64)
             if (weights < 0).any():
                 row = int(np.argmax(weights < 0))
                 raise ValueError(f"sample_weight, row {row + 1}: {weights[row]:g} is negative")
-            if not weights.any():
-                raise ValueError("sample_weight is zero for every row, so there is nothing to learn from")
         return table, codes.astype(np.int64), weights
 
     def __sklearn_tags__(self) -> Any:

@@ -57,14 +57,14 @@ class Incremental(BayesianClassifier):
                 raise ValueError(f"classes are {known.tolist()} since the first call of partial_fit")
         strange = np.setdiff1d(np.asarray(y), known)
         if len(strange):
-            raise DataError(f"y has the class {strange[0]!r}, which is not among the classes {known.tolist()}")
+            raise DataError(f"y has the class {strange.tolist()[0]!r}, which is not among the classes {known.tolist()}")
         self.classes_ = known
         table, codes, weights = self._checked(X, y, sample_weight, reset=first, classes_known=True)
-        smoother, seed = load_smoother(self.smoother), np.random.SeedSequence(self._seed())  # type: ignore[attr-defined]
+        smoother, seed = load_smoother(self.smoother), np.random.SeedSequence(self._seed())
         if first:
             from optbn.data.discretise import load_discretizer
 
-            chosen = load_discretizer(self.discretizer)  # type: ignore[attr-defined]
+            chosen = load_discretizer(self.discretizer)
             columns = chosen.fit_table(table, codes, len(known), weights).columns_
             self.counts_ = PairCounts(chosen.sizes, len(known), [c.name for c in columns], self.needs_pairs)
         else:

@@ -91,7 +91,7 @@ class Member:
         out = np.zeros((len(cells), shape[0]))
         alone.add_logs(codes, out)
         table: NDArray[np.float64] = np.exp(out).T.reshape(shape)
-        return table / table.sum(axis=-1, keepdims=True)
+        return np.asarray(table / table.sum(axis=-1, keepdims=True))
 
 
 def class_prior(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -29,7 +29,8 @@ ROWS = 65_536
 
 
 class Source(Protocol):
-    n_classes: int
+    @property
+    def n_classes(self) -> int: ...
 
     def sample(self) -> Sample:
         """Rows to find cut points from."""
@@ -69,9 +70,8 @@ class OnDisk:
         from optbn.data.encode import Encoder
         from optbn.data.read import wanted
         from optbn.data.schema import Schema
-        from optbn.data.source import Options, open_source
 
-        self._open = lambda: open_source(path, Options(**how))
+        self._path, self._how = path, how
         self._progress = progress
         source = self._open()
         self.where = source.where
@@ -106,6 +106,11 @@ class OnDisk:
             raise DataError(f"{self.where}: there is no column besides the target {target!r}")
         self._incomplete = {name for name in self.names if found[name].n_missing}
         self._size, self._seed = sample_size, seed
+
+    def _open(self) -> Any:
+        from optbn.data.source import Options, open_source
+
+        return open_source(self._path, Options(**self._how))
 
     def _blocks(self) -> Iterator[tuple[list[Values], NDArray[np.int64]]]:
         """Attributes and classes of consecutive rows."""

@@ -48,7 +48,7 @@ def predict(
             block = next(blocks, None)
 
 
-def _warned() -> object:
+def _warned() -> logging.Handler:
     """A handler that shows a warning on stderr as one line."""
     import sys
 

@@ -26,10 +26,10 @@ class KMeans(Discretizer):
             return midpoints(points[:-1], points[1:])
         edges = np.linspace(points[0], points[-1], self.n_bins + 1)
         centres = (edges[1:] + edges[:-1]) / 2
-        cuts = None
+        cuts = np.zeros(0)
         for _ in range(1000):
             found = (centres[1:] + centres[:-1]) / 2
-            if cuts is not None and np.array_equal(cuts, found):
+            if np.array_equal(cuts, found):
                 break
             cuts = found
             cluster = np.searchsorted(cuts, points, side="left")

@@ -239,7 +239,8 @@ def _as_numbers(values: Values) -> NDArray[np.float64]:
         raise DataError(
             f"column {values.name!r}, row {row}: {bad!r} is not a number, but the column was numeric at fitting"
         ) from None
-    return np.array([*found, np.nan])[values.data]
+    data: NDArray[np.float64] = np.array([*found, np.nan])[values.data]
+    return data
 
 
 def _reads(text: str) -> bool:
@@ -274,4 +275,4 @@ def distinct(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The different values in ascending order and the weight of each."""
     points, inverse = np.unique(values, return_inverse=True)
-    return points, np.bincount(inverse, weights=weights, minlength=len(points))
+    return points, np.asarray(np.bincount(inverse, weights=weights, minlength=len(points)), dtype=np.float64)

@@ -1,0 +1,137 @@
+"""Discretisers: their cuts against obvious versions, and what they share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from optbn.data.discretise import DISCRETIZERS, load_discretizer
+from optbn.data.discretise.mdlp import MDLP
+from optbn.data.discretise.random_mdlp import RandomMDLP
+from optbn.errors import DataError, UnknownNameError, UnsupportedError
+from tests.classifiers.examples import mixed
+from tests.naive.classifiers import mdlp_cuts
+
+
+@pytest.mark.parametrize("name", DISCRETIZERS)
+def test_scikit_learn_accepts_it(name: str) -> None:
+    made = load_discretizer(name)
+    if "random_state" in made.get_params():
+        made.set_params(random_state=0)
+    check_estimator(made)
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("encoding", ["rows", "values"])
+def test_mdlp_is_the_recursion_of_the_paper(encoding: str) -> None:
+    found = 0
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        n = int(random.integers(2, 80))
+        y = random.integers(0, 3, n)
+        x = np.round(random.normal(y * random.integers(0, 4), 1.0), int(random.integers(0, 3)))
+        cuts = MDLP(encoding).fit(x[:, None], y).columns_[0].cuts
+        expected = mdlp_cuts(x.tolist(), y.tolist(), encoding == "rows")
+        assert cuts == pytest.approx(expected)
+        found += len(expected)
+    assert found > 40
+
+
+def test_paying_for_fewer_places_never_loses_the_first_cut() -> None:
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        y = random.integers(0, 2, 60)
+        x = random.integers(0, 5, 60) + 2 * y
+        rows, values = (MDLP(e).fit(x[:, None], y).columns_[0].cuts for e in ("rows", "values"))
+        assert set(rows) <= set(values)
+
+
+def test_weights_are_repeated_rows() -> None:
+    random = np.random.default_rng(0)
+    x, y, w = random.normal(size=(60, 2)), random.integers(0, 3, 60), random.integers(0, 4, 60)
+    x[:, 0] += y
+    for name in DISCRETIZERS:
+        made = [load_discretizer(name) for _ in range(2)]
+        for each in made:
+            if "random_state" in each.get_params():
+                each.set_params(random_state=3)
+        weighted = made[0].fit(x, y, sample_weight=w)
+        repeated = made[1].fit(np.repeat(x, w, axis=0), np.repeat(y, w))
+        for a, b in zip(weighted.columns_, repeated.columns_, strict=True):
+            assert a.cuts == pytest.approx(b.cuts), name
+
+
+def test_randomised_cuts_pass_the_test_and_differ_by_seed() -> None:
+    random = np.random.default_rng(1)
+    y = random.integers(0, 3, 400)
+    x = random.normal(y * 1.5, 1.0)[:, None]
+    drawn = [tuple(RandomMDLP(random_state=seed).fit(x, y).columns_[0].cuts) for seed in range(30)]
+    assert len(set(drawn)) > 20
+    assert all(drawn)
+    assert drawn[4] == tuple(RandomMDLP(random_state=4).fit(x, y).columns_[0].cuts)
+
+
+def test_a_column_that_passes_nothing_gets_its_best_cut_in_the_randomised_one() -> None:
+    y = np.array([0, 1] * 10)
+    x = np.arange(20.0)[:, None]
+    assert len(MDLP().fit(x, y).columns_[0].cuts) == 0
+    assert len(RandomMDLP(random_state=0).fit(x, y).columns_[0].cuts) == 1
+
+
+def test_known_cuts() -> None:
+    x = np.array([[1.0], [2], [3], [4], [10]])
+    assert load_discretizer("equal_width", n_bins=3).fit(x).columns_[0].cuts == pytest.approx([4, 7])
+    assert load_discretizer("equal_frequency", n_bins=2).fit(x).columns_[0].cuts == pytest.approx([2.5])
+    assert load_discretizer("k_means", n_bins=2).fit(x).columns_[0].cuts == pytest.approx([6.25])
+    assert load_discretizer("decision_tree", n_bins=2).fit(x, [0, 0, 1, 1, 1]).columns_[0].cuts == pytest.approx([2.5])
+
+
+def test_a_value_on_a_cut_goes_left_and_missing_values_are_a_level() -> None:
+    x = np.array([[0.0], [0], [2], [2], [np.nan]])
+    made = load_discretizer("equal_width", n_bins=2).fit(x)
+    assert made.transform([[1.0], [1.0000001], [np.nan], [-5]]).ravel().tolist() == [0, 1, 2, 0]
+    assert made.columns_[0].labels == ("(-inf, 1]", "(1, inf)", "missing")
+    complete = load_discretizer("equal_width", n_bins=2).fit(x[:4])
+    assert complete.transform([[np.nan]]).ravel().tolist() == [-1]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_mixed_frames(library: str) -> None:
+    import polars
+    import pyarrow
+
+    frame, y = mixed(0)
+    other = {"pandas": frame, "polars": polars.from_pandas(frame), "pyarrow": pyarrow.Table.from_pandas(frame)}[library]
+    assert labels(other, y) == labels(frame, y)
+    assert MDLP().fit(frame, y).sizes[1] == 4  # three jobs and missing
+    assert labels(frame, y)[0][1] == "missing"
+
+
+def labels(frame: object, y: object) -> list[list[str]]:
+    """The codes as texts: libraries differ in the order of their categories."""
+    made = MDLP().fit(frame, y)
+    codes = made.transform(frame)
+    return [[c.labels[code] for c, code in zip(made.columns_, row, strict=True)] for row in codes]
+
+
+def test_new_levels_and_new_columns() -> None:
+    frame, y = mixed(0)
+    made = MDLP().fit(frame, y)
+    fresh = frame.assign(job="astronaut", size="xl")
+    codes = made.transform(fresh)
+    assert (codes[:, 1] == 3).all() and (codes[:, 2] == -1).all()
+    with pytest.raises(DataError, match="column 'age', row 1: 'old' is not a number"):
+        made.transform(frame.assign(age="old"))
+
+
+def test_bad_settings_and_values() -> None:
+    with pytest.raises(UnknownNameError, match=r"no discretizer 'mdl' .did you mean 'mdlp'"):
+        load_discretizer("mdl")
+    with pytest.raises(UnsupportedError, match="encoding='bits': expected one of rows, values"):
+        MDLP("bits").fit([[1.0], [2]], [0, 1])
+    with pytest.raises(DataError, match="column 'x', row 2: inf is not finite"):
+        MDLP().fit(pd.DataFrame({"x": [1.0, np.inf]}), [0, 1])
+    with pytest.raises(UnsupportedError, match="column 'when' is of type"):
+        MDLP().fit(pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2021-01-01"])}), [0, 1])

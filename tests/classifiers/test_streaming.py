@@ -1,0 +1,82 @@
+"""Files instead of frames: the same classifier, with memory that does not depend on the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from optbn.classifiers import CLASSIFIERS, load_classifier, source
+from optbn.errors import DataError
+from tests.classifiers.examples import mixed
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "ROWS", 37)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_fit_file_is_fit(name: str, ending: str, tmp_path, small_blocks: None) -> None:
+    X, y = mixed(0)
+    X = X.drop(columns="size").assign(age=X.age.round(3), hours=X.hours + 0.5)
+    path = tmp_path / f"train.{ending}"
+    whole = X.assign(income=y)
+    whole.to_csv(path, index=False) if ending == "csv" else whole.to_parquet(path)
+    passes: list[int] = []
+    fitted = load_classifier(name).fit_file(path, "income", progress=passes.append)
+    direct = load_classifier(name).fit(X, y)
+    assert list(fitted.classes_) == list(direct.classes_) and fitted.target_ == "income"
+    assert list(fitted.feature_names_in_) == list(X.columns)
+    assert fitted.predict_proba(X) == pytest.approx(direct.predict_proba(X), abs=1e-12)
+    assert np.concatenate(list(fitted.predict_file(path))) == pytest.approx(direct.predict_proba(X), abs=1e-12)
+    assert passes[:6] == [37, 74, 111, 148, 185, 200]
+
+
+def test_arrow_and_several_passes(tmp_path, small_blocks: None) -> None:
+    import pyarrow as pa
+    import pyarrow.feather as feather
+
+    X, y = mixed(3)
+    feather.write_feather(pa.Table.from_pandas(X.assign(income=y)), tmp_path / "train.arrow")
+    passes: list[int] = []
+    load_classifier("skdb").fit_file(tmp_path / "train.arrow", "income", progress=passes.append)
+    assert passes.count(200) == 4  # the sample, pairs, trees, leave-one-out
+    passes.clear()
+    load_classifier("nb").fit_file(tmp_path / "train.arrow", "income", progress=passes.append)
+    assert passes.count(200) == 2
+
+
+def test_cut_points_from_a_sample(tmp_path) -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 3000)
+    frame = pd.DataFrame({"x": random.normal(2 * y, 1.0), "rare": np.where(np.arange(3000) == 5, "once", "often")})
+    frame.loc[7, "x"] = np.nan
+    path = tmp_path / "train.parquet"
+    frame.assign(y=y.astype(str)).to_parquet(path)
+    few = load_classifier("nb").fit_file(path, "y", sample_size=300)
+    column = few.members_[0].columns[0]
+    assert column.missing is not None and 1 <= len(column.cuts) < 5
+    assert set(few.members_[0].columns[1].levels) == {"often", "once"}
+    assert few.score(frame[["x", "rare"]], y.astype(str)) > 0.8
+    again = load_classifier("nb").fit_file(path, "y", sample_size=300)
+    assert np.array_equal(again.members_[0].columns[0].cuts, column.cuts)
+
+
+def test_bad_files(tmp_path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text("a,y\n1.5,u\n2.5,v\n")
+    with pytest.raises(DataError, match=r"train.csv: no column 'z'; there are: a, y"):
+        load_classifier("nb").fit_file(path, "z")
+    with pytest.raises(DataError, match="the target 'a' is real; declare it in the schema as categorical"):
+        load_classifier("nb").fit_file(path, "a", schema={"a": "real"})
+    path.write_text("a,y\n1.5,u\n2.5,\n")
+    with pytest.raises(DataError, match="the target 'y' has 1 missing values"):
+        load_classifier("nb").fit_file(path, "y")
+    path.write_text("y\nu\nv\n")
+    with pytest.raises(DataError, match="there is no column besides the target 'y'"):
+        load_classifier("nb").fit_file(path, "y")
+    path.write_text("a,y\n")
+    with pytest.raises(DataError, match="no rows"):
+        load_classifier("nb").fit_file(path, "y")

@@ -1,0 +1,216 @@
+"""Structures and their probabilities against brute force and definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optbn.classifiers import AODE, ESKDB, KDB, KDF, SKDB, TAN, NaiveBayes, OptimalBN
+from optbn.classifiers.eskdb import drawn, stacked
+from optbn.classifiers.forest import LeaveOneOut, count_trees
+from optbn.classifiers.pairs import PairCounts
+from optbn.classifiers.single import by_information, k_parents
+from tests.classifiers.examples import coded, texts
+from tests.naive import classifiers as naive
+
+SIZES = (2, 3, 2, 4)
+
+
+def counted(codes: np.ndarray, y: np.ndarray, C: int = 3, sizes: tuple[int, ...] = SIZES) -> PairCounts:
+    counts = PairCounts(sizes, C, [f"x{j}" for j in range(len(sizes))])
+    counts.add((codes, y, np.ones(len(y))))
+    return counts
+
+
+@pytest.mark.twin
+def test_information() -> None:
+    for seed in range(5):
+        codes, y = coded(seed)
+        counts = counted(codes, y)
+        single, pair = counts.information(), counts.conditional_information()
+        for i in range(4):
+            assert single[i] == pytest.approx(naive.information(codes, y, i), abs=1e-9)
+            for j in range(4):
+                if i != j:
+                    assert pair[i, j] == pytest.approx(naive.conditional_information(codes, y, i, j), abs=1e-9)
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("make", [NaiveBayes, TAN, lambda: KDB(1), lambda: KDB(3)])
+def test_probabilities_are_those_of_the_network_fitted_by_hand(make: type) -> None:
+    for seed in range(3):
+        codes, y = coded(seed)
+        X, fresh = texts(codes, SIZES), coded(seed + 100, 25)[0]
+        fitted = make().fit(X, y)
+        parents = fitted.members_[0].parents
+        found = fitted.predict_proba(texts(fresh, SIZES))
+        for r, row in enumerate(fresh):
+            expected = naive.posterior(naive.log_joint(codes, y, SIZES, 3, parents, row))
+            assert found[r] == pytest.approx(expected, abs=1e-12)
+
+
+def test_kdb_takes_the_best_parents_before_it() -> None:
+    for seed in range(5):
+        codes, y = coded(seed)
+        found = KDB(2).fit(texts(codes, SIZES), y).members_[0].parents
+        assert {i: list(p) for i, p in found.items()} == naive.kdb_parents(codes, y, 2)
+        assert list(found) == list(naive.kdb_parents(codes, y, 2))
+
+
+def test_tan_is_the_best_tree() -> None:
+    for seed in range(6):
+        codes, y = coded(seed, sizes=(2, 3, 2, 4, 2))
+        weight = counted(codes, y, sizes=(2, 3, 2, 4, 2)).conditional_information()
+        parents = TAN().fit(texts(codes, (2, 3, 2, 4, 2)), y).members_[0].parents
+        arcs = [(i, p[0]) for i, p in parents.items() if p]
+        assert len(arcs) == 4 and len(parents) == 5
+        assert sum(weight[i, j] for i, j in arcs) == pytest.approx(naive.best_tree_weight(weight))
+
+
+@pytest.mark.twin
+def test_streaming_leave_one_out_is_fitting_without_each_row() -> None:
+    for seed, n in ((0, 25), (1, 25), (2, 12)):
+        codes, y = coded(seed, n, sizes=(2, 3, 2))
+        counts = counted(codes, y, sizes=(2, 3, 2))
+        parents = k_parents(by_information(counts.information()), counts.conditional_information(), 2)
+        batch = (codes, y, np.ones(n))
+        trees = count_trees([batch], parents, (2, 3, 2), 3)
+        all_at_once = LeaveOneOut(parents, trees, counts.classes)
+        all_at_once.add(batch)
+        expected = naive.leave_one_out_losses(codes, y, (2, 3, 2), 3, parents, 2)
+        assert all_at_once.losses == pytest.approx(expected, rel=1e-10)
+        for k, attributes in ((0, 1), (2, 3)):
+            p = all_at_once.predictions([batch], (k, attributes))
+            assert p.sum(axis=1) == pytest.approx(1.0)
+            assert ((1 - p[np.arange(n), y]) ** 2).sum() == pytest.approx(expected[k, attributes])
+
+
+def test_leave_one_out_of_weighted_rows_is_that_of_repeated_ones() -> None:
+    codes, y = coded(3, 30)
+    w = np.random.default_rng(0).integers(1, 4, 30)
+    fitted = [SKDB(2).fit(texts(codes, SIZES), y, w)]
+    fitted.append(SKDB(2).fit(texts(np.repeat(codes, w, axis=0), SIZES), np.repeat(y, w)))
+    assert fitted[0].losses_ == pytest.approx(fitted[1].losses_, rel=1e-10)
+
+
+def test_leave_one_out_with_very_many_attributes_does_not_underflow() -> None:
+    random = np.random.default_rng(0)
+    y = np.array([0, 1] * 15)
+    codes = (random.random((30, 3000)) < 0.5 + 0.01 * y[:, None]).astype(np.int32)
+    parents: dict[int, tuple[int, ...]] = {i: () for i in range(3000)}
+    batch = (codes, y, np.ones(30))
+    trees = count_trees([batch], parents, (2,) * 3000, 2)
+    one = LeaveOneOut(parents, trees, np.array([15.0, 15.0]))
+    one.add(batch)
+    assert np.isfinite(one.losses).all()
+    r = 4
+    rest = np.arange(30) != r
+    logs = np.log([(y[rest] == c).sum() + 0.5 for c in (0, 1)])
+    for i in range(3000):
+        for c in (0, 1):
+            inside = codes[rest & (y == c), i]
+            logs[c] += np.log(((inside == codes[r, i]).sum() + 0.5) / (len(inside) + 1))
+    assert one.predictions([batch], (0, 3000))[r] == pytest.approx(naive.posterior(logs), abs=1e-12)
+
+
+def test_skdb_keeps_what_leave_one_out_favours() -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 300)
+    useful = (random.random((300, 2)) < 0.2 + 0.6 * y[:, None]).astype(np.int32)
+    noise = random.integers(0, 2, (300, 6)).astype(np.int32)
+    fitted = SKDB(2).fit(texts(np.hstack([noise, useful]), (2,) * 8), y)
+    k, attributes = fitted.selected_
+    assert fitted.losses_[k, attributes] == fitted.losses_.min()
+    assert {6, 7} <= set(fitted.members_[0].parents) and attributes == len(fitted.members_[0].parents)
+
+
+@pytest.mark.twin
+def test_aode_by_definition() -> None:
+    for seed in range(3):
+        codes, y = coded(seed, 30)
+        fresh = coded(seed + 50, 15)[0]
+        found = AODE().fit(texts(codes, SIZES), y).predict_proba(texts(fresh, SIZES))
+        for r, row in enumerate(fresh):
+            assert found[r] == pytest.approx(naive.aode(codes, y, SIZES, 3, row), abs=1e-12)
+
+
+def test_aode_without_a_frequent_parent_is_naive_bayes() -> None:
+    codes, y = coded(0)
+    X = texts(codes, SIZES)
+    found = AODE(min_rows=1e9).fit(X, y).predict_proba(X)
+    assert found == pytest.approx(NaiveBayes().fit(X, y).predict_proba(X))
+
+
+def test_kdf_puts_each_attribute_first() -> None:
+    codes, y = coded(0)
+    members = KDF(2).fit(texts(codes, SIZES), y).members_
+    assert sorted(next(iter(m.parents)) for m in members) == [0, 1, 2, 3]
+    assert all(sorted(m.parents) == [0, 1, 2, 3] for m in members)
+
+
+def test_orders_are_drawn_in_proportion_and_nothing_is_lost() -> None:
+    random = np.random.default_rng(0)
+    weights = np.array([0.0, 1.0, 3.0, 0.0])
+    orders = [drawn(weights, random) for _ in range(4000)]
+    assert all(sorted(order) == [0, 1, 2, 3] and set(order[2:]) == {0, 3} for order in orders)
+    assert np.mean([order[0] == 2 for order in orders]) == pytest.approx(0.75, abs=0.03)
+    assert np.mean([order[2] == 0 for order in orders]) == pytest.approx(0.5, abs=0.04)
+
+
+def test_members_of_an_ensemble_differ_and_threads_do_not_matter() -> None:
+    codes, y = coded(0, 200)
+    random = np.random.default_rng(0)
+    X = np.hstack([codes + random.normal(0, 0.3, codes.shape), random.normal(size=(200, 2))])
+    one = ESKDB(6, 2).fit(X, y)
+    two = ESKDB(6, 2, n_jobs=2).fit(X, y)
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert len({tuple(map(tuple, (c.cuts for c in m.columns if c.cuts is not None))) for m in one.members_}) == 6
+    assert len({tuple(m.parents) for m in one.members_}) > 1
+    assert not np.array_equal(one.predict_proba(X), ESKDB(6, 2, random_state=1).fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("settings", [{"sample_parents": True}, {"bootstrap": True}, {"weights": "stacking"}])
+def test_options_of_the_ensemble(settings: dict) -> None:
+    codes, y = coded(0, 150)
+    X = texts(codes, SIZES)
+    fitted = ESKDB(5, 2, **settings).fit(X, y)
+    assert fitted.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
+    assert fitted.weights_.sum() == pytest.approx(1.0)
+
+
+def test_stacking_finds_the_best_mixture() -> None:
+    random = np.random.default_rng(0)
+    p = random.random((200, 2)) * np.array([0.9, 0.5])
+    w = stacked([p[:, 0], p[:, 1]])
+    grid = np.linspace(0, 1, 1001)
+    best = max(grid, key=lambda a: np.log(a * p[:, 0] + (1 - a) * p[:, 1]).sum())
+    assert w[0] == pytest.approx(best, abs=2e-3)
+
+
+def test_optimal_classifiers_follow_their_network() -> None:
+    codes, y = coded(1, 300)
+    X = texts(codes, SIZES)
+    augmented = OptimalBN("augmented", max_parents=2).fit(X, y)
+    network = augmented.network_
+    assert set(network.children("class")) == set(X.columns)
+    assert augmented.learned_.solution.gap == 0
+    blanket = OptimalBN(max_parents=2).fit(X, y)
+    assert blanket.learned_.solution.score >= augmented.learned_.solution.score
+    found = blanket.predict_proba(X.assign(x0=None))  # summed out where it matters
+    assert found.sum(axis=1) == pytest.approx(1.0) and (found > 0).all()
+
+
+@pytest.mark.parametrize("make", [lambda: NaiveBayes("mle"), TAN, lambda: KDB(2), lambda: SKDB(2)])
+def test_the_network_says_what_the_classifier_says(make: type) -> None:
+    from optbn.classifiers.optimal import dataset
+    from optbn.data.dataset import Categorical, Dataset
+
+    codes, y = coded(2, 60)
+    X = texts(codes, SIZES)
+    fitted = make().fit(X, y)
+    network = fitted.network_
+    data = dataset(fitted.members_[0].columns, codes)
+    whole = Dataset(
+        ("class", *data.names), (Categorical(("0", "1", "2")), *data.domains), (y.astype(np.uint8), *data.columns)
+    )
+    assert network.predict_proba("class", whole) == pytest.approx(fitted.predict_proba(X), abs=1e-12)

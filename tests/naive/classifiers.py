@@ -1,0 +1,183 @@
+"""Slow, obvious versions of what the classifiers' kernels do; nothing here is shared with them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+Parents = Mapping[int, Sequence[int]]
+
+
+def entropy(classes: Sequence[int]) -> float:
+    n = len(classes)
+    return -sum(p * math.log2(p) for p in (list(classes).count(c) / n for c in set(classes))) if n else 0.0
+
+
+def mdlp_cuts(values: Sequence[float], classes: Sequence[int], by_rows: bool) -> list[float]:
+    """Fayyad and Irani's recursion, with every entropy made anew from lists."""
+    points = sorted(set(values))
+    if len(points) < 2 or len(set(classes)) < 2:
+        return []
+    best = None
+    for a, b in itertools.pairwise(points):
+        left = [c for v, c in zip(values, classes, strict=True) if v <= a]
+        right = [c for v, c in zip(values, classes, strict=True) if v > a]
+        rest = (len(left) * entropy(left) + len(right) * entropy(right)) / len(values)
+        gain = entropy(classes) - rest
+        if best is None or gain > best[0] + 1e-12:
+            best = (gain, a, b, left, right)
+    assert best is not None
+    gain, a, b, left, right = best
+    places = len(values) - 1 if by_rows else len(points) - 1
+    k, k1, k2 = (len(set(part)) for part in (classes, left, right))
+    delta = math.log2(3**k - 2) - (k * entropy(classes) - k1 * entropy(left) - k2 * entropy(right))
+    if gain <= (math.log2(places) + delta) / len(values):
+        return []
+    below = [(v, c) for v, c in zip(values, classes, strict=True) if v <= a]
+    above = [(v, c) for v, c in zip(values, classes, strict=True) if v > a]
+    parts = [mdlp_cuts([v for v, _ in part], [c for _, c in part], by_rows) for part in (below, above)]
+    return [*parts[0], (a + b) / 2, *parts[1]]
+
+
+def conditional_information(codes: np.ndarray, y: np.ndarray, i: int, j: int) -> float:
+    """I(X_i; X_j | Y) of the empirical distribution."""
+    n, total = len(y), 0.0
+    for a, b, c in set(zip(codes[:, i], codes[:, j], y, strict=True)):
+        abc = ((codes[:, i] == a) & (codes[:, j] == b) & (y == c)).sum()
+        ac, bc = ((codes[:, i] == a) & (y == c)).sum(), ((codes[:, j] == b) & (y == c)).sum()
+        total += abc / n * math.log(abc * (y == c).sum() / (ac * bc))
+    return total
+
+
+def information(codes: np.ndarray, y: np.ndarray, i: int) -> float:
+    """I(X_i; Y)."""
+    n, total = len(y), 0.0
+    for a, c in set(zip(codes[:, i], y, strict=True)):
+        ac = ((codes[:, i] == a) & (y == c)).sum()
+        total += ac / n * math.log(ac * n / ((codes[:, i] == a).sum() * (y == c).sum()))
+    return total
+
+
+def kdb_parents(codes: np.ndarray, y: np.ndarray, k: int) -> dict[int, list[int]]:
+    """KDB's rule."""
+    order = sorted(range(codes.shape[1]), key=lambda i: -information(codes, y, i))
+    return {
+        i: sorted(order[:place], key=lambda j: -conditional_information(codes, y, i, j))[:k]
+        for place, i in enumerate(order)
+    }
+
+
+def best_tree_weight(weight: np.ndarray) -> float:
+    """The greatest sum of weights over all spanning trees, by trying every set of n - 1 edges."""
+    n = len(weight)
+    best = -math.inf
+    for edges in itertools.combinations(itertools.combinations(range(n), 2), n - 1):
+        group = list(range(n))
+        for a, b in edges:
+            group = [group[a] if g == group[b] else g for g in group]
+        if len(set(group)) == 1:
+            best = max(best, sum(weight[a, b] for a, b in edges))
+    return best
+
+
+def m_estimate(
+    codes: np.ndarray, y: np.ndarray, size: int, i: int, x: int, given: list[tuple[int, int]], c: int
+) -> float:
+    """P(x_i = x | y = c, given) with m = 1; a context without rows drops its last condition, at last the class."""
+    for depth in range(len(given), -2, -1):
+        rows = np.ones(len(y), dtype=bool) if depth < 0 else y == c
+        for j, value in given[: max(depth, 0)]:
+            rows &= codes[:, j] == value
+        if rows.any():
+            return ((codes[rows, i] == x).sum() + 1 / size) / (rows.sum() + 1)
+    return 1 / size
+
+
+def log_joint(
+    codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, parents: Parents, row: np.ndarray
+) -> np.ndarray:
+    """log P(c, row) of the network fitted to (codes, y), for all c."""
+    out = np.array([math.log(((y == c).sum() + 1 / C) / (len(y) + 1)) for c in range(C)])
+    for i, asked in parents.items():
+        for c in range(C):
+            given = [(j, int(row[j])) for j in asked]
+            out[c] += math.log(m_estimate(codes, y, sizes[i], i, int(row[i]), given, c))
+    return out
+
+
+def posterior(logs: np.ndarray) -> np.ndarray:
+    p = np.exp(logs - logs.max())
+    return p / p.sum()
+
+
+def leave_one_out_losses(
+    codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, parents: Parents, k: int
+) -> np.ndarray:
+    """losses[k', n] by fitting every KDB(k', n) anew without each row."""
+    losses = np.zeros((k + 1, len(parents) + 1))
+    for r in range(len(y)):
+        rest = np.arange(len(y)) != r
+        for depth in range(k + 1):
+            for n in range(len(parents) + 1):
+                some = {i: list(p)[:depth] for i, p in list(parents.items())[:n]}
+                p = posterior(log_joint(codes[rest], y[rest], sizes, C, some, codes[r]))
+                losses[depth, n] += (1 - p[y[r]]) ** 2
+    return losses
+
+
+def aode(codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, row: np.ndarray) -> np.ndarray:
+    """By definition: the joint averaged over the attributes whose value was seen."""
+    a = codes.shape[1]
+    total = np.zeros(C)
+    for p in range(a):
+        if (codes[:, p] == row[p]).any():
+            parents = {p: [], **{j: [p] for j in range(a) if j != p}}
+            total += np.exp(log_joint(codes, y, sizes, C, parents, row))
+    return total / total.sum()
+
+
+def published_losses(
+    codes: np.ndarray, y: np.ndarray, sizes: Mapping[int, int], C: int, parents: Parents, k: int
+) -> np.ndarray:
+    """The leave-one-out pass of the published SKDB, whose conventions differ from fitting without the row:
+
+    a context that lacks the class only is estimated from no rows (uniform) and does not back off; only one without any
+    row besides the left out one does, and then the product so far for the deeper k is overwritten by that of k - 1.
+    """
+    n = len(y)
+    rows, own = np.arange(n), np.eye(C)[y]
+    prior = (own.sum(axis=0) - own + 1 / C) / n
+    product = np.repeat((prior / prior.sum(axis=1, keepdims=True))[:, None], k + 1, axis=1)
+    losses = np.zeros((k + 1, len(parents) + 1))
+    losses[:, 0] = ((1 - product[rows, 0, y]) ** 2).sum()
+    for t, (i, asked) in enumerate(parents.items()):
+        p, stopped = np.zeros((n, C)), np.zeros(n, dtype=bool)
+        for depth in range(k + 1):
+            if depth <= len(asked):
+                context = np.zeros(n, dtype=np.int64)
+                if depth:
+                    context = np.unique(codes[:, list(asked[:depth])], axis=0, return_inverse=True)[1].ravel()
+                counts = np.zeros((context.max() + 1, sizes[i], C))
+                np.add.at(counts, (context, codes[:, i], y), 1)
+                of_class = counts[context].sum(axis=1) - own
+                stopped |= (of_class.sum(axis=1) <= 0) & (depth > 0)
+                estimate = (counts[context, codes[:, i]] - own + 1 / sizes[i]) / (of_class + 1)
+                p = np.where(stopped[:, None], p, estimate)
+            product[:, depth] = np.where(stopped[:, None], product[:, depth - 1], product[:, depth] * p)
+            product[:, depth] /= product[:, depth].sum(axis=1, keepdims=True)
+            losses[depth, t + 1] += ((1 - product[rows, depth, y]) ** 2).sum()
+    return losses
+
+
+def bias_variance(predictions: np.ndarray, y: np.ndarray, C: int, expectation: Callable[[list[float]], float]) -> tuple:
+    """Kohavi and Wolpert's terms, row by row."""
+    rounds = len(predictions)
+    bias, variance = [], []
+    for r in range(len(y)):
+        share = [(predictions[:, r] == c).mean() for c in range(C)]
+        bias.append(0.5 * sum(((c == y[r]) - f) ** 2 - f * (1 - f) / (rounds - 1) for c, f in enumerate(share)))
+        variance.append(0.5 * (1 - sum(f * f for f in share)) * rounds / (rounds - 1))
+    return expectation(bias), expectation(variance)
