@@ -15,6 +15,8 @@ The clusters with their y are evidence as they stand: see `solvers.solution`. Co
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +24,8 @@ from numpy.typing import NDArray
 
 from solvers.kernels.clusters import ascend
 
-SLICE = 256  # clusters per call of the kernel: milliseconds, so that a budget can be looked at in between
+FIRST_SLICE = 16  # clusters per call of the kernel, so that a clock can be looked at in between; doubles while quick
+SLICE_SECONDS = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,23 +60,27 @@ def dual_ascent(
     costs: NDArray[np.int64],
     order: NDArray[np.int64],
     limit: int = 20_000,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Ascent:
     """One ascent from the given reduced costs (>= 0, a 0 per child; not changed); `order` is the order of tries.
 
-    Stops after `limit` clusters: the result is then a valid bound that could still be raised.
+    Stops after `limit` clusters, or when `stop` says so: the result is then a valid bound that could still be raised.
     """
     offsets, masks = np.array(offsets), np.array(masks)  # writable copies: one compiled signature
     costs = np.array(costs)
     order = np.array(order, dtype=np.int64)
     clusters, multipliers, raised, found, state = [], [], 0, 0, 1
-    while state == 1 and found < limit:
-        some = np.zeros((min(SLICE, limit - found), masks.shape[1]), dtype=np.uint64)
+    size = FIRST_SLICE
+    while state == 1 and found < limit and not stop():
+        start = time.monotonic()
+        some = np.zeros((min(size, limit - found), masks.shape[1]), dtype=np.uint64)
         steps = np.zeros(len(some), dtype=np.int64)
         count, more, state = ascend(offsets, masks, costs, order, some, steps)
         clusters.append(some[:count])
         multipliers.append(steps[:count])
         raised += int(more)
         found += int(count)
+        size = 2 * size if time.monotonic() - start < SLICE_SECONDS / 2 else max(1, size // 2)
     none = np.zeros((0, masks.shape[1]), dtype=np.uint64)
     return Ascent(
         raised,

@@ -52,9 +52,9 @@ def _replay(ledger: Ledger, everything: Families, stages: list[Stage], clock: Bu
     used: list[Stage] = []
     for _ in range(AGAIN):
         for stage in stages:
-            if clock.exhausted():
-                return None
             for row, _ in stage.rows:
+                if clock.exhausted():
+                    return None
                 if id(row) not in kept_entries:
                     kept_entries[id(row)] = row.entries(everything)
             kept = len(replayed.stages)

@@ -28,7 +28,7 @@ from solvers.protocol import Budget
 
 NEW_COLUMNS = 15  # per child and round
 FIRST_COLUMNS = 60  # per child at most
-FIRST_ROWS = 1000  # of the ascents at most
+FIRST_ROWS = 600  # of each kind at most
 PRICED_ENOUGH = 0.02  # of the gap: what missing columns may be worth before the LP is solved again at once
 DEAD_ENOUGH = 0.1  # of the columns
 
@@ -193,8 +193,8 @@ def first_relaxation(
     start[families.positions(ledger.rows)] = True
     costs = reduced_costs(families.offsets, families.units)
     lp = Relaxation(families, np.flatnonzero(start), costs, typical)
-    larger = [cluster for cluster in clusters if len(cluster.members) > 2]
-    lp.add_rows([*two_cycles(families, lp.columns), *larger[:FIRST_ROWS]])
+    larger = sorted((c for c in clusters if len(c.members) > 2), key=lambda c: len(c.members))
+    lp.add_rows([*two_cycles(families, lp.columns)[:FIRST_ROWS], *larger[:FIRST_ROWS]])
     return lp
 
 

@@ -37,6 +37,7 @@ from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.solution import Evidence, Exhausted, Solution, Status
 from solvers.table import ScoreTable, mask_members
 
+MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
 LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound; else it is only claimed
 
 
@@ -95,7 +96,7 @@ class _Solve:
         self._announce()
         nearness, clusters = self._ascend(rng)
         self.counts: dict[str, float] = {}
-        if not ledger.closed:
+        if not (ledger.closed or self._content() or budget.exhausted()):
             ledger.restrict()
             typical = float(sum(table.units[table.offsets[:-1]].tolist()) - ledger.score)
             near = nearness[ledger.families.rows]
@@ -119,9 +120,10 @@ class _Solve:
         nearness = costs
         clusters: dict[Cluster, None] = {}
         for _ in range(self.settings.ascents):
-            if ledger.closed or self.budget.exhausted():
+            if ledger.closed or self.budget.exhausted() or len(clusters) * len(table) > MUCH_ASCENT:
                 break
-            ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n))
+            order = rng.permutation(table.n)
+            ascent = dual_ascent(table.offsets, table.masks, costs, order, stop=self.budget.exhausted)
             ledger.settle_ascent(ascent)
             nearness = np.minimum(nearness, ascent.costs)
             clusters |= {Cluster(mask_members(mask)): None for mask in ascent.clusters}
