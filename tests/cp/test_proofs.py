@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solvers.checked import bound_of_proof
 from solvers.cp.solver import ClusterSearch
 from solvers.errors import CheckFailed
 from solvers.proofs import fast, reference
@@ -18,6 +19,7 @@ from solvers.proofs.kernels import varint
 from solvers.proofs.writer import ProofWriter, write_rows
 from solvers.solution import ClusterRow, Proof, RowBound, SubsetRow
 from solvers.table import ScoreTable
+from solvers.verify import verify
 from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
 
 
@@ -265,3 +267,15 @@ def test_an_unfinished_proof_leaves_nothing(tmp_path):
         writer.append(np.arange(10))
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
+
+
+def test_verify_believes_the_proof(tmp_path):
+    """With the proof's checker, the answer is proved; a changed file or another graph's proof is not."""
+    path = tmp_path / "t.proof"
+    table, _, solution, stream = hard_proof(path)
+    verdict = verify(table, solution, proof_checker=bound_of_proof)
+    assert verdict.optimal
+    assert not verdict.claimed
+    rewrite(path, stream, note="another file")
+    with pytest.raises(CheckFailed, match="digest differs"):
+        verify(table, solution, proof_checker=bound_of_proof)
