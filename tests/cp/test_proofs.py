@@ -13,11 +13,12 @@ import pytest
 from solvers.checked import bound_of_proof
 from solvers.cp.solver import ClusterSearch
 from solvers.errors import CheckFailed
+from solvers.ilp.solver import Ilp
 from solvers.proofs import fast, reference
 from solvers.proofs.format import numbers, read_proof
 from solvers.proofs.kernels import varint
 from solvers.proofs.writer import ProofWriter, write_rows
-from solvers.solution import ClusterRow, Proof, RowBound, SubsetRow
+from solvers.solution import ClusterRow, Proof, RowBound, Status, SubsetRow
 from solvers.table import ScoreTable
 from solvers.verify import verify
 from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
@@ -279,3 +280,21 @@ def test_verify_believes_the_proof(tmp_path):
     rewrite(path, stream, note="another file")
     with pytest.raises(CheckFailed, match="digest differs"):
         verify(table, solution, proof_checker=bound_of_proof)
+
+
+def test_what_branch_and_cut_proves(tmp_path):
+    """Rows of another solver become a proof as they are where they close, and begin the search's proof anyway."""
+    path = tmp_path / "t.proof"
+    closed = 0
+    for trial, table, best in random_tables(60, seed=9, sizes=(6, 10), rows=(20, 50)):
+        known = Ilp(seed=trial).solve(table)
+        if not isinstance(known.evidence, RowBound):
+            continue
+        if known.status is Status.OPTIMAL and known.evidence.stages:
+            closed += 1
+            write_rows(table, path, known.choice, known.evidence)
+            assert check_both(table, path)[0] == best
+        solver = ClusterSearch(greedy=False, rows=known.evidence, proof=str(path))
+        solution = solver.solve(table, start=known.choice)
+        assert check_both(table, path) == (best, solution.choice)
+    assert closed > 10

@@ -25,7 +25,7 @@ CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
     BAD_BRANCH,
 ) = range(11)
 LARGEST_SUBSET = 12
-LARGEST = np.int64(1) << 51  # coefficient or right-hand side
+LARGEST = np.int64(1) << 55  # coefficient or right-hand side
 HEAVIEST = np.int64(1) << 61
 NONE = -(np.int64(1) << 62)
 ZERO = np.uint64(0)
