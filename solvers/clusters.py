@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from solvers.kernels.clusters import ascend
 
 FIRST_SLICE = 16  # clusters per call of the kernel, so that a clock can be looked at in between; doubles while quick
-SLICE_SECONDS = 0.05
+SLICE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def dual_ascent(
         multipliers.append(steps[:count])
         raised += int(more)
         found += int(count)
-        size = 2 * size if time.monotonic() - start < SLICE_SECONDS / 2 else max(1, size // 2)
+        size = 2 * size if time.monotonic() - start < SLICE_SECONDS / 2 else max(8, size // 2)
     none = np.zeros((0, masks.shape[1]), dtype=np.uint64)
     return Ascent(
         raised,

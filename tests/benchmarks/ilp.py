@@ -42,7 +42,7 @@ def measure() -> Iterator[Figure]:
         for seed in range(OPEN.get(name, 3)):
             start = time.process_time()
             table = read_table(folder / f"{name}.jkl")
-            solution = Ilp(seed=seed).solve(table, Budget(cpu=LIMIT))
+            solution = Ilp(seed=seed).solve(table, Budget(wall=LIMIT))
             verdict = verify(table, solution)
             times.append(time.process_time() - start)
             best = optima.get(name, {}).get("optimum")
