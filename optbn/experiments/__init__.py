@@ -8,4 +8,5 @@ A task is a module with
 TASKS: dict[str, str] = {
     "recovery": "optbn.experiments.recovery",
     "intersection": "optbn.experiments.intersection",
+    "classifiers": "optbn.classifiers.study",
 }

@@ -1,0 +1,143 @@
+"""The figures of the classifiers; needs $OPTBN_DATA."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optbn.classifiers import load_classifier
+from optbn.evaluate.cross_validation import cross_validate, read_folds
+from optbn.smoothing.hdp import HDP
+from tests.benchmarks import Figure, cpu_seconds
+
+FILES = {"letter-recog": "letter", "statlog-image-segmentation": "segment"}
+
+RESEEDED = {
+    "vehicle": 0.302, "glass": 0.289, "statlog-image-segmentation": 0.092, "spambase": 0.219, "iris": 0.165
+}  # fmt: skip
+"""RMSE of the published ensemble once its generator is seeded well."""
+
+ROWS = 5_000_000
+COLUMNS = 40
+
+
+def published(name: str) -> tuple[Any, Any, list[Any]]:
+    """Attributes, classes and the given 5 x 2 folds."""
+    import pyarrow.parquet as pq
+
+    root = Path(os.environ["OPTBN_DATA"])
+    frame = pq.read_table(root / "datasets" / f"{FILES.get(name, name)}.parquet").to_pandas()
+    target = next(column for column in frame.columns if column.lower() == "class")
+    folds = read_folds(root.parent / "golden" / "bnc" / "folds" / f"{name}.json")
+    return frame.drop(columns=target), np.asarray(frame[target].astype(str)), folds
+
+
+def training_figures() -> Iterator[Figure]:
+    """One training fold."""
+    hdp = HDP(sweeps=1000, chains=1)
+    for name, kind, smoother, limit, aim, note in (
+        ("letter-recog", "eskdb", "m_estimate", 3.0, 1.0, "published 7.1 s"),
+        ("magic", "eskdb", hdp, 5.0, 2.0, "published 15.8 s"),
+        ("spambase", "skdb", hdp, 0.6, 0.2, "published 1.6 s"),
+    ):
+        X, y, folds = published(name)
+        rows = np.flatnonzero(folds[0] == 1)
+        X, y = X.iloc[rows], y[rows]
+        load_classifier(kind, smoother=smoother).fit(X[:300], y[:300])
+        seconds = cpu_seconds(lambda k=kind, s=smoother, X=X, y=y: load_classifier(k, smoother=s).fit(X, y))
+        said = "m-estimate" if smoother == "m_estimate" else "HDP, 1000 sweeps"
+        yield Figure(f"{name}, {kind.upper()}, {said}", seconds, limit, aim, "s", note)
+
+
+def prediction_figures() -> Iterator[Figure]:
+    """adult, from a data frame with texts."""
+    import pyarrow.parquet as pq
+
+    frame = pq.read_table(Path(os.environ["OPTBN_DATA"]) / "datasets" / "adult.parquet").to_pandas()
+    X, y = frame.drop(columns="income"), frame["income"]
+    fitted = load_classifier("skdb").fit(X[:23842], y[:23842])
+    yield Figure(
+        "predict 25,000 rows of adult, SKDB-5", cpu_seconds(lambda: fitted.predict_proba(X[-25000:]), 5), 0.1, 0.03
+    )
+
+
+def accuracy_figures() -> Iterator[Figure]:
+    """The default ensemble on the given folds, and the random forest beside it."""
+    peers = json.loads((Path(os.environ["OPTBN_DATA"]).parent / "golden" / "bnc" / "peers.json").read_text())
+    for name, limit in RESEEDED.items():
+        X, y, folds = published(name)
+        found = cross_validate(load_classifier("eskdb"), X, y, folds).scores()["rmse"]
+        forest = peers[name]["models"]["RF100"]["rmse"]
+        yield Figure(f"{name}, RMSE of ESKDB", found, limit, None, "", f"random forest {forest:.3f}")
+
+
+OUT_OF_CORE = """
+import json, resource, sys, time
+from optbn.classifiers import load_classifier
+from optbn.smoothing.hdp import HDP
+start = time.process_time()
+schema = json.load(open(sys.argv[2]))
+made = load_classifier("skdb", k=5, smoother=HDP(sweeps=500, chains=1))
+made.fit_file(sys.argv[1], "y", schema=schema)
+seconds = time.process_time() - start
+print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+
+
+def generate(path: Path, rows: int) -> dict[str, Any]:
+    """A parquet file of a chain of 3-level attributes that depend on the class and the one before; its schema."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    levels = [f"v{i}" for i in range(3)]
+    random = np.random.default_rng(0)
+    names = ["y", *(f"x{j}" for j in range(COLUMNS))]
+    kind = pa.dictionary(pa.int8(), pa.string())
+    with pq.ParquetWriter(path, pa.schema([(name, kind) for name in names])) as writer:
+        for _ in range(0, rows, 250_000):
+            y = random.integers(0, 2, 250_000)
+            columns, before = [y], y
+            for j in range(COLUMNS):
+                noise = random.integers(0, 3, len(y))
+                before = np.where(random.random(len(y)) < 0.4, (before + y * (j % 3)) % 3, noise)
+                columns.append(before)
+            arrays = [pa.DictionaryArray.from_arrays(pa.array(c.astype(np.int8)), pa.array(levels)) for c in columns]
+            writer.write_table(pa.table(arrays, names=names))
+    return {name: levels for name in names}
+
+
+def streaming_figures() -> Iterator[Figure]:
+    """Out of core, in processes of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = {}
+        for rows in (ROWS // 5, ROWS):
+            path = Path(folder) / "rows.parquet"
+            schema = Path(folder) / "schema.json"
+            schema.write_text(json.dumps(generate(path, rows)))
+            command = [sys.executable, "-c", OUT_OF_CORE, str(path), str(schema)]
+            out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            seconds[rows], megabytes = json.loads(out)
+    yield Figure(f"SKDB-5, HDP, {ROWS:,} rows x {COLUMNS} attributes from parquet, largest memory", megabytes, 1500.0,
+                 None, "MB")  # fmt: skip
+    yield Figure("its CPU time per million rows", seconds[ROWS] / ROWS * 1e6)
+    yield Figure(
+        "its time over that of a fifth of the rows", seconds[ROWS] / seconds[ROWS // 5],
+        6.0, 5.0, "times", "5 is linear",
+    )  # fmt: skip
+
+
+def measure() -> Iterator[Figure]:
+    """All figures of the room."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    yield from training_figures()
+    yield from prediction_figures()
+    yield from accuracy_figures()
+    yield from streaming_figures()
