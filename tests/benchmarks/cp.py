@@ -30,7 +30,6 @@ LIMITS = {
     "sponge_bdeu1_p3": (7, 2),
     "zoo_bdeu10_p4": (9, 2),
     "alarm_1000_bdeu10_p3": (50, 12),
-    "alarm_10000_bdeu1_p3": (None, None),
 }
 PROOF_LIMITS = {"alarm_1000_bdeu1_p3": (1, 0.2, 2, 0.3)}
 SEEDS = (0, 1, 2)
