@@ -20,10 +20,8 @@ from tests.benchmarks import Figure, cpu_seconds
 
 FILES = {"letter-recog": "letter", "statlog-image-segmentation": "segment"}
 
-RESEEDED = {
-    "vehicle": 0.302, "glass": 0.289, "statlog-image-segmentation": 0.092, "spambase": 0.219, "iris": 0.165
-}  # fmt: skip
-"""RMSE of the published ensemble once its generator is seeded well."""
+TO_BEAT = {"vehicle": 0.302, "glass": 0.289, "statlog-image-segmentation": 0.092, "spambase": 0.219, "magic": 0.338}
+"""RMSE of the published ensemble once its generator is seeded well; on magic as published, the better of its two."""
 
 ROWS = 5_000_000
 COLUMNS = 40
@@ -72,9 +70,10 @@ def prediction_figures() -> Iterator[Figure]:
 def accuracy_figures() -> Iterator[Figure]:
     """The default ensemble on the given folds, and the random forest beside it."""
     peers = json.loads((Path(os.environ["OPTBN_DATA"]).parent / "golden" / "bnc" / "peers.json").read_text())
-    for name, limit in RESEEDED.items():
+    for name, limit in TO_BEAT.items():
         X, y, folds = published(name)
-        found = cross_validate(load_classifier("eskdb"), X, y, folds).scores()["rmse"]
+        rounds = folds[:1] if len(y) > 10_000 else folds
+        found = cross_validate(load_classifier("eskdb"), X, y, rounds).scores()["rmse"]
         forest = peers[name]["models"]["RF100"]["rmse"]
         yield Figure(f"{name}, RMSE of ESKDB", found, limit, None, "", f"random forest {forest:.3f}")
 
