@@ -62,6 +62,8 @@ def strengthen(
             ledger, nearness[ledger.families.rows], list(clusters), settings.near, max(1.0, typical)
         )
         Root(ledger, FamilyIndex.of(table), LocalCuts(rng), rng, settings, relaxation).run(budget)
+    if budget.exhausted():
+        return RowBound(())
     back = {len(ledger.stages) - (1 << k) for k in range(len(ledger.stages).bit_length())}
     stages = tuple(
         tuple(row.evidence(everything, y >> stage.bits) for row, y in stage.rows if y >> stage.bits)

@@ -101,6 +101,8 @@ class _Solve:
         rows = settings.rows
         for number in range(settings.restarts + 1):
             last = number == settings.restarts
+            if number and budget.exhausted():
+                break
             self.attempt(rows, None if last else settings.nodes * 16**number)
             if self.closed or budget.exhausted() or self.near_enough():
                 break
