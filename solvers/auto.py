@@ -1,9 +1,10 @@
 """The choice of a solver: split into components, and for each one ask what would be quickest.
 
-The subset recurrence costs about n 2^n nanoseconds whatever the families, so up to DP_AT_ONCE seconds of it nothing is
-quicker to start. Beyond, branch and cut wins on sparse tables and loses on dense ones (many families per variable: its
-relaxation is weak there), where the recurrence is the better wager as long as 2^n values fit into memory and time.
-Without an exact solver that fits, local search answers, and says that it proves nothing.
+The subset recurrence costs about n 2^n nanoseconds whatever the families, and up to PROVED variables its answer is a
+proof of its own. Beyond, branch and cut wins on sparse tables, and mostly leaves a proof that is checked where the
+recurrence leaves a claim; it loses on dense ones (many families per variable: its relaxation is weak there), where the
+recurrence is the better wager as long as 2^n values fit into memory and time. Without an exact solver that fits, local
+search answers, and says that it proves nothing.
 
 The choice and its reason are in the Solution's statistics, per component.
 """
@@ -22,7 +23,7 @@ from solvers.solution import Solution
 from solvers.table import ScoreTable
 
 DP_SECONDS = 1.2e-9  # per n 2^n, one core
-DP_AT_ONCE = 0.15  # seconds
+PROVED = 12  # variables up to which the recurrence leaves a proof
 DENSE = 80  # families per variable from which the recurrence is preferred, if it takes at most
 DP_WAGER = 5.0  # seconds;
 VERY_DENSE = 250  # and from here on whatever it takes
@@ -56,8 +57,8 @@ def choose(table: ScoreTable, budget: Budget) -> tuple[str, Solver, str]:
     except TooLargeError:
         fits = False
     general = next((name for name in ("ilp", "cp") if name in SOLVERS), None)
-    if fits and seconds <= DP_AT_ONCE:
-        name, why = "dp", f"the recurrence takes {seconds:.1g} s"
+    if fits and n <= PROVED:
+        name, why = "dp", "the recurrence takes no time and leaves a proof"
     elif fits and density >= VERY_DENSE:
         name, why = "dp", f"too dense for cuts, the recurrence takes about {seconds:.1g} s"
     elif fits and density >= DENSE and seconds <= DP_WAGER:

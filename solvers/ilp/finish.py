@@ -32,7 +32,7 @@ def parts_of(ledger: Ledger) -> list[NDArray[np.int64]]:
     starts, parents = families.lists(alive)
     child = np.repeat(families.children[alive], np.diff(starts))
     n = families.n
-    graph = csr_array((np.ones(len(child), dtype=np.int8), (parents, child)), shape=(n, n))
+    graph = csr_array((np.ones(len(child), dtype=np.bool_), (parents, child)), shape=(n, n))
     count, label = connected_components(graph, directed=True, connection="strong")
     sizes = np.bincount(label, minlength=count)
     return [np.flatnonzero(label == part) for part in np.flatnonzero(sizes > 1)]

@@ -27,6 +27,13 @@ ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
+def _copy(target, source):
+    """target[:] = source, which compiles numba's whole machinery of shapes and their error messages."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@njit(cache=True, nogil=True)
 def index_holders(offsets, masks):
     """(starts int64[n * n + 1], rows int32[sum of set sizes]): child v's rows that contain u, best first, are
     rows[starts[v * n + u]:starts[v * n + u + 1]]."""
@@ -117,7 +124,8 @@ def kick(order, strength, state):
         else:
             for k in range(i, j):
                 order[k] = order[k + length]
-        order[j : j + length] = block
+        for k in range(length):
+            order[j + k] = block[k]
 
 
 @njit(cache=True, nogil=True)
@@ -163,15 +171,15 @@ def iterate(offsets, masks, units, starts, holders, order, rows, kicks, state):
     trial, trial_rows = order.copy(), rows.copy()
     for _ in range(kicks):
         if total_of(units, rows) < NO_FAMILY // 2 or random_order(offsets, masks, rows, state, trial) < n:
-            trial[:] = order
+            _copy(trial, order)
         kick(trial, KICK, state)
         best_rows(offsets, masks, trial, trial_rows)
         climb(offsets, masks, units, starts, holders, trial, trial_rows, False)
         total = total_of(units, trial_rows)
         if total >= best:
             best = total
-            order[:] = trial
-            rows[:] = trial_rows
+            _copy(order, trial)
+            _copy(rows, trial_rows)
     return best
 
 
@@ -252,7 +260,7 @@ def _best_insertion(offsets, masks, units, starts, holders, order, rows, i):
         gain = others + _worth(units, row) - present
         if gain > best_gain:
             best, best_gain = j, gain
-    before[:] = ahead
+    _copy(before, ahead)
     row, others = rows[v], 0
     v_word, v_bit = v >> 6, ONE << np.uint64(v & 63)
     for j in range(i - 1, -1, -1):  # v moves ahead of order[j]
@@ -307,7 +315,7 @@ def _swap_somewhere(offsets, masks, units, order, place, rows):
     before = start.copy()
     for i in range(n):
         for j in range(i + 2, n):
-            before[:] = start
+            _copy(before, start)
             gain = 0
             for k in range(i, j + 1):
                 v = order[j] if k == i else order[i] if k == j else order[k]

@@ -144,7 +144,8 @@ def upward(n, base, alpha, step, adapt, across, total, phi, cells, cell_parent, 
     fixed       float64[G], single customers per group
     across      whether the one group spans levels; its concentration then needs all tables, and is drawn last
     """
-    n[: len(base)] = base
+    for i in range(len(base)):  # a slice assignment compiles numba's error messages along
+        n[i] = base[i]
     inner = len(base) * len(total) // len(n)
     seated = 0
     for g in range(len(alpha) - 1, -1, -1):
