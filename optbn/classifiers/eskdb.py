@@ -25,7 +25,7 @@ from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.forest import Parents, smoothed
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import PairCounts
-from optbn.classifiers.single import k_parents
+from optbn.classifiers.single import check_k, k_parents
 from optbn.classifiers.skdb import Selected
 from optbn.classifiers.source import InMemory, Source
 from optbn.errors import UnsupportedError
@@ -68,6 +68,7 @@ class ESKDB(BayesianClassifier):
     ) -> tuple[list[Any], NDArray[np.float64]]:
         from joblib import Parallel, delayed
 
+        check_k(self.k)
         if self.weights not in WEIGHTS:
             raise UnsupportedError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
         if self.n_members < 1:

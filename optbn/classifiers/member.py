@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from optbn.classifiers.forest import Forest, Parents
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
-from optbn.errors import LimitError
 
-LARGEST_TABLE = 1 << 22
-"""Entries of a table that `network` writes out."""
+LARGEST_TABLE = 1 << 16
+"""Entries of a table that `network` writes out as such."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,25 +54,26 @@ class Member:
         return [self.network(target, classes)]
 
     def network(self, target: str, classes: Sequence[str]) -> Any:
-        """The BayesianNetwork over the class and the coded attributes; probabilities are those of the classifier."""
+        """The BayesianNetwork over the class and the coded attributes; probabilities are those of the classifier.
+
+        Tables where they are small, otherwise decision trees, which are as large as the count trees.
+        """
         from optbn.data.dataset import Categorical
-        from optbn.network.cpds import TableCPD
+        from optbn.network.cpds import CPD, TableCPD, TreeCPD
         from optbn.network.network import BayesianNetwork
 
         names, label = [target], Categorical(tuple(classes))
         domains = {i: Categorical(self.columns[i].labels) for i in self.parents}
-        cpds = [TableCPD(label, (), (), np.exp(self.prior))]
+        cpds: list[CPD] = [TableCPD(label, (), (), np.exp(self.prior))]
         for t, (i, asked) in enumerate(self.parents.items()):
             given = (label, *(domains[p] for p in asked))
             shape = tuple(len(d.levels) for d in (*given, domains[i]))
             name = self.columns[i].name
-            if math.prod(shape) > LARGEST_TABLE:
-                raise LimitError(
-                    f"the table of {name!r} given {target!r} and {len(asked)} attributes would have "
-                    f"{math.prod(shape):,} entries; use fewer parents (k) to see the network"
-                )
-            table = self._table(t, i, asked, shape)
-            cpds.append(TableCPD(domains[i], (target, *(self.columns[p].name for p in asked)), given, table))
+            asked_names = (target, *(self.columns[p].name for p in asked))
+            if math.prod(shape) <= LARGEST_TABLE:
+                cpds.append(TableCPD(domains[i], asked_names, given, self._table(t, i, asked, shape)))
+            else:
+                cpds.append(TreeCPD(domains[i], asked_names, given, *self._splits(t, given)))
             names.append(name)
         return BayesianNetwork(tuple(names), (label, *domains.values()), tuple(cpds), target)
 
@@ -92,6 +92,32 @@ class Member:
         alone.add_logs(codes, out)
         table: NDArray[np.float64] = np.exp(out).T.reshape(shape)
         return np.asarray(table / table.sum(axis=-1, keepdims=True))
+
+    def _splits(self, t: int, given: Sequence[Any]) -> tuple[Any, Any]:
+        """The count tree as a decision tree: a node asks for its branches one by one, what is left is its own leaf."""
+        from optbn.network.leaves import CategoricalLeaves
+        from optbn.network.tree import Split, Tree
+
+        children, branch, values = self.forest.tree(t)
+        nodes: list[Split | int] = [0]
+        leaves: list[int] = []
+        waiting = [(0, 0, int(children[0, 0]), 0)]  # count tree node, its depth, its next child, where it goes
+        while waiting:
+            u, depth, child, place = waiting.pop()
+            begin, end = children[u].tolist()
+            if child == end:
+                nodes[place] = len(leaves)
+                leaves.append(u)
+            elif child == end - 1 and end - begin == len(given[depth].levels):
+                waiting.append((child, depth + 1, int(children[child, 0]), place))
+            else:
+                left = len(nodes)
+                nodes += [0, 0]
+                nodes[place] = Split(depth, (int(branch[child]),), left, left + 1)
+                waiting.append((u, depth, child + 1, left + 1))
+                waiting.append((child, depth + 1, int(children[child, 0]), left))
+        rows = np.exp(values[leaves])
+        return Tree.build(nodes, given), CategoricalLeaves(rows / rows.sum(axis=1, keepdims=True))
 
 
 def class_prior(counts: NDArray[np.float64]) -> NDArray[np.float64]:

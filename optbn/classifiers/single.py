@@ -16,6 +16,7 @@ from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.source import Source
 from optbn.data.discretise.transformer import Discretizer
+from optbn.errors import UnsupportedError
 from optbn.smoothing.protocol import Smoother
 
 
@@ -42,8 +43,15 @@ def by_information(information: NDArray[np.float64]) -> list[int]:
 
 def k_parents(order: Sequence[int], conditional: NDArray[np.float64], k: int) -> Parents:
     """Each attribute's parents: the k before it in the order that tell most about it given the class, best first."""
+    check_k(k)
     parents: Parents = {}
     for place, i in enumerate(order):
         before = list(order[:place])
         parents[i] = tuple(sorted(before, key=lambda j: -conditional[i, j])[:k])
     return parents
+
+
+def check_k(k: int) -> None:
+    """Refuse what is no number of parents."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
+        raise UnsupportedError(f"k={k!r}: expected a whole number of parents, 0 or more")

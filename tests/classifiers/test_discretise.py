@@ -129,6 +129,10 @@ def test_new_levels_and_new_columns() -> None:
 def test_bad_settings_and_values() -> None:
     with pytest.raises(UnknownNameError, match=r"no discretizer 'mdl' .did you mean 'mdlp'"):
         load_discretizer("mdl")
+    for name in ("equal_width", "equal_frequency", "k_means", "decision_tree"):
+        assert len(load_discretizer(name, n_bins=1).fit([[1.0], [2], [3]], [0, 1, 1]).columns_[0].cuts) == 0
+        with pytest.raises(UnsupportedError, match="n_bins=0: expected a whole number of intervals"):
+            load_discretizer(name, n_bins=0).fit([[1.0], [2]], [0, 1])
     with pytest.raises(UnsupportedError, match="encoding='bits': expected one of rows, values"):
         MDLP("bits").fit([[1.0], [2]], [0, 1])
     with pytest.raises(DataError, match="column 'x', row 2: inf is not finite"):

@@ -172,6 +172,12 @@ def test_bad_input_is_named() -> None:
         load_classifier("nb").fit(X, y, [1, -1, *[1] * 18])
     with pytest.raises(ValueError, match="must contain at least one non-zero"):
         load_classifier("nb").fit(X, y, np.zeros(20))
+    for name in ("kdb", "skdb", "kdf", "eskdb"):
+        for k in (-1, 1.5):
+            with pytest.raises(UnsupportedError, match=f"k={k}: expected a whole number of parents"):
+                load_classifier(name, k=k).fit(X, y)
+    with pytest.raises(UnsupportedError, match="n_members=0: expected at least 1"):
+        load_classifier("eskdb", n_members=0).fit(X, y)
     with pytest.raises(UnsupportedError, match="weights='best': expected one of uniform, stacking"):
         load_classifier("eskdb", weights="best").fit(X, y)
     with pytest.raises(UnsupportedError, match="optimal='all': expected one of blanket, augmented"):

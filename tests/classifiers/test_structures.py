@@ -201,14 +201,19 @@ def test_optimal_classifiers_follow_their_network() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda: NaiveBayes("mle"), TAN, lambda: KDB(2), lambda: SKDB(2)])
-def test_the_network_says_what_the_classifier_says(make: type) -> None:
+@pytest.mark.parametrize("largest", [1 << 16, 0])
+def test_the_network_says_what_the_classifier_says(make: type, largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from optbn.classifiers import member
     from optbn.classifiers.optimal import dataset
     from optbn.data.dataset import Categorical, Dataset
 
+    monkeypatch.setattr(member, "LARGEST_TABLE", largest)
     codes, y = coded(2, 60)
     X = texts(codes, SIZES)
     fitted = make().fit(X, y)
     network = fitted.network_
+    codes = coded(77, 60)[0]
+    X = texts(codes, SIZES)
     data = dataset(fitted.members_[0].columns, codes)
     whole = Dataset(
         ("class", *data.names), (Categorical(("0", "1", "2")), *data.domains), (y.astype(np.uint8), *data.columns)

@@ -19,9 +19,11 @@ class DecisionTree(Discretizer):
     def cut_points(self, values: Any, classes: Any, n_classes: int, weights: Any, random: Any) -> Any:
         from sklearn.tree import DecisionTreeClassifier
 
+        if self.n_bins == 1:
+            return np.zeros(0)
         tree = DecisionTreeClassifier(
             criterion="entropy",
-            max_leaf_nodes=max(2, self.n_bins),
+            max_leaf_nodes=self.n_bins,
             min_weight_fraction_leaf=self.min_share,
             random_state=0,
         )

@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from optbn.data.dataset import Dataset
 from optbn.data.discretise.table import Table, Values, is_frame, table_of
-from optbn.errors import DataError
+from optbn.errors import DataError, UnsupportedError
 
 MISSING = "missing"
 
@@ -152,6 +152,9 @@ class Discretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self, table: Table, classes: NDArray[np.int64], n_classes: int, weights: NDArray[np.float64]
     ) -> Discretizer:
         """`fit` on columns that have been checked."""
+        bins = getattr(self, "n_bins", 1)
+        if not isinstance(bins, int | np.integer) or bins < 1:
+            raise UnsupportedError(f"n_bins={bins!r}: expected a whole number of intervals, 1 or more")
         seed = check_random_state(getattr(self, "random_state", 0)).randint(2**31)
         streams = np.random.SeedSequence(seed).spawn(len(table))
         columns = []
