@@ -8,6 +8,7 @@ is a walk down each tree for each class and a look-up where it ends. Trees are l
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -22,6 +23,9 @@ from optbn.smoothing.tree import CountTree
 
 Parents = dict[int, tuple[int, ...]]
 """The attributes of a network in the order they were taken up, each with its parents besides the class, best first."""
+
+DENSE = 1 << 22
+"""Keys that are looked up in a table, 32 MB; more are sorted."""
 
 CHUNK = 4096
 """Rows whose leave-one-out products are held at a time."""
@@ -97,18 +101,73 @@ class Forest:
 
 
 def count_trees(batches: Iterable[Batch], parents: Parents, sizes: Sequence[int], n_classes: int) -> list[CountTree]:
-    """One pass: the count tree of every attribute given the class and its parents; incomplete rows are left out."""
-    counts = [FamilyCounts((n_classes, *(sizes[p] for p in asked)), sizes[i]) for i, asked in parents.items()]
-    for codes, classes, weights in batches:
-        columns = [np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])]
-        incomplete = [bool((column < 0).any()) for column in columns]
-        for (i, asked), count in zip(parents.items(), counts, strict=True):
-            if any(incomplete[j] for j in (i, *asked)):
-                rows = (codes[:, [i, *asked]] >= 0).all(axis=1)
-                count.add([classes[rows], *(columns[p][rows] for p in asked)], columns[i][rows], weights[rows])
-            else:
-                count.add([classes, *(columns[p] for p in asked)], columns[i], weights)
-    return [count.tree(order=range(1 + len(asked))) for asked, count in zip(parents.values(), counts, strict=True)]
+    """One pass: the count tree of every attribute given the class and its parents; incomplete rows are left out.
+
+    Rows that come in one batch are split level by level, which is faster than to hash what comes in many.
+    """
+    asked_sizes = [(n_classes, *(sizes[p] for p in asked)) for asked in parents.values()]
+    waiting = iter(batches)
+    first = next(waiting, None)
+    second = next(waiting, None)
+    if first is not None and second is None:
+        families = zip(_families(first, parents), asked_sizes, parents, strict=True)
+        return [_tree_of_rows(*rows, asked, sizes[i]) for rows, asked, i in families]
+    counts = [FamilyCounts(asked, sizes[i]) for asked, i in zip(asked_sizes, parents, strict=True)]
+    for batch in itertools.chain([b for b in (first, second) if b is not None], waiting):
+        for (columns, child, weights), count in zip(_families(batch, parents), counts, strict=True):
+            count.add(columns, child, weights)
+    return [count.tree(order=range(len(asked))) for count, asked in zip(counts, asked_sizes, strict=True)]
+
+
+Rows = tuple[list[NDArray[Any]], NDArray[Any], NDArray[np.float64]]
+"""What a tree asks for, the attribute itself, weights."""
+
+
+def _families(batch: Batch, parents: Parents) -> Iterator[Rows]:
+    """The rows of each attribute's family that know all of it."""
+    codes, classes, weights = batch
+    columns = [np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])]
+    incomplete = [bool((column < 0).any()) for column in columns]
+    for i, asked in parents.items():
+        if any(incomplete[j] for j in (i, *asked)):
+            rows = (codes[:, [i, *asked]] >= 0).all(axis=1)
+            yield [classes[rows], *(columns[p][rows] for p in asked)], columns[i][rows], weights[rows]
+        else:
+            yield [classes, *(columns[p] for p in asked)], columns[i], weights
+
+
+def _tree_of_rows(
+    columns: Sequence[NDArray[Any]], child: NDArray[Any], weights: NDArray[np.float64], sizes: Sequence[int], K: int
+) -> CountTree:
+    """The count tree of some rows: with the node of every row known at one level, (node, value) is that at the next."""
+    node = np.zeros(len(child), dtype=np.int64)
+    parts, nodes, first = [np.zeros((1, 2), dtype=np.int64) - 1], 1, 0
+    for column, size in zip(columns if len(child) else (), sizes, strict=False):
+        key = node * size + column
+        if nodes * size <= DENSE:
+            there = np.zeros(nodes * size, dtype=np.bool_)
+            there[key] = True
+            found = np.flatnonzero(there)
+            place = np.empty(nodes * size, dtype=np.int64)
+            place[found] = np.arange(len(found))
+            node = place[key]
+        else:
+            found, node = np.unique(key, return_inverse=True)
+        parts.append(np.stack([found // size + first, found % size], axis=1))
+        first += nodes
+        nodes = len(found)
+    levels = [np.bincount(node * K + child, weights, nodes * K).reshape(nodes, K)]
+    for part in parts[:0:-1]:
+        starts = np.flatnonzero(np.diff(part[:, 0], prepend=-1))
+        levels.append(np.add.reduceat(levels[-1], starts, axis=0))
+    shape = np.concatenate(parts).astype(np.int32)
+    shape[0, 1] = 0
+    depth = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    spans = np.cumprod(np.array([1.0, *sizes[::-1]]))[::-1]
+    return CountTree(
+        np.concatenate(levels[::-1]), shape[:, 0].copy(), depth.astype(np.int32), shape[:, 1].copy(), spans[depth],
+        tuple(range(len(sizes))), tuple(sizes),
+    )  # fmt: skip
 
 
 def truncated(tree: CountTree, parents: int) -> CountTree:

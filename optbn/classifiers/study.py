@@ -131,7 +131,7 @@ def _xgboost_tuned() -> Any:
 
     grid = {"model__n_estimators": [10, 50, 100], "model__max_depth": [2, 4, 6, 8]}
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    return GridSearchCV(Labelled(_xgboost_of(100, 6)), grid, cv=folds, scoring="neg_brier_score", error_score=0.0)
+    return GridSearchCV(Labelled(_xgboost_of(100, 6)), grid, cv=folds, scoring="neg_brier_score", error_score=-2.0)
 
 
 def _xgboost_of(rounds: int, depth: int) -> Any:

@@ -49,6 +49,26 @@ def test_probabilities_are_those_of_the_network_fitted_by_hand(make: type) -> No
             assert found[r] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("dense", [0, 1 << 22])
+def test_trees_of_one_batch_and_of_many_are_the_same(dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from optbn.classifiers import forest
+
+    monkeypatch.setattr(forest, "DENSE", dense)
+    codes, y = coded(5, 60)
+    codes[::9, 1] = -1
+    w = np.random.default_rng(0).random(60) + 0.1
+    parents: dict[int, tuple[int, ...]] = {0: (), 1: (0,), 3: (1, 0), 2: (3, 1, 0)}
+    one = count_trees([(codes, y, w)], parents, SIZES, 3)
+    many = count_trees([(codes[r : r + 7], y[r : r + 7], w[r : r + 7]) for r in range(0, 60, 7)], parents, SIZES, 3)
+    for a, b in zip(one, many, strict=True):
+        assert a.counts == pytest.approx(b.counts)
+        for name in ("parent", "depth", "branch", "span"):
+            assert np.array_equal(getattr(a, name), getattr(b, name)), name
+        assert (a.order, a.sizes) == (b.order, b.sizes)
+    unknown = np.full_like(codes, -1)
+    assert [len(t.parent) for t in count_trees([(unknown, y, w)], parents, SIZES, 3)] == [1] * 4
+
+
 def test_kdb_takes_the_best_parents_before_it() -> None:
     for seed in range(5):
         codes, y = coded(seed)
