@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from optbn.cli.fit import _setting, complete_smoother
+from optbn.cli.fit import complete_smoother
+from optbn.cli.options import settings
 from optbn.cli.reading import DataArgument, DelimiterOption, EncodingOption, FormatOption, HeaderOption, SchemaOption
 
 
@@ -65,12 +66,12 @@ def classify(
         raise DataError(f"{output}: its folder does not exist")
     if data == "-":
         raise DataError("the data are read several times, so they must be a file, not stdin")
-    settings: dict[str, Any] = dict(_setting(text) for text in setting or ())
+    given = settings(setting)
     if smoother is not None:
-        settings["smoother"] = smoother
+        given["smoother"] = smoother
     if discretizer is not None:
-        settings["discretizer"] = discretizer
-    classifier = load_classifier(model, random_state=seed, **settings)
+        given["discretizer"] = discretizer
+    classifier = load_classifier(model, random_state=seed, **given)
     how = {"header": header, "delimiter": delimiter, "format": format, "encoding": encoding}
     with _meter() as progress:
         classifier.fit_file(data, target, schema=schema, sample_size=sample, progress=progress, **how)
@@ -79,7 +80,7 @@ def classify(
     classes = f"{len(classifier.classes_)} classes from {classifier.n_features_in_} attributes"
     print(f"{output}: {model} for {target!r}, {classes}{members}")
     if folds:
-        _evaluate(load_classifier(model, random_state=seed, **settings), data, target, schema, how, folds, seed)
+        _evaluate(load_classifier(model, random_state=seed, **given), data, target, schema, how, folds, seed)
 
 
 def _evaluate(classifier: Any, data: str, target: str, schema: Any, how: dict[str, Any], folds: int, seed: int) -> None:

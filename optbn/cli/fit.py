@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optbn.cli.networks import complete_network
+from optbn.cli.options import SettingOption, settings
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -42,9 +43,7 @@ def fit(
             show_default="hdp; hierarchical with --domain",
         ),
     ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the smoother, NAME=VALUE; may be repeated.")
-    ] = None,
+    setting: SettingOption = None,
     domain: Annotated[
         str | None,
         typer.Option(
@@ -84,10 +83,10 @@ def fit(
 
         raise UnsupportedError("--report does not go with --domain")
     asked = as_structure(structure)
-    settings = dict(_setting(text) for text in setting or ())
+    given = settings(setting)
     with _meter() as progress:
         common: dict[str, Any] = {
-            "seed": seed, "weights": weights, "leaves": leaves, "schema": schema, "progress": progress, **settings
+            "seed": seed, "weights": weights, "leaves": leaves, "schema": schema, "progress": progress, **given
         }  # fmt: skip
         if domain is not None:
             networks = fit_domains(asked, data, domain, smoother or "hierarchical", **common)
@@ -166,24 +165,6 @@ def _warn_of_chains(result: Fitted) -> None:
             "--set sweeps away",
             file=sys.stderr,
         )
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """("m", 1.0) from "m=1.0"; what is no number, true, false or none is a word."""
-    from optbn.errors import UnsupportedError
-
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not name or not equals or not value:
-        raise UnsupportedError(f"--set {text!r}: expected NAME=VALUE, like m=1")
-    words: dict[str, Any] = {"true": True, "false": False, "none": None}
-    if value.lower() in words:
-        return name.replace("-", "_"), words[value.lower()]
-    for number in (int, float):
-        try:
-            return name.replace("-", "_"), number(value)
-        except ValueError:
-            continue
-    return name.replace("-", "_"), value
 
 
 @contextmanager

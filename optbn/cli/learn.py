@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optbn.cli.options import (
+    ForbidOption,
+    JobsOption,
+    LeavesOption,
+    MemoryOption,
+    RequireOption,
+    RootsOption,
+    TiersOption,
+    arc_constraints,
+)
 from optbn.cli.reading import DataArgument, MissingOption, SchemaOption
 from optbn.cli.score import complete_score
 from optbn.cli.solve import complete_solver
@@ -41,19 +51,17 @@ def learn(
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds for everything; what is then best is the answer.", min=0.1)
     ] = None,
-    forbid: Annotated[list[str] | None, typer.Option(help="An arc that may not be, 'A->B'; may be repeated.")] = None,
-    require: Annotated[list[str] | None, typer.Option(help="An arc that must be, 'A->B'; may be repeated.")] = None,
-    tiers: Annotated[
-        str | None, typer.Option(help="A file with a line of names (commas between) per tier, causes first.")
-    ] = None,
-    roots: Annotated[str | None, typer.Option(help="Variables without parents, commas between.")] = None,
-    leaves: Annotated[str | None, typer.Option(help="Variables without children, commas between.")] = None,
+    forbid: ForbidOption = None,
+    require: RequireOption = None,
+    tiers: TiersOption = None,
+    roots: RootsOption = None,
+    leaves: LeavesOption = None,
     target: Annotated[str | None, typer.Option(help="A variable to say the Markov blanket of.")] = None,
     schema: SchemaOption = None,
     missing: MissingOption = "refuse",
     seed: Annotated[int, typer.Option(help="Of everything random.", min=0)] = 0,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Threads (default all cores).", min=1)] = None,
-    memory: Annotated[str | None, typer.Option(help="What may be used, 4G say (default half of the machine).")] = None,
+    jobs: JobsOption = None,
+    memory: MemoryOption = None,
     store: Annotated[
         str | None, typer.Option(help="A folder that keeps finished scoring; needs --max-parents.")
     ] = None,
@@ -64,7 +72,6 @@ def learn(
     Example: optbn learn data.csv -o model.bif --report page.html
     """
     import optbn
-    from optbn.cli.score import _arcs, _names, _tiers
     from optbn.errors import UnsupportedError
     from optbn.network.formats import format_of
 
@@ -78,13 +85,6 @@ def learn(
     rows = _read(data, schema, missing)
     if target is not None:
         rows.index(target)  # a wrong name should not wait for the search
-    constraints = {
-        "forbidden": _arcs(forbid),
-        "required": _arcs(require),
-        "tiers": _tiers(tiers) if tiers else (),
-        "roots": _names(roots),
-        "leaves": _names(leaves),
-    }
     with _display() as watcher:
         found = optbn.learn(
             rows,
@@ -93,7 +93,7 @@ def learn(
             solver=solver,
             smoother=smoother,
             time_limit=time_limit,
-            constraints={name: value for name, value in constraints.items() if value},
+            constraints=arc_constraints(forbid, require, tiers, roots, leaves),
             seed=seed,
             jobs=jobs,
             memory=memory,

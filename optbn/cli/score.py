@@ -8,6 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optbn.cli.options import (
+    ForbidOption,
+    JobsOption,
+    LeavesOption,
+    MemoryOption,
+    RequireOption,
+    RootsOption,
+    SettingOption,
+    TiersOption,
+    arc_constraints,
+    settings,
+)
+from optbn.cli.reading import MissingOption, SchemaOption
+
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
     from optbn.scores.families import FamilyScores
@@ -28,7 +42,6 @@ def score(
         str,
         typer.Option(
             "--score",
-            "-s",
             help="pcart, pcartp, ft, ftp (any data); bdeu, bds, k2, fnml, qnml (categorical); bge (real); bic, aic.",
             autocompletion=complete_score,
         ),
@@ -36,32 +49,29 @@ def score(
     max_parents: Annotated[
         list[str] | None,
         typer.Option(
-            "--max-parents", "-k", help="The most parents: a number, or NAME=NUMBER for one variable (default 3)."
+            "--max-parents", "-D", help="The most parents: a number, or NAME=NUMBER for one variable (default 3)."
         ),
     ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", help="A .jkl, .jaa or (all there is to know) .parquet file; - is stdout.")
     ] = "-",
-    schema: Annotated[str | None, typer.Option(help="A JSON file that declares columns (see optbn describe).")] = None,
+    schema: SchemaOption = None,
+    missing: MissingOption = "refuse",
     ess: Annotated[float | None, typer.Option(help="bdeu, bds: the equivalent sample size (default 1).")] = None,
     max_splits: Annotated[
         int | None, typer.Option(help="pcart, pcartp: how often a real predictor's range may be halved (default 3).")
     ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other setting of the score, NAME=VALUE; may be repeated.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Threads (default all cores).", min=1)] = None,
-    memory: Annotated[str | None, typer.Option(help="What may be used, 4G say (default half of the machine).")] = None,
+    setting: SettingOption = None,
+    jobs: JobsOption = None,
+    memory: MemoryOption = None,
     store: Annotated[
         str | None, typer.Option(help="A folder that keeps finished work: a stopped run goes on where it was.")
     ] = None,
-    forbid: Annotated[list[str] | None, typer.Option(help="An arc that may not be, 'A->B'; may be repeated.")] = None,
-    require: Annotated[list[str] | None, typer.Option(help="An arc that must be, 'A->B'; may be repeated.")] = None,
-    tiers: Annotated[
-        str | None, typer.Option(help="A file with a line of names (commas between) per tier, causes first.")
-    ] = None,
-    roots: Annotated[str | None, typer.Option(help="Variables without parents, commas between.")] = None,
-    leaves: Annotated[str | None, typer.Option(help="Variables without children, commas between.")] = None,
+    forbid: ForbidOption = None,
+    require: RequireOption = None,
+    tiers: TiersOption = None,
+    roots: RootsOption = None,
+    leaves: LeavesOption = None,
     families: Annotated[
         str | None,
         typer.Option(help="Score these only, unpruned: lines 'child: parent, parent', or a score file to score anew."),
@@ -82,10 +92,10 @@ def score(
     from solvers.files import check_writable
 
     check_writable(output, _TEXT.get(output))
-    given = {"ess": ess, "max_splits": max_splits} | dict(_setting(text) for text in setting or ())
+    given = {"ess": ess, "max_splits": max_splits} | settings(setting)
     method = load_score(score, **{name: value for name, value in given.items() if value is not None})
     try:
-        found = optbn.read(data, schema)
+        found = optbn.read(data, schema, missing=missing)
         if families is not None:
             _refuse(
                 max_parents=max_parents,
@@ -102,11 +112,7 @@ def score(
             raise UnsupportedError("--structures goes with --families")
         constraints: dict[str, Any] = {
             "max_parents": _limits(max_parents or []),
-            "forbidden": _arcs(forbid),
-            "required": _arcs(require),
-            "tiers": _tiers(tiers) if tiers else (),
-            "roots": _names(roots),
-            "leaves": _names(leaves),
+            **arc_constraints(forbid, require, tiers, roots, leaves),
         }
         _all(found, method, constraints, output, jobs, memory, store)
     except KeyboardInterrupt:
@@ -197,19 +203,6 @@ def _refuse(**options: Any) -> None:
             raise UnsupportedError(f"--{name.replace('_', '-')} does not go with --families, which says what to score")
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    """("alpha", 0.5) from "alpha=0.5"."""
-    from optbn.errors import UnsupportedError
-
-    name, equals, value = (part.strip() for part in text.partition("="))
-    try:
-        if not name or not equals:
-            raise ValueError
-        return name.replace("-", "_"), int(value) if value.lstrip("+-").isdecimal() else float(value)
-    except ValueError:
-        raise UnsupportedError(f"--set {text!r}: expected NAME=NUMBER, like alpha=0.5") from None
-
-
 def _limits(texts: list[str]) -> dict[str, int]:
     """{"*": 3, "A": 1} from ["3", "A=1"]."""
     from optbn.scores.constraints import ConstraintError
@@ -221,23 +214,6 @@ def _limits(texts: list[str]) -> dict[str, int]:
             raise ConstraintError(f"--max-parents {text!r}: expected a number, or NAME=NUMBER")
         limits[name or "*"] = int(value)
     return limits
-
-
-def _arcs(texts: list[str] | None) -> list[tuple[str, str]]:
-    from optbn.scores.constraints import parse_arc
-
-    return [parse_arc(text) for text in texts or ()]
-
-
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in text.split(",")] if text else []
-
-
-def _tiers(path: str) -> list[list[str]]:
-    """A tier per line that is not blank and not a comment."""
-    with open(path, encoding="utf-8-sig") as file:
-        lines = [line.strip() for line in file]
-    return [_names(line) for line in lines if line and not line.startswith("#")]
 
 
 @contextmanager

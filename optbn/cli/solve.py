@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from optbn.cli.options import MemoryOption, SettingOption, settings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,16 +37,14 @@ def solve(
     ] = None,
     cpu_limit: Annotated[float | None, typer.Option(help="The same in seconds of CPU.", min=0.0)] = None,
     gap: Annotated[float, typer.Option(help="Stop once bound - score is at most this (0: prove it).", min=0.0)] = 0.0,
-    memory: Annotated[str | None, typer.Option(help="What may be used, 4G say (default half of the machine).")] = None,
+    memory: MemoryOption = None,
     output: Annotated[str, typer.Option("--output", "-o", help="Where the answer goes; - is stdout.")] = "-",
     format: Annotated[str, typer.Option(help="json (with the evidence), dot, adjacency or cpdag.")] = "json",
     proof: Annotated[
         str | None, typer.Option(help="Write a proof of optimality to this file; auto then means cp.")
     ] = None,
     start: Annotated[str | None, typer.Option(help="An earlier answer (json) to begin from.")] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the solver, NAME=VALUE; may be repeated.")
-    ] = None,
+    setting: SettingOption = None,
 ) -> None:
     """Find the best acyclic graph of a score file; the answer is checked before it is written.
 
@@ -75,11 +75,11 @@ def solve(
         raise unknown("format", format, FORMATS)
     if output != "-" and not Path(output).absolute().parent.is_dir():
         raise UnsupportedError(f"{output}: there is no folder {Path(output).absolute().parent}")
-    settings = dict(_setting(text) for text in setting or ())
+    given = settings(setting)
     if proof is not None:
-        settings["proof"] = proof
+        given["proof"] = proof
         solver = "cp" if solver == "auto" else solver
-    load_solver(solver, **settings)  # what is wrong here should not wait for a large file to be read
+    load_solver(solver, **given)  # what is wrong here should not wait for a large file to be read
     with _status(f"reading {scores}"):
         table = read_table(scores)
     begin = None if start is None else from_json(table, Path(start).read_bytes()).choice
@@ -93,7 +93,7 @@ def solve(
             memory=memory,
             start=begin,
             progress=progress,
-            **settings,
+            **given,
         )
     if solution.choice is None:
         print(f"optbn: {_sentence(table, solution)}", file=sys.stderr)
@@ -123,22 +123,6 @@ def _sentence(table: ScoreTable, solution: Solution) -> str:
 def _gap(event: Progress | Solution) -> str:
     relative = f", {event.gap / abs(event.score):.2%}" if event.score else ""
     return f"{event.gap:.6g}{relative}"
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """("seconds", 2.5) from "seconds=2.5"."""
-    from optbn.errors import UnsupportedError
-
-    name, equals, value = (part.strip() for part in text.partition("="))
-    words = {"true": True, "false": False, "none": None}
-    try:
-        if not name or not equals:
-            raise ValueError
-        if value.lower() in words:
-            return name.replace("-", "_"), words[value.lower()]
-        return name.replace("-", "_"), int(value) if value.lstrip("+-").isdecimal() else float(value)
-    except ValueError:
-        raise UnsupportedError(f"--set {text!r}: expected NAME=NUMBER, like seed=1, or true, false, none") from None
 
 
 @contextmanager

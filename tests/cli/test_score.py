@@ -41,7 +41,7 @@ def test_from_data_to_a_file(csv, tmp_path, capsys):
 
 def test_the_native_file_says_what_it_is(csv, tmp_path):
     path = tmp_path / "a.parquet"
-    assert run("score", csv, "-s", "bic", "-k", 2, "-o", path, "--forbid", "v0->v1") == 0
+    assert run("score", csv, "--score", "bic", "-D", 2, "-o", path, "--forbid", "v0->v1") == 0
     data = optbn.read(csv)
     assert read_table(path) == optbn.score_table(data, "bic", 2, forbidden=[("v0", "v1")])
     about = read_about(path)
@@ -54,7 +54,7 @@ def test_the_native_file_says_what_it_is(csv, tmp_path):
 def test_options_reach_the_score_and_the_constraints(csv, tmp_path):
     (tmp_path / "tiers.txt").write_text("v0, v1\n# then\nv2,v3,v4\n")
     out = tmp_path / "a.parquet"
-    options = ["--ess", 5, "-k", 3, "-k", "v4=1", "--require", "v0->v2", "--tiers", tmp_path / "tiers.txt"]
+    options = ["--ess", 5, "-D", 3, "-D", "v4=1", "--require", "v0->v2", "--tiers", tmp_path / "tiers.txt"]
     options += ["--roots", "v0,v1", "--leaves", "v3", "--jobs", 1, "--memory", "1G", "--store", tmp_path / "store"]
     assert run("score", csv, "-o", out, *options) == 0
     expected = optbn.score_table(
@@ -69,7 +69,7 @@ def test_options_reach_the_score_and_the_constraints(csv, tmp_path):
     )
     assert read_table(out) == expected
     assert (tmp_path / "store" / "run.json").exists()
-    assert run("score", csv, "-s", "bdeu", "--set", "ess=5", "-k", 1, "-o", out) == 0
+    assert run("score", csv, "--score", "bdeu", "--set", "ess=5", "-D", 1, "-o", out) == 0
     assert read_table(out) == optbn.score_table(csv, "bdeu", 1, ess=5)
 
 
@@ -79,7 +79,7 @@ def test_listed_families(csv, tmp_path, capsys):
     rows = read_rows(tmp_path / "a.jkl")
     assert len(rows) == 6
     assert rows.scores[0] == optbn.score(csv, "v0", ["v1", "v2"])
-    assert run("score", csv, "--families", tmp_path / "a.jkl", "-s", "k2", "-o", tmp_path / "b.jkl") == 0
+    assert run("score", csv, "--families", tmp_path / "a.jkl", "--score", "k2", "-o", tmp_path / "b.jkl") == 0
     again = read_rows(tmp_path / "b.jkl")
     assert (again.masks == rows.masks).all() and (again.scores != rows.scores).all()
     capsys.readouterr()
@@ -94,7 +94,7 @@ def test_local_structures(csv, tmp_path):
     data = optbn.read(csv)
     for score in ("pcart", "bdeu", "ft"):
         options = ["--families", tmp_path / "list.txt", "-o", tmp_path / "a.jkl", "--structures", tmp_path / "s.jsonl"]
-        assert run("score", csv, "-s", score, *options) == 0
+        assert run("score", csv, "--score", score, *options) == 0
         first, second = (json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines())
         assert (first["child"], first["parents"]) == ("v2", ["v0", "v1"])
         assert first["score"] == optbn.score(data, "v2", ["v0", "v1"], score)
@@ -111,19 +111,19 @@ def test_local_structures(csv, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-s", "bdue"], "did you mean 'bdeu'"),
-        (["-s", "bge"], "column 'v0' is categorical"),
+        (["--score", "bdue"], "did you mean 'bdeu'"),
+        (["--score", "bge"], "column 'v0' is categorical"),
         (["-o", "x.txt"], "cannot write score files of kind 'txt'"),
         (["-o", "none/x.jkl"], "there is no folder"),
         (["--forbid", "v0->v1", "--require", "v0->v1"], "is also forbidden"),
         (["--require", "v0->v1", "--require", "v1->v0"], "form a cycle: v0 -> v1 -> v0"),
         (["--require", "v0-v1"], "is not an arc"),
-        (["-k", "two"], "expected a number, or NAME=NUMBER"),
-        (["-k", "v9=1"], "no variable 'v9'"),
+        (["-D", "two"], "expected a number, or NAME=NUMBER"),
+        (["-D", "v9=1"], "no variable 'v9'"),
         (["--memory", "lots"], "is not a size"),
         (["--memory", "100"], "lower max_parents"),
         (["--ess", "0"], "expected a finite number above 0"),
-        (["--set", "alpha"], "expected NAME=NUMBER"),
+        (["--set", "alpha"], "expected NAME=VALUE"),
         (["--max-splits", "2"], "score 'bdeu' has no setting 'max_splits'; it has: ess"),
         (["--tiers", "none.txt"], "none.txt: no such file"),
         (["--families", "none.txt"], "none.txt: no such file"),

@@ -136,7 +136,7 @@ def test_a_proof_in_a_file(scores, run, tmp_path):
     [
         (["--solver", "gredy"], "no solver 'gredy' (did you mean 'greedy'?); there are: auto, "),
         (["--set", "speed=3"], "has no setting 'speed'"),
-        (["--set", "speed"], "expected NAME=NUMBER"),
+        (["--set", "speed"], "expected NAME=VALUE"),
         (["-o", "no/such/folder/x.json"], "there is no folder"),
         (["--memory", "lots"], "lots"),
     ],

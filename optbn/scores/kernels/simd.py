@@ -100,5 +100,5 @@ def _raise_plainly(value, s, vectors, left, right, begin, end):
     _raise_rows(value, s, 0, vectors, left, right, begin, end)
 
 
-raise_to_best_sum = _raise_plainly if config.DISABLE_JIT else _raise_vectors
+raise_to_best_sum = _raise_plainly if config.DISABLE_JIT else _raise_vectors  # type: ignore[attr-defined]
 """(value float64[slots, lanes], s, vectors, left, right uint32[.], begin, end): see `_raise_rows`, from lane 0 on."""
