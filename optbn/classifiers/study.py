@@ -178,8 +178,9 @@ COMPETITORS = {"RF": _forest, "HGB": _boosting, "XGB": _xgboost, "XGB-tuned": _x
 
 CLAIMS: tuple[tuple[str, str, Sequence[tuple[str, str]]], ...] = (
     ("HDP beats the m-estimate in every structure", "rmse", [(f"{s}-hdp", f"{s}-m") for s in STRUCTURES]),
-    ("ESKDB with HDP beats random forest", "rmse", [("ESKDB10-hdp", "RF")]),
-    ("ESKDB with HDP beats default XGBoost", "rmse", [("ESKDB10-hdp", "XGB")]),
+    ("ESKDB beats random forest", "rmse", [("ESKDB10-hdp", "RF"), ("ESKDB10-m", "RF"), ("ESKDB30-m", "RF")]),
+    ("ESKDB beats XGBoost", "rmse", [("ESKDB10-hdp", "XGB"), ("ESKDB10-m", "XGB"), ("ESKDB10-hdp", "XGB-tuned")]),
+    ("ESKDB beats histogram gradient boosting", "rmse", [("ESKDB10-hdp", "HGB"), ("ESKDB10-m", "HGB")]),
     (
         "Tying concentrations by level is best",
         "rmse",
@@ -205,17 +206,16 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     failed = [row for row in rows if row["status"] != "done"]
     if failed:
         reasons = sorted({f"{row['cell']['method']}: {row['error']}" for row in failed})
-        parts.append("Not done: " + "; ".join(reasons[:10]) + ".\n")
+        parts.append("Not done: " + "; ".join(reasons[:10]) + "\n")
     parts.append(_claims(losses))
     for score in ("rmse", "zero_one"):
-        parts.append(f"## {score}\n\nThe best of a row is bold.\n")
+        parts.append(f"## {score}\n\nThe best of a column is bold.\n")
+        least = {name: min(losses[m][name][score] for m in methods if name in losses[m]) for name in sets}
         body = []
-        for name in sets:
-            values = {m: losses[m][name][score] for m in methods if name in losses[m]}
-            least = min(values.values())
-            cells = [_bold(values[m], least) if m in values else "" for m in methods]
-            body.append([name, *cells])
-        parts.append(table(["data", *methods], body))
+        for m in methods:
+            values = [_bold(losses[m][name][score], least[name]) if name in losses[m] else "" for name in sets]
+            body.append([m, *values])
+        parts.append(table(["method", *sets], body))
     parts.append(_ranks(losses, folder))
     parts.append("## CPU seconds per fold\n\nMeans over the data sets of each method.\n")
     timed = [
