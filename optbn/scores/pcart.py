@@ -258,7 +258,7 @@ class BoundTrees:
         return LimitError(
             f"column {data.names[v]!r} has {size} {what}; trees over it{given} would need up to "
             f"{_human(8 * splits)}bytes and {_human(splits * SECONDS_PER_SPLIT)}seconds ({why}): {remedy}, "
-            f"or let it have no children (--leaves {data.names[v]})"
+            f"let it have no children (--leaves {data.names[v]}), or score full tables instead (--score ftp)"
         )
 
     @cached_property
