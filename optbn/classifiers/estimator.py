@@ -80,7 +80,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit_source(self, source: Source) -> None:
-        smoother = load_smoother(self.smoother)
+        smoother = self._chosen_smoother()
         seed = np.random.SeedSequence(self._seed())
         self.members_, self.weights_ = self._learn(source, smoother, seed)
 
@@ -166,6 +166,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from optbn.classifiers.saved import to_json
 
         return to_json(self)
+
+    def _chosen_smoother(self) -> Smoother:
+        chosen = load_smoother(self.smoother)
+        if isinstance(chosen, type) or not hasattr(chosen, "fit"):
+            from optbn.smoothing.protocol import SMOOTHERS
+
+            known = ", ".join(SMOOTHERS)
+            raise UnsupportedError(f"smoother={self.smoother!r}: expected one of {known}, or one of these as an object")
+        return chosen
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31))

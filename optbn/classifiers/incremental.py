@@ -17,7 +17,7 @@ from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.source import Source
 from optbn.data.discretise.transformer import Column
 from optbn.errors import DataError
-from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.tree import CountTree
 
 
@@ -60,7 +60,7 @@ class Incremental(BayesianClassifier):
             raise DataError(f"y has the class {strange.tolist()[0]!r}, which is not among the classes {known.tolist()}")
         self.classes_ = known
         table, codes, weights = self._checked(X, y, sample_weight, reset=first, classes_known=True)
-        smoother, seed = load_smoother(self.smoother), np.random.SeedSequence(self._seed())
+        smoother, seed = self._chosen_smoother(), np.random.SeedSequence(self._seed())
         if first:
             from optbn.data.discretise import load_discretizer
 

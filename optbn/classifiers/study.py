@@ -249,12 +249,13 @@ def _claims(losses: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _ranks(losses: Mapping[str, Mapping[str, Any]], folder: Path) -> str:
-    """Friedman ranks of the methods on the data sets that all have, and the diagram."""
+    """Friedman ranks on the data sets that are finished, of the methods that have them all, and the diagram."""
     from optbn.evaluate.significance import difference_diagram, friedman
 
-    most = max(len(found) for found in losses.values())
-    whole = [m for m in losses if len(losses[m]) == most]
-    shared = sorted(set.intersection(*(set(losses[m]) for m in whole)))
+    tried = {name: sum(name in found for found in losses.values()) for found in losses.values() for name in found}
+    most = max(tried.values())
+    shared = sorted(name for name, methods in tried.items() if methods >= most - 1)  # one method may fail somewhere
+    whole = [m for m in losses if all(name in losses[m] for name in shared)]
     if len(whole) < 2 or len(shared) < 3:
         return ""
     test = friedman({m: [losses[m][name]["rmse"] for name in shared] for m in whole})

@@ -166,6 +166,11 @@ def test_bad_input_is_named() -> None:
         load_classifier("kdb", m=3)
     with pytest.raises(UnknownNameError, match="no smoother 'hpd'"):
         load_classifier("nb", smoother="hpd").fit(X, y)
+    for other in (3, object):
+        with pytest.raises(UnsupportedError, match=r"smoother=.*: expected one of mle, laplace"):
+            load_classifier("nb", smoother=other).fit(X, y)
+        with pytest.raises(UnsupportedError, match=r"discretizer=.*: expected one of equal_width"):
+            load_classifier("nb", discretizer=other).fit(X, y)
     with pytest.raises(UnsupportedError, match=r"the target 'income' has 1 missing values .first in row 3"):
         load_classifier("nb").fit(X, y.where(y.index != 2))
     with pytest.raises(ValueError, match="sample_weight, row 2: -1 is negative"):
