@@ -20,7 +20,7 @@ Source: A. Ignatiev, A. Morgado, J. Marques-Silva, "RC2: an efficient MaxSAT sol
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from solvers.errors import SolverError
 from solvers.greedy import search
 from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.solution import Exhausted, Solution, Status
-from solvers.table import ScoreTable, mask_members
+from solvers.table import ScoreTable
 
 if TYPE_CHECKING:
     from pysat.formula import WCNF
@@ -68,8 +68,9 @@ class MaxSat:
         top, score = int(table.units[table.offsets[:-1]].sum()), table.total_units(rows)
         alive, clusters, bound = self._ascend(table, top - score)
         bound = min(top, max(score, top - bound))
-        if score < bound and not budget.exhausted():
-            formula, families = encode(table, alive, clusters)
+        encoded = encode(table, alive, clusters, budget.exhausted) if score < bound else None
+        if encoded is not None:
+            formula, families = encoded
             solved = _Run(formula)
             reported = budget.elapsed()
             while not solved.wait(LOOK_SECONDS):
@@ -97,25 +98,25 @@ class MaxSat:
             statistics={"families": len(alive), "clusters": len(clusters), "cpu": budget.cpu_elapsed()},
         )
 
-    def _ascend(self, table: ScoreTable, gap: int) -> tuple[NDArray[np.int64], list[tuple[int, ...]], int]:
+    def _ascend(self, table: ScoreTable, gap: int) -> tuple[NDArray[np.int64], NDArray[np.uint64], int]:
         """(rows that a graph at most `gap` below the best choice can have, clusters, what the bound took off)."""
         rng = np.random.default_rng(self.seed)
         costs = reduced_costs(table.offsets, table.units)
         keep = np.ones(len(table), dtype=np.bool_)
-        clusters: set[tuple[int, ...]] = set()
+        clusters = np.empty((0, table.masks.shape[1]), dtype=np.uint64)
         raised = 0
         for _ in range(self.ascents):
             ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n))
             keep &= ascent.costs <= gap - ascent.raised
-            clusters |= {mask_members(mask) for mask in ascent.clusters}
+            clusters = np.unique(np.concatenate([clusters, ascent.clusters]), axis=0)
             raised = max(raised, ascent.raised)
-        return np.flatnonzero(keep), sorted(clusters), raised
+        return np.flatnonzero(keep), clusters, raised
 
 
 def encode(
-    table: ScoreTable, rows: NDArray[np.int64], clusters: Sequence[tuple[int, ...]]
-) -> tuple[WCNF, dict[int, int]]:
-    """(the formula over some rows of the table, {literal: row})."""
+    table: ScoreTable, rows: NDArray[np.int64], clusters: NDArray[np.uint64], stopped: Callable[[], bool]
+) -> tuple[WCNF, dict[int, int]] | None:
+    """(the formula over some rows of the table, {literal: row}); None if stopped, for it may take seconds."""
     from pysat.card import CardEnc, EncType
     from pysat.formula import WCNF
 
@@ -136,22 +137,27 @@ def encode(
         at_most_one = CardEnc.atmost(literals, 1, top_id=last, encoding=kind)
         last = max(last, at_most_one.nv)
         formula.extend(at_most_one.clauses)
-    before = np.zeros((table.n, table.n), dtype=np.int64)
+    before = [[0] * table.n for _ in range(table.n)]
     for u in range(table.n):
         for w in range(u + 1, table.n):
             last += 1
-            before[u, w], before[w, u] = last, -last
+            before[u][w], before[w][u] = last, -last
     for v, literals in enumerate(own):
-        for literal in literals:
-            for u in parents[literal]:
-                formula.append([-literal, int(before[u, v])])
+        if stopped():
+            return None
+        formula.extend([[-literal, before[u][v]] for literal in literals for u in parents[literal]])
     for a in range(table.n):  # no cycle a -> b -> c -> a; each cyclic triple once
-        for b in range(a + 1, table.n):
-            for c in range(a + 1, table.n):
-                if b != c:
-                    formula.append([-int(before[a, b]), -int(before[b, c]), -int(before[c, a])])
+        if stopped():
+            return None
+        others = [(b, c) for b in range(a + 1, table.n) for c in range(a + 1, table.n) if b != c]
+        formula.extend([[-before[a][b], -before[b][c], -before[c][a]] for b, c in others])
+    children, masks = table.children[rows], table.masks[rows]
+    words, bits = children // 64, (children % 64).astype(np.uint64)
     for cluster in clusters:
-        formula.append([literal for v in cluster for literal in own[v] if not set(cluster) & set(parents[literal])])
+        if stopped():
+            return None
+        inside = (cluster[words] >> bits & np.uint64(1)).astype(np.bool_)
+        formula.append((np.flatnonzero(inside & ~(masks & cluster).any(axis=1)) + 1).tolist())
     return formula, families
 
 

@@ -17,6 +17,7 @@ import optbn
 from optbn.cli import main
 from optbn.network.formats import encode
 from tests.network.test_network import mixed_network
+from tests.processes import interruptible
 
 OPTBN = [sys.executable, "-m", "optbn.cli"]
 
@@ -173,14 +174,16 @@ def test_an_interrupt_leaves_no_half_file_and_a_terminal_sees_progress(tmp_path)
     path = tmp_path / "x.csv"
     path.write_text("precious")
     controller, terminal = pty.openpty()
-    process = subprocess.Popen([*OPTBN, "sample", "alarm", "-n", "500000000", "-o", str(path)], stderr=terminal)
-    os.close(terminal)
-    shown = b""
-    while b"rows" not in shown:
-        shown += os.read(controller, 1000)
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    with interruptible([*OPTBN, "sample", "alarm", "-n", "10000000", "-o", str(path)], stderr=terminal) as process:
+        os.close(terminal)
+        shown = b""
+        while b"rows" not in shown:
+            shown += os.read(controller, 1000)
+        while not any(partial.stat().st_size for partial in tmp_path.glob(".x.csv*")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
     os.close(controller)
     assert path.read_text() == "precious" and os.listdir(tmp_path) == ["x.csv"]
 

@@ -17,6 +17,7 @@ from optbn.cli import main
 from solvers.files import write_table
 from solvers.table import ScoreTable
 from tests.naive.solvers import optimum_by_subsets, random_table
+from tests.processes import interruptible
 
 
 @pytest.fixture
@@ -192,18 +193,14 @@ def test_ctrl_c_gives_an_answer(tmp_path, run):
     write_table(table, tmp_path / "large.jkl")
     command = ["solve", str(tmp_path / "large.jkl"), "--solver", "greedy", "--time-limit"]
     run(*command, "0.1")  # so that everything is compiled before the clock below starts
-    process = subprocess.Popen(
-        [sys.executable, "-m", "optbn.cli", *command, "300"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(6)
-    process.send_signal(signal.SIGINT)
-    begun = time.monotonic()
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 3, err
-    assert time.monotonic() - begun < 5
+    program = [sys.executable, "-m", "optbn.cli", *command, "300"]
+    with interruptible(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 3, err
+        assert time.monotonic() - begun < 5
     fields = json.loads(out)
     assert fields["status"] == "feasible" and set(fields["parents"]) == set(table.names)
 

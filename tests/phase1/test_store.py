@@ -16,6 +16,7 @@ from optbn.errors import StoppedEarly
 from optbn.scores import load_score, pipeline
 from optbn.scores.store import Block, Store, StoreError, Survivors
 from tests.naive import phase1 as naive
+from tests.processes import interruptible
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +43,7 @@ def data():
 
 def start(store, *arguments):
     """The run above in a process of its own."""
-    return subprocess.Popen(
+    return interruptible(
         [sys.executable, "-c", RUN, str(store), *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -69,10 +70,10 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch, number):
     expected = optbn.score_table(data(), naive.Slow(0.0), 3, jobs=1)
     total = sum(1 for _ in naive.families(8, 3))
     for target in (4, 12):  # killed twice
-        process = start(tmp_path / "store")
-        wait_for(process, lambda: len(blocks(tmp_path / "store")) >= target)  # noqa: B023
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=60)
+        with start(tmp_path / "store") as process:
+            wait_for(process, lambda: len(blocks(tmp_path / "store")) >= target)  # noqa: B023
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
         assert process.returncode != 0
         if number == signal.SIGINT:
             assert "KeyboardInterrupt" in errors
@@ -92,19 +93,17 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch, number):
 
 
 def test_two_processes_on_one_store(tmp_path):
-    process = start(tmp_path)
-    wait_for(process, lambda: blocks(tmp_path))
-    with pytest.raises(StoreError, match=f"in use by process {process.pid}"):
-        optbn.score_table(data(), naive.Slow(), 3, store=tmp_path)
-    process.kill()
-    process.communicate()
+    with start(tmp_path) as process:
+        wait_for(process, lambda: blocks(tmp_path))
+        with pytest.raises(StoreError, match=f"in use by process {process.pid}"):
+            optbn.score_table(data(), naive.Slow(), 3, store=tmp_path)
     optbn.score_table(data(), naive.Slow(0.0), 3, store=tmp_path)  # the lock died with its process
 
 
 def test_a_full_disk(tmp_path):
     """Files may not grow beyond a limit that some blocks pass and others do not."""
-    process = start(tmp_path, 1000)
-    _, errors = process.communicate(timeout=120)
+    with start(tmp_path, 1000) as process:
+        _, errors = process.communicate(timeout=120)
     assert process.returncode != 0
     assert "StoppedEarly" in errors and "run the same command again to go on" in errors
     left = [path.name for path in (tmp_path / "blocks").iterdir()]
