@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from optbn.classifiers import study
@@ -40,3 +41,23 @@ def test_unknown_methods(folder: Path) -> None:
         study.cell("set0", "NBB-m", str(folder), rounds=1)
     with pytest.raises(UnknownNameError, match="no smoother 'hpd'"):
         study.cell("set0", "NB-hpd", str(folder), rounds=1)
+
+
+def test_xgboost_with_few_rows_of_a_class(folder: Path) -> None:
+    pytest.importorskip("xgboost")
+    X, y = mixed(0, 24)
+    y[:3] = "rare"  # in every fold too few for ten folds, in some none
+    X.drop(columns=["job", "age"]).assign(**{"class": y}).to_parquet(folder / "small.parquet")
+    for method in ("XGB", "XGB-tuned"):
+        assert 0 < study.cell("small", method, str(folder), rounds=1)["rmse"] < 0.8
+
+
+def test_the_score_of_the_tuning_is_minus_the_brier_score() -> None:
+    class Fixed:
+        classes_ = np.array(["a", "c"])
+
+        def predict_proba(self, X: object) -> np.ndarray:
+            return np.array([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0]])
+
+    brier = [(0.25**2 + 0.25**2), (0.5**2 + 0.5**2 + 1), 1 + 1]  # the classes are a, b (unknown), d (unknown)
+    assert study._minus_brier(Fixed(), None, ["a", "b", "d"]) == pytest.approx(-np.mean(brier))
