@@ -142,10 +142,12 @@ def aode(codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, row: np
 def published_losses(
     codes: np.ndarray, y: np.ndarray, sizes: Mapping[int, int], C: int, parents: Parents, k: int
 ) -> np.ndarray:
-    """The leave-one-out pass of the published SKDB, whose conventions differ from fitting without the row:
+    """The leave-one-out pass of the published SKDB, which is not what fitting without the row gives:
 
-    a context that lacks the class only is estimated from no rows (uniform) and does not back off; only one without any
-    row besides the left out one does, and then the product so far for the deeper k is overwritten by that of k - 1.
+    a context is gone down into if two rows there, of whatever class, have the same value as the one left out; a class
+    that has none of them is then estimated from nothing (uniformly) and does not back off. Where it is not gone down
+    into, the estimate of the context above counts once more, at the next depth, and that product overwrites those of
+    all greater depths instead of being multiplied into them.
     """
     n = len(y)
     rows, own = np.arange(n), np.eye(C)[y]
@@ -156,20 +158,41 @@ def published_losses(
     for t, (i, asked) in enumerate(parents.items()):
         p, stopped = np.zeros((n, C)), np.zeros(n, dtype=bool)
         for depth in range(k + 1):
+            overwritten = stopped.copy() if depth <= len(asked) else np.ones(n, dtype=bool)
             if depth <= len(asked):
                 context = np.zeros(n, dtype=np.int64)
                 if depth:
                     context = np.unique(codes[:, list(asked[:depth])], axis=0, return_inverse=True)[1].ravel()
                 counts = np.zeros((context.max() + 1, sizes[i], C))
                 np.add.at(counts, (context, codes[:, i], y), 1)
-                of_class = counts[context].sum(axis=1) - own
-                stopped |= (of_class.sum(axis=1) <= 0) & (depth > 0)
-                estimate = (counts[context, codes[:, i]] - own + 1 / sizes[i]) / (of_class + 1)
+                same = counts[context, codes[:, i]]
+                stopped |= (same.sum(axis=1) < 2) & (depth > 0)
+                estimate = (same - own + 1 / sizes[i]) / (counts[context].sum(axis=1) - own + 1)
                 p = np.where(stopped[:, None], p, estimate)
-            product[:, depth] = np.where(stopped[:, None], product[:, depth - 1], product[:, depth] * p)
+            product[:, depth] = np.where(overwritten[:, None], product[:, depth - 1], product[:, depth] * p)
             product[:, depth] /= product[:, depth].sum(axis=1, keepdims=True)
             losses[depth, t + 1] += ((1 - product[rows, depth, y]) ** 2).sum()
     return losses
+
+
+def published_aode(codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, new: np.ndarray) -> np.ndarray:
+    """Posteriors by the published AODE: everything is estimated with Laplace's 1 instead of m / |X|, the joint
+    (n(x_i, y) + 1) / (N + C |X_i|) included; contexts without rows are uniform; a parent's value has to be seen."""
+    total, used = np.zeros((len(new), C)), np.zeros(len(new))
+    for i in range(codes.shape[1]):
+        alone = np.zeros((sizes[i], C))
+        np.add.at(alone, (codes[:, i], y), 1)
+        seen = alone[new[:, i]]
+        joint = (seen + 1) / (len(y) + C * sizes[i])
+        for j in set(range(codes.shape[1])) - {i}:
+            both = np.zeros((sizes[i], sizes[j], C))
+            np.add.at(both, (codes[:, i], codes[:, j], y), 1)
+            joint *= (both[new[:, i], new[:, j]] + 1) / (seen + sizes[j])
+        frequent = seen.sum(axis=1) >= 1
+        total += np.where(frequent[:, None], joint, 0)
+        used += frequent
+    assert used.all()  # otherwise naive Bayes; it does not happen in the published comparison
+    return total / total.sum(axis=1, keepdims=True)
 
 
 def bias_variance(predictions: np.ndarray, y: np.ndarray, C: int, expectation: Callable[[list[float]], float]) -> tuple:
