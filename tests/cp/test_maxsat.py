@@ -35,7 +35,7 @@ def test_the_formula_alone():
     rng = np.random.default_rng(2)
     for _ in range(20):
         table = random_table(rng, 5, "plain", rows=8)
-        formula, families = encode(table, np.arange(len(table)), [])
+        formula, families = encode(table, np.arange(len(table)), table.masks[:0], lambda: False)
         model = RC2Stratified(formula, adapt=True, minz=True).compute()
         rows = [families[literal] for literal in model if literal in families]
         assert table.total_units(rows) == optimum_by_subsets(table)
