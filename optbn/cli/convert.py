@@ -26,20 +26,24 @@ def convert(
     source_format: Annotated[
         str | None,
         typer.Option(
-            "--from", help="bif, xmlbif, net or json; default: by IN's extension.", autocompletion=_complete_format
+            "--from",
+            help="bif, xmlbif, net, json or graphml; default: by IN's extension.",
+            autocompletion=_complete_format,
         ),
     ] = None,
     target_format: Annotated[
         str | None,
         typer.Option(
-            "--to", help="bif, xmlbif, net, json or dot; default: by OUT's extension.", autocompletion=_complete_format
+            "--to",
+            help="bif, xmlbif, net, json, graphml or dot; default: by OUT's extension.",
+            autocompletion=_complete_format,
         ),
     ] = None,
     rescale: Annotated[
         bool, typer.Option("--rescale", help="Divide rows of probabilities that do not sum to one by their sum.")
     ] = False,
 ) -> None:
-    """Convert a network between BIF, XMLBIF, Hugin NET, JSON and (to draw it) DOT.
+    """Convert a network between BIF, XMLBIF, Hugin NET, JSON, GraphML and (to draw it) DOT.
 
     Example: optbn convert model.bif model.net
     """

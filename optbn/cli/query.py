@@ -4,44 +4,91 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from optbn.cli.networks import complete_network
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
+
 
 def query(
-    network: Annotated[str, typer.Argument(help="A network file, or the name of a bundled network.")],
-    question: Annotated[str, typer.Argument(help='"P(A, B | C=yes, D=no)", or "MPE(C=yes)" for the likeliest rest.')],
+    network: Annotated[
+        str,
+        typer.Argument(help="A network file, or the name of a bundled network.", autocompletion=complete_network),
+    ],
+    question: Annotated[
+        str,
+        typer.Argument(help='"P(A, B | C=yes, X=1.5)"; "P(* | C=yes)" of all; "MPE(C=yes)" for the likeliest rest.'),
+    ],
+    sample: Annotated[int | None, typer.Option("--sample", help="Draw this many rows instead, as csv.", min=0)] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the rows drawn.", min=0)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Ask a network for a posterior, or for the most probable explanation of evidence. Exact.
+    """Ask a network for a posterior, for the most probable explanation of evidence, or for rows that fit it. Exact.
+
+    Levels and numbers are given as NAME=VALUE. Real variables that are not given are summed over, too.
 
     Example: optbn query asia "P(lung | xray=yes, smoke=yes)"
     """
+    from optbn.errors import UnsupportedError
     from optbn.network.catalog import find_network
-    from optbn.network.inference import most_probable
-    from optbn.network.inference import query as ask
 
     kind, targets, evidence = parse(question)
+    if sample is not None and (kind == "MPE" or as_json):
+        raise UnsupportedError("--sample draws rows of P(...) as csv; it goes without MPE and --json")
     model = find_network(network)
-    if kind == "MPE":
-        found = most_probable(model, evidence)
-        if as_json:
-            print(json.dumps({"assignment": dict(found.assignment), "log_joint": found.log_joint}))
-            return
-        for name, level in found.assignment.items():
-            print(f"{name} = {level}{'  (given)' if name in evidence else ''}")
-        print(f"log joint probability {found.log_joint:.6f}")
+    if targets == ["*"]:
+        targets = [name for name in model.names if sample is not None or name not in evidence]
+    if sample is not None:
+        _draw(model, targets, evidence, sample, seed)
+    elif kind == "MPE":
+        _explain(model, evidence, as_json)
+    else:
+        _answer(model, targets, evidence, as_json)
+
+
+def _draw(model: BayesianNetwork, targets: list[str], evidence: dict[str, str], rows: int, seed: int) -> None:
+    import sys
+
+    from optbn.data.write import write
+
+    for name in targets:
+        model.index(name)  # a wrong name should not wait for the draws
+    write(model.sample(rows, seed, evidence).select(targets), sys.stdout.buffer, "csv")
+    sys.stdout.buffer.flush()
+
+
+def _explain(model: BayesianNetwork, evidence: dict[str, str], as_json: bool) -> None:
+    found = model.most_probable(evidence)
+    if as_json:
+        print(json.dumps({"assignment": dict(found.assignment), "log_joint": found.log_joint}))
         return
-    answer = ask(model, targets, evidence)
+    for name, level in found.assignment.items():
+        print(f"{name} = {level}{'  (given)' if name in evidence else ''}")
+    print(f"log joint probability {found.log_joint:.6f}")
+
+
+def _answer(model: BayesianNetwork, targets: list[str], evidence: dict[str, str], as_json: bool) -> None:
+    from optbn.network.inference import RealPosterior
+
+    answer = model.query(targets, evidence)
     if as_json:
         rows = [
             {**dict(zip(answer.variables, levels, strict=True)), "probability": p}
             for levels, p in answer.as_dict().items()
         ]
-        print(json.dumps({"posterior": rows, "log_evidence": answer.log_evidence}))
+        content = {"posterior": rows, "log_evidence": answer.log_evidence}
+        if isinstance(answer, RealPosterior):
+            content |= {"mean": answer.mean, "sd": answer.sd}
+        print(json.dumps(content))
         return
-    _show(answer.variables, answer.as_dict())
+    if isinstance(answer, RealPosterior):
+        print(f"{answer.variables[0]}: mean {answer.mean:.6g}, standard deviation {answer.sd:.6g}")
+    if answer.probabilities.size > 1:
+        _show(answer.variables, answer.as_dict())
 
 
 def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
@@ -49,8 +96,8 @@ def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
     from optbn.errors import UnsupportedError
 
     wrong = UnsupportedError(
-        f"cannot read the question {question!r}; write P(A, B | C=level) or MPE(C=level), with quotes around names "
-        "that hold commas, bars or equals signs"
+        f"cannot read the question {question!r}; write P(A, B | C=value), P(* | C=value) or MPE(C=value), with quotes "
+        "around names that hold commas, bars or equals signs"
     )
     whole = re.fullmatch(r"\s*(P|MPE)\s*\((.*)\)\s*", question, re.S)
     if not whole:

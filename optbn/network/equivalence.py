@@ -35,15 +35,22 @@ class Cpdag:
 
     def to_networkx(self) -> Any:
         """A networkx DiGraph; an undirected edge becomes two arcs."""
-        import networkx
+        from optbn.network.interop.networkx import cpdag_to_networkx
 
-        graph = networkx.DiGraph()
-        graph.add_nodes_from(self.names)
-        graph.add_edges_from((self.names[u], self.names[v]) for u, v in sorted(self.arcs))
-        for u, v in sorted(self.edges):
-            graph.add_edge(self.names[u], self.names[v])
-            graph.add_edge(self.names[v], self.names[u])
-        return graph
+        return cpdag_to_networkx(self)
+
+    def to_causallearn(self) -> Any:
+        """A GeneralGraph of causal-learn."""
+        from optbn.network.interop.causallearn import cpdag_to_causallearn
+
+        return cpdag_to_causallearn(self)
+
+    @classmethod
+    def from_causallearn(cls, graph: Any) -> Cpdag:
+        """From a graph of causal-learn with directed and undirected edges, such as PC or GES return."""
+        from optbn.network.interop.causallearn import cpdag_from_causallearn
+
+        return cpdag_from_causallearn(graph)
 
     def __repr__(self) -> str:
         return f"Cpdag({len(self.names)} variables, {len(self.arcs)} arcs, {len(self.edges)} undirected edges)"

@@ -1,10 +1,12 @@
-"""Exact answers from a network of categorical variables: P(targets | evidence), and the most probable explanation.
+"""Exact answers from a network: P(targets | evidence), the most probable explanation, and rows given evidence.
 
-Variable elimination. The joint is a product of one factor per variable; summing a variable out touches only the factors
-that mention it. Variables that are neither asked for nor given, nor an ancestor of such a one, sum to one and are left
-out at once. The order is min-fill (eliminate the variable whose neighbours lack the fewest links), which keeps the
-largest table near the treewidth; that table is sized before any work is done and refused when it would not fit. For the
-most probable explanation maxima replace sums and the choices are read back in reverse.
+Variable elimination. The joint is a product of one table per variable (`states` says how real variables take part);
+summing a variable out touches only the tables that mention it. Variables that are neither asked for nor given, nor an
+ancestor of such a one, sum to one and are left out at once. The order is min-fill (eliminate the variable whose
+neighbours lack the fewest links), which keeps the largest table near the treewidth; that table is sized before any work
+is done and refused when it would not fit. For the most probable explanation maxima replace sums and the choices are
+read back in reverse; so are the draws when sampling: each variable from its product given those eliminated after it,
+which makes independent rows of exactly P(. | evidence), none thrown away.
 
 Every product is scaled by its largest entry and the logarithm kept, so evidence of tiny probability does not underflow.
 Cost: the sum over eliminated variables of the size of their table. Source: Dechter (1999), bucket elimination.
@@ -16,26 +18,26 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.data.dataset import Categorical
-from optbn.errors import LimitError, UnsupportedError
-from optbn.registry import unknown
+from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
+from optbn.errors import NetworkError, UnsupportedError
+from optbn.network.sampling import covering_dataset
+from optbn.network.states import Evidence, Factor, States
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
-
-MAX_ENTRIES = 1 << 27  # one gigabyte of float64 in the largest intermediate table
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """P(variables | evidence): `probabilities` has one axis per variable, in order, and sums to one.
 
-    log_evidence is log P(evidence), 0.0 when nothing was given.
+    levels        per variable the names of its states: levels, or the intervals between a real variable's thresholds
+    log_evidence  log P(evidence), natural, a density in the real variables given; 0.0 when nothing was given
     """
 
     variables: tuple[str, ...]
@@ -49,6 +51,17 @@ class Posterior:
         return {key: float(p) for key, p in zip(itertools.product(*self.levels), flat, strict=True)}
 
 
+@dataclass(frozen=True, eq=False)
+class RealPosterior(Posterior):
+    """P(a real variable | evidence): its mean and standard deviation beside the probabilities of its intervals.
+
+    Either is nan where it does not exist (Student-t leaves with too few degrees of freedom).
+    """
+
+    mean: float
+    sd: float
+
+
 @dataclass(frozen=True)
 class Explanation:
     """The most probable assignment of every variable given the evidence, and its log joint probability."""
@@ -57,63 +70,78 @@ class Explanation:
     log_joint: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Factor:
-    """A non-negative table over some variables, one axis each."""
-
-    scope: tuple[str, ...]
-    table: NDArray[np.float64]
-
-
-def query(network: BayesianNetwork, targets: Sequence[str], evidence: Mapping[str, str] | None = None) -> Posterior:
-    """The joint posterior of the targets given levels of other variables."""
-    evidence = dict(evidence or {})
-    targets = tuple(targets)
-    _check(network, targets, evidence)
-    kept = _ancestors(network, {*targets, *evidence})
-    factors = [_factor(network, name, evidence) for name in network.names if name in kept]
-    order = _min_fill(network, factors, kept - set(targets) - set(evidence))
-    log_scale = 0.0
-    for name in order:
-        bucket = [f for f in factors if name in f.scope]
-        product, shift = _product(bucket)
-        log_scale += shift
-        axis = product.scope.index(name)
-        rest = tuple(v for v in product.scope if v != name)
-        factors = [f for f in factors if name not in f.scope] + [_Factor(rest, product.table.sum(axis=axis))]
-    joint, shift = _product(factors)
-    table = np.transpose(joint.table, [joint.scope.index(v) for v in targets])
-    total = float(table.sum())
-    if total == 0.0:
-        raise UnsupportedError(f"the evidence {_say(evidence)} has probability zero, so nothing follows from it")
-    log_evidence = math.log(total) + log_scale + shift if evidence else 0.0
-    levels = tuple(_levels(network, name) for name in targets)
-    return Posterior(targets, levels, table / total, log_evidence)
+def query(network: BayesianNetwork, targets: str | Sequence[str], evidence: Evidence | None = None) -> Posterior:
+    """The joint posterior of the targets given values of other variables (see `BayesianNetwork.query`)."""
+    states = States.under(network, evidence or {})
+    targets = (targets,) if isinstance(targets, str) else tuple(targets)
+    _check(network, targets, states)
+    if len(targets) == 1 and isinstance(network.domain(targets[0]), Real):
+        return _real(states, targets[0])
+    table, log_evidence = _joint(states, targets)
+    return Posterior(targets, tuple(states.labels(name) for name in targets), table, log_evidence)
 
 
-def most_probable(network: BayesianNetwork, evidence: Mapping[str, str] | None = None) -> Explanation:
+def most_probable(network: BayesianNetwork, evidence: Evidence | None = None) -> Explanation:
     """The most probable explanation; ties go to earlier levels of later eliminated variables."""
-    evidence = dict(evidence or {})
-    _check(network, (), evidence)
-    factors = [_factor(network, name, evidence) for name in network.names]
-    order = _min_fill(network, factors, set(network.names) - set(evidence))
-    log_scale, choices = 0.0, []
-    for name in order:
-        product, shift = _product([f for f in factors if name in f.scope])
-        log_scale += shift
+    states = States.under(network, evidence or {})
+    for name, domain in zip(network.names, network.domains, strict=True):
+        if isinstance(domain, Real) and name not in states.given:
+            raise UnsupportedError(f"{name!r} is real; an explanation chooses levels, so give {name!r} a value")
+    factors = [states.factor(name) for name in network.names]
+    choices = []
+    for name in _min_fill(states, factors, set(network.names) - set(states.given)):
+        product = _product(states, [f for f in factors if name in f.scope])
         axis = product.scope.index(name)
         rest = tuple(v for v in product.scope if v != name)
         choices.append((name, rest, product.table.argmax(axis=axis)))
-        factors = [f for f in factors if name not in f.scope] + [_Factor(rest, product.table.max(axis=axis))]
-    last, shift = _product(factors)
+        factors = [f for f in factors if name not in f.scope]
+        factors.append(Factor(rest, product.table.max(axis=axis), product.log_scale))
+    last = _product(states, factors)
     best = float(last.table)
     if best == 0.0:
-        raise UnsupportedError(f"the evidence {_say(evidence)} has probability zero, so nothing follows from it")
+        raise _impossible(states)
     codes: dict[str, int] = {}
     for name, rest, argmax in reversed(choices):
         codes[name] = int(argmax[tuple(codes[v] for v in rest)])
-    assignment = {v: evidence[v] if v in evidence else _levels(network, v)[codes[v]] for v in network.names}
-    return Explanation(assignment, math.log(best) + log_scale + shift)
+    assignment = {v: _said(states, v) if v in states.given else states.labels(v)[codes[v]] for v in network.names}
+    return Explanation(assignment, math.log(best) + last.log_scale)
+
+
+def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence) -> Dataset:
+    """n independent rows of P(. | evidence), the given columns included.
+
+    The states of the evidence's ancestors are drawn backwards through their elimination (a real variable's value then
+    from inside its interval), everything else forwards. The seed makes the rows reproducible; unlike those of `sample`
+    they are not the first rows of a longer sample.
+    """
+    if n < 0:
+        raise NetworkError(f"cannot draw {n} rows")
+    states = States.under(network, evidence)
+    generator = np.random.default_rng(seed)
+    kept = _ancestors(network, set(states.given))
+    factors = [states.factor(name) for name in network.names if name in kept]
+    buckets = []
+    for name in _min_fill(states, factors, kept - set(states.given)):
+        product = _product(states, [f for f in factors if name in f.scope])
+        axis = product.scope.index(name)
+        rest = tuple(v for v in product.scope if v != name)
+        buckets.append((name, rest, np.moveaxis(product.table, axis, -1)))
+        factors = [f for f in factors if name not in f.scope] + [Factor(rest, product.table.sum(axis=axis))]
+    if not float(_product(states, factors).table):
+        raise _impossible(states)
+    codes: dict[str, NDArray[np.int64]] = {}
+    for name, rest, table in reversed(buckets):
+        at = np.ravel_multi_index([codes[v] for v in rest], table.shape[:-1]) if rest else np.zeros(n, dtype=np.int64)
+        sums = np.cumsum(table.reshape(-1, table.shape[-1]), axis=1)
+        codes[name] = _drawn(sums, at, generator.random(n))
+    columns: dict[str, NDArray[Any]] = {}
+    for v in network.structure.order:
+        name, cpd = network.names[v], network.cpds[v]
+        if name in kept:
+            columns[name] = _column(states, name, codes, n, generator)
+        else:
+            columns[name] = cpd.sample([columns[p] for p in cpd.parents], n, generator)
+    return covering_dataset(network, [columns[name] for name in network.names])
 
 
 def table_of(network: BayesianNetwork, name: str) -> NDArray[np.float64]:
@@ -121,56 +149,103 @@ def table_of(network: BayesianNetwork, name: str) -> NDArray[np.float64]:
 
     Trees over categorical parents are written out; a real variable or parent is refused by name.
     """
-    cpd = network.cpd(name)
-    for variable in (name, *cpd.parents):
-        _levels(network, variable)
-    sizes = [len(_levels(network, parent)) for parent in cpd.parents]
-    n = math.prod(sizes)
-    columns = [column.ravel() for column in np.indices(sizes)] if sizes else []
-    rows = cpd.leaves.probabilities[cpd.cells(columns, n)]  # type: ignore[union-attr]
-    return np.ascontiguousarray(rows).reshape(*sizes, -1)
+    for variable in (name, *network.cpd(name).parents):
+        if not isinstance(network.domain(variable), Categorical):
+            raise UnsupportedError(f"{variable!r} is real; a table is for categorical variables")
+    return States(network, {}).factor(name).table
 
 
-def _factor(network: BayesianNetwork, name: str, evidence: Mapping[str, str]) -> _Factor:
-    """A variable's table with the evidence put in."""
-    scope = (*network.cpd(name).parents, name)
-    index = tuple(_levels(network, v).index(evidence[v]) if v in evidence else slice(None) for v in scope)
-    return _Factor(tuple(v for v in scope if v not in evidence), table_of(network, name)[index])
+def _joint(states: States, targets: tuple[str, ...]) -> tuple[NDArray[np.float64], float]:
+    """P(targets | evidence) with an axis per target, and log P(evidence)."""
+    network, given = states.network, states.given
+    states.check_size(targets, f"for {', '.join(map(repr, targets))} together")
+    kept = _ancestors(network, {*targets, *given})
+    factors = [states.factor(name) for name in network.names if name in kept]
+    for name in _min_fill(states, factors, kept - set(targets) - set(given)):
+        product = _product(states, [f for f in factors if name in f.scope])
+        axis = product.scope.index(name)
+        rest = tuple(v for v in product.scope if v != name)
+        factors = [f for f in factors if name not in f.scope]
+        factors.append(Factor(rest, product.table.sum(axis=axis), product.log_scale))
+    joint = _product(states, factors)
+    table = np.transpose(joint.table, [joint.scope.index(v) for v in targets])
+    total = float(table.sum())
+    if total == 0.0:
+        raise _impossible(states)
+    return table / total, (math.log(total) + joint.log_scale) if given else 0.0
 
 
-def _product(factors: Sequence[_Factor]) -> tuple[_Factor, float]:
-    """The product over the union of the scopes, scaled to a largest entry of one, and the log of the scale."""
+def _real(states: States, target: str) -> RealPosterior:
+    """The posterior of a real variable: a mixture over its cells and intervals of its leaves cut to the interval."""
+    from optbn.network.moments import moments
+
+    free, cells = states.cells(target)
+    joint, log_evidence = _joint(states, (*free, target))
+    rows = joint.reshape(len(cells), -1)
+    weights = np.zeros((states.network.cpd(target).leaves.cells, rows.shape[1]))
+    np.add.at(weights, cells, rows)
+    first, second = moments(states.network.cpd(target).leaves, states.cuts(target))
+    used = weights > 0
+    mean = float((weights[used] * first[used]).sum())
+    spread = second[used] + (first[used] - mean) ** 2
+    sd = math.sqrt(float((weights[used] * spread).sum())) if np.isfinite(mean) else math.nan
+    return RealPosterior((target,), (states.labels(target),), weights.sum(axis=0), log_evidence, mean, sd)
+
+
+def _column(
+    states: States, name: str, codes: Mapping[str, NDArray[np.int64]], n: int, generator: np.random.Generator
+) -> NDArray[Any]:
+    """The values of a variable in rows whose states are drawn."""
+    domain = states.network.domain(name)
+    if isinstance(domain, Categorical):
+        drawn = codes[name] if name in codes else np.full(n, states.given[name])
+        return drawn.astype(code_dtype(len(domain.levels)))
+    if name in states.given:
+        return np.full(n, float(states.given[name]))
+    from optbn.network.moments import draw_inside
+
+    free, cells = states.cells(name)
+    at = np.ravel_multi_index([codes[p] for p in free], [states.size(p) for p in free]) if free else np.zeros(n, int)
+    return draw_inside(states.network.cpd(name).leaves, states.cuts(name), cells[at], codes[name], generator)
+
+
+def _drawn(sums: NDArray[np.float64], at: NDArray[np.int64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """A state per row from the running sums of row `at`; states of probability zero are never drawn."""
+    out = np.zeros(len(at), dtype=np.int64)
+    levels = uniform * sums[at, -1]
+    for k in range(sums.shape[1] - 1):
+        out += levels >= sums[at, k]
+    return out
+
+
+def _product(states: States, factors: Sequence[Factor]) -> Factor:
+    """The product over the union of the scopes, scaled to a largest entry of one."""
     scope = tuple(dict.fromkeys(v for f in factors for v in f.scope))
-    sizes = {v: size for f in factors for v, size in zip(f.scope, f.table.shape, strict=True)}
-    table = np.ones([sizes[v] for v in scope])
+    table = np.ones([states.size(v) for v in scope])
     for f in sorted(factors, key=lambda f: f.table.size):
         order = sorted(range(len(f.scope)), key=lambda axis: scope.index(f.scope[axis]))
-        shape = [sizes[v] if v in f.scope else 1 for v in scope]
+        shape = [states.size(v) if v in f.scope else 1 for v in scope]
         table *= np.transpose(f.table, order).reshape(shape)
+    log_scale = math.fsum(f.log_scale for f in factors)
     largest = float(table.max())
     if largest == 0.0:
-        return _Factor(scope, table), 0.0
-    return _Factor(scope, table / largest), math.log(largest)
+        return Factor(scope, table, log_scale)
+    return Factor(scope, table / largest, log_scale + math.log(largest))
 
 
-def _min_fill(network: BayesianNetwork, factors: Iterable[_Factor], eliminate: set[str]) -> list[str]:
-    """An elimination order; raises when its largest table would have more than MAX_ENTRIES."""
+def _min_fill(states: States, factors: Iterable[Factor], eliminate: set[str]) -> list[str]:
+    """An elimination order; raises when its largest table would not fit."""
     links: dict[str, set[str]] = {v: set() for f in factors for v in f.scope}
     for f in factors:
         for v in f.scope:
             links[v].update(w for w in f.scope if w != v)
-    place = {name: i for i, name in enumerate(network.names)}
+    place = {name: i for i, name in enumerate(states.network.names)}
     fill = {v: _missing(links, v) for v in eliminate}
     order = []
     while fill:
         v = min(fill, key=lambda u: (fill[u], len(links[u]), place[u]))
         around = links.pop(v)
-        entries = math.prod(len(_levels(network, w)) for w in (v, *around))
-        if entries > MAX_ENTRIES:
-            raise LimitError(
-                f"exact inference would need a table of {entries:.2g} entries when it sums out {v!r} (the limit is "
-                f"{MAX_ENTRIES:.2g}); give more evidence, ask for fewer targets, or estimate from samples"
-            )
+        states.check_size((v, *around), f"when it sums out {v!r}")
         for w in around:
             links[w].discard(v)
             links[w].update(around - {w})
@@ -197,28 +272,24 @@ def _ancestors(network: BayesianNetwork, names: set[str]) -> set[str]:
     return found
 
 
-def _check(network: BayesianNetwork, targets: tuple[str, ...], evidence: Mapping[str, str]) -> None:
-    for name in (*targets, *evidence):
-        if name not in network.names:
-            raise unknown("variable", name, network.names)
+def _check(network: BayesianNetwork, targets: tuple[str, ...], states: States) -> None:
+    if not targets:
+        raise UnsupportedError("nothing is asked for; name at least one variable")
     for name in targets:
-        if name in evidence:
+        network.index(name)  # an unknown name lists the nearest
+        if name in states.given:
             raise UnsupportedError(f"{name!r} is both asked for and given")
         if targets.count(name) > 1:
             raise UnsupportedError(f"{name!r} is asked for twice")
-    for name, level in evidence.items():
-        if level not in _levels(network, name):
-            raise unknown(f"level of {name!r}", level, _levels(network, name))
+        if len(targets) > 1 and isinstance(network.domain(name), Real):
+            raise UnsupportedError(f"{name!r} is real; ask for it alone, or draw rows with `sample`")
 
 
-def _levels(network: BayesianNetwork, name: str) -> tuple[str, ...]:
-    domain = network.domain(name)
-    if not isinstance(domain, Categorical):
-        raise UnsupportedError(
-            f"{name!r} is real; exact inference is for categorical variables (predict_proba conditions on real ones)"
-        )
-    return domain.levels
+def _impossible(states: States) -> UnsupportedError:
+    said = ", ".join(f"{name}={_said(states, name)}" for name in states.given)
+    return UnsupportedError(f"the evidence {said} has probability zero, so nothing follows from it")
 
 
-def _say(evidence: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}={level}" for name, level in evidence.items())
+def _said(states: States, name: str) -> str:
+    domain, value = states.network.domain(name), states.given[name]
+    return domain.levels[int(value)] if isinstance(domain, Categorical) else f"{value:g}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.equivalence import Cpdag
 from optbn.network.structure import Structure
+
+if TYPE_CHECKING:
+    from optbn.network.inference import Explanation, Posterior
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,43 @@ class BayesianNetwork:
         return self.structure.markov_blanket(name)
 
     def to_networkx(self) -> Any:
-        return self.structure.to_networkx()
+        """A networkx DiGraph over the names; the nodes carry `domain` and `cpd`."""
+        from optbn.network.interop.networkx import network_to_networkx
+
+        return network_to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> BayesianNetwork:
+        """From a DiGraph whose nodes carry a `cpd` (`Structure.from_networkx` takes a bare one)."""
+        from optbn.network.interop.networkx import network_from_networkx
+
+        return network_from_networkx(graph)
+
+    def to_pgmpy(self) -> Any:
+        """A pgmpy DiscreteBayesianNetwork; real variables are refused by name."""
+        from optbn.network.interop.pgmpy import to_pgmpy
+
+        return to_pgmpy(self)
+
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> BayesianNetwork:
+        """From a pgmpy model with tables."""
+        from optbn.network.interop.pgmpy import from_pgmpy
+
+        return from_pgmpy(model)
+
+    def to_pyagrum(self) -> Any:
+        """A pyAgrum BayesNet; real variables are refused by name."""
+        from optbn.network.interop.pyagrum import to_pyagrum
+
+        return to_pyagrum(self)
+
+    @classmethod
+    def from_pyagrum(cls, other: Any) -> BayesianNetwork:
+        """From a pyAgrum BayesNet."""
+        from optbn.network.interop.pyagrum import from_pyagrum
+
+        return from_pyagrum(other)
 
     def to_cpdag(self) -> Cpdag:
         return self.structure.to_cpdag()
@@ -147,8 +186,30 @@ class BayesianNetwork:
         answer: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return answer
 
-    def sample(self, n: int, seed: int) -> Dataset:
-        """n independent rows, reproducible by seed; see `sampling`."""
+    def query(self, targets: str | Sequence[str], evidence: Mapping[str, str | float] | None = None) -> Posterior:
+        """P(targets | evidence), exact, for a variable or several jointly.
+
+        evidence   a level for a categorical, a number for a real variable. Real variables that are not given are summed
+                   over exactly, too: their children see them through finitely many thresholds (see `states`).
+        For a single real target the answer is a RealPosterior, with mean and sd. What would need too large a table is
+        refused beforehand.
+        """
+        from optbn.network.inference import query
+
+        return query(self, targets, evidence)
+
+    def most_probable(self, evidence: Mapping[str, str | float] | None = None) -> Explanation:
+        """The most probable levels of all variables given the evidence; every real variable must be given."""
+        from optbn.network.inference import most_probable
+
+        return most_probable(self, evidence)
+
+    def sample(self, n: int, seed: int, evidence: Mapping[str, str | float] | None = None) -> Dataset:
+        """n independent rows, reproducible by seed, of P(.) or of P(. | evidence); see `sampling` and `inference`."""
+        if evidence:
+            from optbn.network.inference import sample_given
+
+            return sample_given(self, n, seed, evidence)
         from optbn.network.sampling import sample
 
         return sample(self, n, seed)

@@ -40,17 +40,13 @@ def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int]
             column[begin : begin + rows] = part
         if progress:
             progress(begin + rows)
-    return _dataset(network, columns)
+    return covering_dataset(network, columns)
 
 
 def sample_blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, Dataset]]:
     """The same rows as (first row, Dataset) of at most BLOCK rows each, never holding all."""
     for begin, block in _blocks(network, n, seed):
-        codes = [
-            part.astype(code_dtype(len(domain.levels))) if isinstance(domain, Categorical) else part
-            for domain, part in zip(network.domains, block, strict=True)
-        ]
-        yield begin, _dataset(network, codes)
+        yield begin, covering_dataset(network, block)
 
 
 def _blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, list[NDArray[Any]]]]:
@@ -69,8 +65,13 @@ def _blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, 
         yield begin, block
 
 
-def _dataset(network: BayesianNetwork, columns: list[NDArray[Any]]) -> Dataset:
+def covering_dataset(network: BayesianNetwork, columns: list[NDArray[Any]]) -> Dataset:
+    """Drawn values as data: codes in their smallest type, a real variable's declared range widened to hold them."""
     domains = tuple(_covering(d, c) for d, c in zip(network.domains, columns, strict=True))
+    columns = [
+        c.astype(code_dtype(len(d.levels)), copy=False) if isinstance(d, Categorical) else c
+        for d, c in zip(domains, columns, strict=True)
+    ]
     return Dataset(network.names, domains, tuple(columns))
 
 

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optbn.errors import NetworkError
 from optbn.network.equivalence import Cpdag, essential_graph
 from optbn.network.files import replacing
 from optbn.registry import unknown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -123,12 +127,55 @@ class Structure:
 
     def to_networkx(self) -> Any:
         """A networkx DiGraph over the names."""
-        import networkx
+        from optbn.network.interop.networkx import structure_to_networkx
 
-        graph = networkx.DiGraph()
-        graph.add_nodes_from(self.names)
-        graph.add_edges_from(self.arcs)
-        return graph
+        return structure_to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Structure:
+        """From the nodes and arcs of a networkx DiGraph."""
+        from optbn.network.interop.networkx import structure_from_networkx
+
+        return structure_from_networkx(graph)
+
+    def to_causallearn(self) -> Any:
+        """A GeneralGraph of causal-learn."""
+        from optbn.network.interop.causallearn import structure_to_causallearn
+
+        return structure_to_causallearn(self)
+
+    @classmethod
+    def from_causallearn(cls, graph: Any) -> Structure:
+        """From a graph of causal-learn whose edges are all directed."""
+        from optbn.network.interop.causallearn import structure_from_causallearn
+
+        return structure_from_causallearn(graph)
+
+    def to_adjacency(self) -> NDArray[np.bool_]:
+        """bool[n, n]: true at [u, v] for every arc u -> v, by position in `names`."""
+        import numpy as np
+
+        matrix = np.zeros((len(self.names), len(self.names)), dtype=np.bool_)
+        for child, parents in enumerate(self.parent_sets):
+            matrix[list(parents), child] = True
+        return matrix
+
+    @classmethod
+    def from_adjacency(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Structure:
+        """From a square matrix, not zero at [u, v] where there is an arc u -> v (weights will do).
+
+        names   X1, X2, ... or the columns of a data frame unless given
+        """
+        import numpy as np
+
+        array = np.asarray(matrix)
+        if array.ndim != 2 or array.shape[0] != array.shape[1]:
+            raise NetworkError(f"an adjacency matrix is square, this one has the shape {array.shape}")
+        if names is None:
+            names = [str(name) for name in getattr(matrix, "columns", ())] or [f"X{i + 1}" for i in range(len(array))]
+        if len(names) != len(array):
+            raise NetworkError(f"{len(names)} names for an adjacency matrix of {len(array)} variables")
+        return cls(tuple(names), tuple(tuple(np.flatnonzero(column).tolist()) for column in (array != 0).T))
 
     def _cycle(self) -> list[str]:
         """The names along one cycle, first = last."""
@@ -158,10 +205,13 @@ def write_structure(structure: Structure, path: str | PathLike[str]) -> None:
 
 
 def read_structure(path: str | PathLike[str]) -> Structure:
-    """The structure in a structure file, or of a network in any format `read_network` knows."""
+    """The structure in a structure file or a GraphML file, or of a network in any format `read_network` knows."""
     import msgspec
 
-    from optbn.network.formats import read_network
+    from optbn.network.formats import graphml, read_network
+
+    if Path(path).suffix.lower() == ".graphml":
+        return graphml.read_structure(Path(path).read_bytes(), str(path))
 
     class Content(msgspec.Struct):
         format: str
@@ -170,7 +220,7 @@ def read_structure(path: str | PathLike[str]) -> Structure:
     if Path(path).suffix.lower() == ".json":
         try:
             content = msgspec.json.decode(Path(path).read_bytes(), type=Content)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             content = None
         if content is not None and content.format == FORMAT:
             try:

@@ -20,7 +20,7 @@ from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.errors import DataError, NetworkError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
-from optbn.network.structure import Structure
+from optbn.network.structure import Structure, read_structure
 from optbn.smoothing.family import Family, FamilyFit
 from optbn.smoothing.normal import check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother
@@ -150,6 +150,8 @@ def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:
     if isinstance(structure, str | os.PathLike):
         from optbn.network.catalog import find_network
 
+        if Path(structure).suffix.lower() == ".graphml":
+            return read_structure(structure)
         parents = _parents_in(Path(structure))
         if parents is None:
             return find_network(str(structure))
@@ -178,7 +180,7 @@ def _parents_in(path: Path) -> dict[str, list[str]] | None:
         return None
     try:
         return msgspec.json.decode(path.read_bytes(), type=Content).parents
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from optbn.cli import main
 from optbn.cli.query import parse
 from optbn.errors import UnsupportedError
+from optbn.network.formats import encode
+from tests.network.test_network import mixed_network
 
 
 @pytest.mark.parametrize(
@@ -30,3 +35,66 @@ def test_questions(question, expected):
 def test_what_is_no_question_is_said_to_be_none(question):
     with pytest.raises(UnsupportedError, match="cannot read the question"):
         parse(question)
+
+
+@pytest.fixture
+def run(capsysbinary):
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            main(list(arguments))
+        captured = capsysbinary.readouterr()
+        return int(stop.value.code or 0), captured.out.decode(), captured.err.decode()
+
+    return call
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    path = tmp_path / "mixed.json"
+    path.write_bytes(encode(mixed_network(), "json"))
+    return str(path)
+
+
+def test_posteriors_and_explanations(run):
+    code, out, err = run("query", "asia", "P(lung | xray=yes, smoke=yes)")
+    assert (code, err) == (0, "") and "lung" in out and "0.645991" in out
+    found = json.loads(run("query", "asia", "P(lung, bronc | xray=yes)", "--json")[1])
+    assert len(found["posterior"]) == 4 and sum(row["probability"] for row in found["posterior"]) == pytest.approx(1)
+    assert "xray = yes  (given)" in run("query", "asia", "MPE(xray=yes)")[1]
+    assert json.loads(run("query", "asia", "MPE()", "--json")[1])["assignment"]["asia"] == "no"
+
+
+def test_mixed_networks_are_asked_the_same_way(run, mixed):
+    network = mixed_network()
+    out = run("query", mixed, "P(T | A=b, X=2.5, S=1)", "--json")[1]
+    expected = network.query("T", {"A": "b", "X": 2.5, "S": 1.0})
+    assert [row["probability"] for row in json.loads(out)["posterior"]] == pytest.approx(expected.probabilities)
+    code, out, _ = run("query", mixed, "P(S | T=y)")
+    assert code == 0 and out.startswith("S: mean ") and "1.5" in out
+    found = json.loads(run("query", mixed, "P(Y | S=1.2)", "--json")[1])
+    assert found["mean"] == network.query("Y", {"S": 1.2}).mean and found["sd"] > 0
+
+
+def test_rows_that_fit_the_evidence(run, mixed):
+    code, out, _ = run("query", "asia", "P(lung, xray | smoke=yes)", "--sample", "50")
+    lines = out.splitlines()
+    assert code == 0 and lines[0] == "lung,xray" and len(lines) == 51
+    assert run("query", "asia", "P(lung, xray | smoke=yes)", "--sample", "50")[1] == out
+    assert run("query", "asia", "P(lung, xray | smoke=yes)", "--sample", "50", "--seed", "2")[1] != out
+    every = run("query", mixed, "P(* | X=1.5)", "--sample", "20")[1].splitlines()
+    assert every[0] == "T,A,B,X,S,Y" and all(line.split(",")[3] == "1.5" for line in every[1:])
+    assert run("query", "asia", "P(*)", "--sample", "3")[1].count("\n") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("P(lungs)",), "no variable 'lungs' (did you mean 'lung'?)"),
+        (("P(lung | xray=maybe)",), "no level of 'xray' 'maybe'"),
+        (("MPE()", "--sample", "5"), "--sample draws rows of P(...)"),
+        (("P(lungs)", "--sample", "5"), "no variable 'lungs'"),
+    ],
+)
+def test_mistakes_are_one_line(run, arguments, message):
+    code, out, err = run("query", "asia", *arguments)
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1

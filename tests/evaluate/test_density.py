@@ -95,7 +95,7 @@ def test_impossible_evidence_and_wrong_names_are_said():
 
 
 def test_a_table_that_would_not_fit_is_refused_before_it_is_made(monkeypatch):
-    monkeypatch.setattr(inference, "MAX_ENTRIES", 8)
+    monkeypatch.setattr("optbn.network.states.MAX_ENTRIES", 8)
     network = random_network(np.random.default_rng(3), 12)
     with pytest.raises(LimitError, match="would need a table of"):
         for name in network.names:

@@ -154,3 +154,32 @@ def random_network(rng: np.random.Generator, n: int, max_parents: int = 3) -> Ba
         table = rng.dirichlet(np.ones(shape[-1]), size=shape[:-1])
         cpds[v] = TableCPD(domains[v], tuple(names[p] for p in parents), given, table)
     return BayesianNetwork(tuple(names), tuple(domains), tuple(cpds))
+
+
+def naive_mixed_joint(network, target, given):
+    """(P(target | given), log P(given)) of test_network.mixed_network by sums over levels and, for the
+    real variables X and S, over the midpoints of a grid (cells end at the network's thresholds, wide in the tails)."""
+    edges = np.concatenate([np.arange(-800, -20, 2), np.arange(-200, 300) / 10, np.arange(30, 800, 2)])
+    grid, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    axes = {}
+    for name, domain in zip(network.names, network.domains, strict=True):
+        if name in given:
+            value = given[name]
+            axes[name] = np.array([domain.levels.index(value) if isinstance(domain, Categorical) else value])
+        elif isinstance(domain, Categorical):
+            axes[name] = np.arange(len(domain.levels))
+        elif name != "Y":  # nothing depends on Y
+            axes[name] = grid
+    weights = np.zeros(len(network.domain(target).levels))
+    for a, b, t in itertools.product(axes["A"], axes["B"], axes["T"]):
+        x, s = (m.ravel() for m in np.meshgrid(axes["X"], axes["S"], indexing="ij"))
+        columns = {"A": a, "B": b, "T": t, "X": x, "S": s, "Y": np.full(len(x), given.get("Y", 0.0))}
+        columns = {k: v if isinstance(v, np.ndarray) else np.full(len(x), v) for k, v in columns.items()}
+        sizes = [widths if v not in given else np.ones(1) for v in "XS"]
+        total = np.log(np.multiply.outer(*sizes)).ravel()
+        for name in network.names:
+            if name != "Y" or "Y" in given:
+                cpd = network.cpd(name)
+                total += cpd.log_density(columns[name], [columns[p] for p in cpd.parents])
+        weights[{"A": a, "B": b, "T": t}[target]] += np.exp(total).sum()
+    return weights / weights.sum(), math.log(weights.sum())

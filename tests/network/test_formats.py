@@ -18,7 +18,7 @@ from optbn.network.tree import Split, Tree
 from tests.naive.network import random_network
 from tests.network.test_network import mixed_network
 
-TABLE_FORMATS = ("bif", "xmlbif", "net", "json")
+TABLE_FORMATS = ("bif", "xmlbif", "net", "json", "graphml")
 
 
 def bif(text: str, **how) -> BayesianNetwork:
@@ -90,12 +90,13 @@ def test_every_float_survives(format):
 
 def test_json_holds_every_kind_of_cpd():
     network = mixed_network()
-    assert decode(encode(network, "json"), "json") == network
+    for format in ("json", "graphml"):
+        assert decode(encode(network, format), format) == network
 
 
 def test_files_by_extension_and_gzip(tmp_path):
     network = random_network(np.random.default_rng(3), 5)
-    for name in ("n.bif", "n.xml", "n.xmlbif", "n.net", "n.json", "n.bif.gz", "n.BIF"):
+    for name in ("n.bif", "n.xml", "n.xmlbif", "n.net", "n.json", "n.graphml", "n.bif.gz", "n.BIF"):
         write_network(network, tmp_path / name)
         assert read_network(tmp_path / name) == network
     assert gzip.decompress((tmp_path / "n.bif.gz").read_bytes()) == (tmp_path / "n.bif").read_bytes()
@@ -501,4 +502,4 @@ def test_xml_refuses_what_it_cannot_say():
 
 
 def test_every_format_is_listed():
-    assert list(FORMATS) == ["bif", "xmlbif", "net", "json", "dot"]
+    assert list(FORMATS) == ["bif", "xmlbif", "net", "json", "graphml", "dot"]

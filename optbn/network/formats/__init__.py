@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import io
 import os
 import zlib
 from os import PathLike
@@ -24,6 +25,7 @@ FORMATS: dict[str, str] = {
     "xmlbif": "optbn.network.formats.xmlbif",
     "net": "optbn.network.formats.net",
     "json": "optbn.network.formats.json",
+    "graphml": "optbn.network.formats.graphml",
     "dot": "optbn.network.formats.dot",
 }
 
@@ -36,6 +38,7 @@ EXTENSIONS: dict[str, str] = {
     ".hugin": "net",
     ".oobn": "net",
     ".json": "json",
+    ".graphml": "graphml",
     ".dot": "dot",
     ".gv": "dot",
 }
@@ -58,16 +61,25 @@ def format_of(path: str | PathLike[str]) -> str:
 def decode(content: bytes, format: str, source: str = "input", rescale: bool = False) -> BayesianNetwork:
     """A network from the bytes of a file; gzip is recognised. See `read_network`."""
     if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise NetworkError(f"{source}: broken gzip file ({error})") from None
+        content = _unpacked(content, source)
     module = _module(format)
     if not hasattr(module, "read"):
         readable = ", ".join(name for name in FORMATS if hasattr(_module(name), "read"))
         raise NetworkError(f"{source}: {format} can only be written; the formats that can be read are {readable}")
     network: BayesianNetwork = module.read(content, source, rescale)
     return network
+
+
+def _unpacked(content: bytes, source: str) -> bytes:
+    """What is in a gzip file, unless that is larger than any network."""
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            unpacked = file.read(LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise NetworkError(f"{source}: broken gzip file ({error})") from None
+    if len(unpacked) > LARGEST:
+        raise NetworkError(f"{source}: unpacks to more than {LARGEST / 1e9:.1f} GB, which is not a network file")
+    return unpacked
 
 
 def encode(network: BayesianNetwork, format: str) -> bytes:

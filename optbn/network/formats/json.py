@@ -221,6 +221,11 @@ def cpd_json(network: BayesianNetwork, name: str) -> bytes:
     return msgspec.json.encode(_record(network.cpd(name)))
 
 
+def variable_json(network: BayesianNetwork, name: str) -> bytes:
+    """One variable's name and domain, as they stand in the file."""
+    return msgspec.json.encode(_variable(name, network.domain(name)))
+
+
 def summary_json(network: BayesianNetwork) -> bytes:
     """Counts, variables, domains and parents: the network without its parameters."""
     content = {

@@ -1,0 +1,103 @@
+"""Normal and Student-t leaves cut to an interval: mean, variance, and draws.
+
+With z the standardised value, f the density and F the distribution function, on a <= z < b
+
+    normal      E z   = (f(a) - f(b)) / (F(b) - F(a))
+                E z^2 = 1 + (a f(a) - b f(b)) / (F(b) - F(a))
+    Student-t   the integral of z f is -(v + z^2) / (v - 1) f(z), for v > 1 degrees of freedom; and since
+                (1 + z^2/v) f_v(z) is (v - 1)/(v - 2) times the density of a t with v - 2 degrees of freedom
+                stretched by sqrt(v / (v - 2)), the integral of z^2 f follows from two distribution functions, v > 2
+
+(Johnson, Kotz, Balakrishnan 1994, ch. 13 and 28.) Draws invert the distribution function, on whichever side of the
+interval has the smaller tail.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.network.leaves import Leaves, NormalLeaves, StudentLeaves
+
+Floats = NDArray[np.float64]
+
+
+def moments(leaves: Leaves, cuts: Floats) -> tuple[Floats, Floats]:
+    """(mean, variance), float64[cells, intervals] each, of the leaves cut to the intervals between the cuts.
+
+    nan where a moment does not exist; where an interval has no probability to speak of, its nearer end and 0.
+    """
+    location, scale, law = _parts(leaves)
+    ends = np.concatenate([[-np.inf], cuts, [np.inf]])
+    low = (ends[None, :-1] - location[:, None]) / scale[:, None]
+    high = (ends[None, 1:] - location[:, None]) / scale[:, None]
+    mass = np.where(low > 0, law.sf(low) - law.sf(high), law.cdf(high) - law.cdf(low))
+    with np.errstate(all="ignore"):
+        if isinstance(leaves, NormalLeaves):
+            first = law.pdf(low) - law.pdf(high)
+            second = mass + _times(low, law.pdf(low)) - _times(high, law.pdf(high))
+        else:
+            assert isinstance(leaves, StudentLeaves)
+            first, second = _student(leaves.dof[:, None], low, high, mass)
+        mean, square = first / mass, second / mass
+    variance = np.maximum(square - mean**2, 0.0)
+    nearest = np.clip(0.0, low, high)
+    vanishing = mass < 1e-290
+    mean, variance = np.where(vanishing, nearest, mean), np.where(vanishing, 0.0, variance)
+    return location[:, None] + scale[:, None] * mean, scale[:, None] ** 2 * variance
+
+
+def draw_inside(
+    leaves: Leaves, cuts: Floats, cells: NDArray[np.int64], intervals: NDArray[np.int64], generator: np.random.Generator
+) -> Floats:
+    """A value per row from the leaf of its cell, cut to its interval."""
+    location, scale, law = _parts(leaves, cells)
+    ends = np.concatenate([[-np.inf], cuts, [np.inf]])
+    low, high = (ends[intervals] - location) / scale, (ends[intervals + 1] - location) / scale
+    uniform = generator.random(len(cells))
+    right = low > 0  # in the right tail the survival function has the digits
+    a, b = np.where(right, law.sf(high), law.cdf(low)), np.where(right, law.sf(low), law.cdf(high))
+    p = a + uniform * (b - a)
+    z = np.where(right, law.isf(p), law.ppf(p))
+    values = location + scale * np.clip(z, low, high)
+    below = np.nextafter(ends[intervals + 1], -np.inf)  # rounding must not carry a value over its interval's end
+    inside: Floats = np.clip(values, ends[intervals], np.where(np.isinf(below), np.inf, below))
+    return inside
+
+
+def _parts(leaves: Leaves, cells: NDArray[np.int64] | None = None) -> tuple[Floats, Floats, Any]:
+    """(location, scale, standard law) per cell, or per row in the given cells."""
+    from scipy.stats import norm, t
+
+    at = slice(None) if cells is None else cells
+    if isinstance(leaves, NormalLeaves):
+        return leaves.mean[at], leaves.sd[at], norm()
+    assert isinstance(leaves, StudentLeaves)
+    dof = leaves.dof[at]
+    return leaves.location[at], leaves.scale[at], t(dof[:, None] if cells is None else dof)
+
+
+def _times(z: Floats, density: Floats) -> Floats:
+    """z f(z), which is 0 at either infinity."""
+    return np.where(np.isinf(z), 0.0, z * density)
+
+
+def _student(dof: Floats, low: Floats, high: Floats, mass: Floats) -> tuple[Floats, Floats]:
+    """The integrals of z f and z^2 f."""
+    from scipy.stats import t
+
+    def edge(z: Floats) -> Floats:
+        return np.where(np.isinf(z), 0.0, (dof + z * z) / (dof - 1) * t.pdf(z, dof))
+
+    first = np.where(dof > 1, edge(low) - edge(high), np.nan)
+    shrink = np.sqrt(np.maximum(dof - 2, 0.0) / dof)
+    narrow = np.maximum(dof - 2, 1e-300)
+    inner = np.where(
+        low > 0,
+        t.sf(low * shrink, narrow) - t.sf(high * shrink, narrow),
+        t.cdf(high * shrink, narrow) - t.cdf(low * shrink, narrow),
+    )
+    second = np.where(dof > 2, dof * ((dof - 1) / (dof - 2) * inner - mass), np.nan)
+    return first, second

@@ -1,0 +1,196 @@
+"""A network as inference sees it: every variable that is not given has finitely many states.
+
+A categorical variable's states are its levels. A real variable meets its children only through thresholds, those of
+their trees and bins (x < cut goes left): two values between the same neighbouring thresholds are the same to every
+child. So an unobserved real variable is, for inference, the interval it lies in, and nothing is lost: the probability
+of an interval given the parents' cell is a difference of two values of the leaf's distribution function, and given the
+interval the value is independent of everything but the cell. A real variable that is given enters by its density.
+
+    P(states | evidence) is proportional to  prod_v  table_v(states of v and of its parents)
+
+Tables are scaled by their largest entry, with the logarithm kept, so that densities neither overflow nor vanish.
+Cost: one look-up per combination of states of a family; a table that would not fit is refused before it is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Categorical
+from optbn.errors import LimitError, UnsupportedError
+from optbn.network.cpds import CPD, BinnedTableCPD, TreeCPD
+from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
+from optbn.registry import unknown
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
+
+MAX_ENTRIES = 1 << 27  # one gigabyte of float64 in one table
+
+Value = str | float
+Evidence = Mapping[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A non-negative table over some variables, one axis each, times exp(log_scale)."""
+
+    scope: tuple[str, ...]
+    table: NDArray[np.float64]
+    log_scale: float = 0.0
+
+
+@dataclass(frozen=True)
+class States:
+    """The states of the variables of a network, and the tables over them, given values of some variables.
+
+    given   a level's code for a categorical variable, the value of a real one
+    """
+
+    network: BayesianNetwork
+    given: Mapping[str, int | float]
+
+    @classmethod
+    def under(cls, network: BayesianNetwork, evidence: Evidence) -> States:
+        """Check the evidence: variables that exist, levels that exist, finite numbers."""
+        given: dict[str, int | float] = {}
+        for name, value in evidence.items():
+            domain = network.domain(name)
+            if isinstance(domain, Categorical):
+                if str(value) not in domain.levels:
+                    raise unknown(f"level of {name!r}", str(value), domain.levels)
+                given[name] = domain.levels.index(str(value))
+                continue
+            try:
+                number = float(value)
+            except ValueError:
+                number = math.nan
+            if not math.isfinite(number):
+                raise UnsupportedError(f"{name!r} is real: {value!r} is not a number it could have") from None
+            given[name] = number
+        return cls(network, given)
+
+    @cached_property
+    def _cuts(self) -> dict[str, NDArray[np.float64]]:
+        """Per real variable the thresholds that its children have for it, ascending."""
+        found: dict[str, set[float]] = {
+            name: set()
+            for name, domain in zip(self.network.names, self.network.domains, strict=True)
+            if not isinstance(domain, Categorical)
+        }
+        for cpd in self.network.cpds:
+            for parent, points in _thresholds(cpd):
+                found[parent].update(points)
+        return {name: np.array(sorted(points)) for name, points in found.items()}
+
+    def cuts(self, name: str) -> NDArray[np.float64]:
+        """The ends of a real variable's intervals: interval i is cuts[i - 1] <= x < cuts[i]."""
+        return self._cuts[name]
+
+    def size(self, name: str) -> int:
+        """How many states a variable has."""
+        domain = self.network.domain(name)
+        return len(domain.levels) if isinstance(domain, Categorical) else len(self._cuts[name]) + 1
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """What the states are called: levels, or intervals such as "1.5 <= x < 2"."""
+        domain = self.network.domain(name)
+        if isinstance(domain, Categorical):
+            return domain.levels
+        ends = [f"{cut:g}" for cut in self._cuts[name].tolist()]
+        if not ends:
+            return ("any",)
+        inner = (f"{a} <= x < {b}" for a, b in pairwise(ends))
+        return (f"x < {ends[0]}", *inner, f"x >= {ends[-1]}")
+
+    def check_size(self, names: Sequence[str], what: str) -> None:
+        """Refuse a table over these variables that would not fit."""
+        entries = math.prod(self.size(name) for name in names)
+        if entries > MAX_ENTRIES:
+            raise LimitError(
+                f"exact inference would need a table of {entries:.2g} entries {what} (the limit is {MAX_ENTRIES:.2g}); "
+                "give more evidence, ask for fewer targets, or estimate from samples"
+            )
+
+    def cells(self, name: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """The parents that are not given, and which cell of the variable's distribution each of their combinations of
+        states is: int64[combinations], the last parent fastest."""
+        cpd = self.network.cpd(name)
+        free = tuple(p for p in cpd.parents if p not in self.given)
+        self.check_size(free, f"for the distribution of {name!r}")
+        sizes = [self.size(p) for p in free]
+        n = math.prod(sizes)
+        codes = dict(zip(free, (axis.ravel() for axis in np.indices(sizes)), strict=True)) if free else {}
+        columns = []
+        for parent, domain in zip(cpd.parents, cpd.parent_domains, strict=True):
+            if parent in self.given:
+                kind = np.int64 if isinstance(domain, Categorical) else np.float64
+                columns.append(np.full(n, self.given[parent], dtype=kind))
+            elif isinstance(domain, Categorical):
+                columns.append(codes[parent])
+            else:
+                columns.append(self._inside(parent)[codes[parent]])
+        return free, cpd.cells(columns, n)
+
+    def _inside(self, name: str) -> NDArray[np.float64]:
+        """A value in each interval of a real variable."""
+        cuts = self._cuts[name]
+        return np.concatenate([np.nextafter(cuts[:1], -np.inf), cuts]) if len(cuts) else np.zeros(1)
+
+    def factor(self, name: str) -> Factor:
+        """P(name | parents) over what is not given of them, scaled to a largest entry of one."""
+        free, cells = self.cells(name)
+        sizes = [self.size(p) for p in free]
+        leaves = self.network.cpd(name).leaves
+        if name in self.given:
+            with np.errstate(divide="ignore"):
+                logs = leaves.log_density(cells, np.full(len(cells), self.given[name], dtype=_kind(leaves)))
+            top = float(logs.max())
+            if top == -np.inf:
+                return Factor(free, np.zeros(sizes))
+            return Factor(free, np.exp(logs - top).reshape(sizes), top)
+        self.check_size((*free, name), f"for the distribution of {name!r}")
+        rows = leaves.probabilities if isinstance(leaves, CategoricalLeaves) else self.intervals(name)
+        return Factor((*free, name), rows[cells].reshape(*sizes, -1))
+
+    def intervals(self, name: str) -> NDArray[np.float64]:
+        """float64[cells, intervals]: the probability of each interval of a real variable in each of its cells."""
+        from scipy.stats import norm, t
+
+        leaves, cuts = self.network.cpd(name).leaves, self._cuts[name]
+        if isinstance(leaves, NormalLeaves):
+            z = (cuts[None, :] - leaves.mean[:, None]) / leaves.sd[:, None]
+            below, above = norm.cdf(z), norm.sf(z)
+        else:
+            assert isinstance(leaves, StudentLeaves)
+            z = (cuts[None, :] - leaves.location[:, None]) / leaves.scale[:, None]
+            below, above = t.cdf(z, leaves.dof[:, None]), t.sf(z, leaves.dof[:, None])
+        ones, zeros = np.ones((leaves.cells, 1)), np.zeros((leaves.cells, 1))
+        below, above = np.hstack([zeros, below, ones]), np.hstack([ones, above, zeros])
+        # the difference on the side where the values are small keeps its digits in the tails
+        parts: NDArray[np.float64] = np.where(
+            below[:, 1:] < 0.5, below[:, 1:] - below[:, :-1], above[:, :-1] - above[:, 1:]
+        )
+        return np.maximum(parts, 0.0)
+
+
+def _kind(leaves: object) -> type[np.generic]:
+    return np.int64 if isinstance(leaves, CategoricalLeaves) else np.float64
+
+
+def _thresholds(cpd: CPD) -> list[tuple[str, list[float]]]:
+    """(real parent, its thresholds in this distribution)."""
+    real = [i for i, domain in enumerate(cpd.parent_domains) if not isinstance(domain, Categorical)]
+    if isinstance(cpd, BinnedTableCPD):
+        return [(cpd.parents[i], cpd.cuts[i].tolist()) for i in real]
+    if isinstance(cpd, TreeCPD):
+        return [(cpd.parents[i], cpd.tree.threshold[cpd.tree.parent == i].tolist()) for i in real]
+    return []
