@@ -17,6 +17,9 @@ from optbn.errors import DataError
 from optbn.experiments.tables import Series, curves, table
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optbn.data.dataset import Categorical, Dataset, Real
     from optbn.evaluate.intersection import Agreement
     from optbn.network.structure import Structure
 
@@ -34,20 +37,24 @@ def cell(
     solve_seconds: float = 300.0,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
+    standardise: bool = False,
+    most_levels: int | None = None,
 ) -> dict[str, Any]:
-    """Learn from 1/part of the rows. `data` is a path, or a name of a data set below $OPTBN_DATA/datasets."""
+    """Learn from 1/part of the rows. `data` is a path, or a name of a data set below $OPTBN_DATA/datasets.
+
+    standardise  real columns to mean 0 and deviation 1: the priors of normal leaves are on that scale
+    most_levels  a categorical column has so many at most: its rarest become one, called "others"
+    """
     import optbn
     from optbn.evaluate.intersection import subsample
-    from optbn.learning.structure import learn_structure
+    from optbn.experiments.learning import learn
 
-    rows = optbn.read(_locate(data), missing="as_level")
+    rows = prepared(optbn.read(_locate(data), missing="as_level"), standardise, most_levels)
     if part != WHOLE:
         rows = subsample(rows, rows.n_rows // part, seed, repeat)
     elif repeat:
         return {"same as": 0}  # there is only one whole
-    name, _, ess = score.partition(":")
-    given = {**(settings or {}), **({"ess": float(ess)} if ess else {})}
-    found = learn_structure(rows, name, max_parents, solver=solver, time_limit=solve_seconds, settings=given, jobs=1)
+    found = learn(rows, score, max_parents, solver, solve_seconds, settings or {})
     gap = found.solution.gap
     return {
         "parents": {child: list(found.structure.parents(child)) for child in found.structure.names},
@@ -59,6 +66,40 @@ def cell(
         "score_cpu": found.seconds["score"][1],
         "solve_cpu": found.seconds["solve"][1],
     }
+
+
+def prepared(data: Dataset, standardise: bool, most_levels: int | None) -> Dataset:
+    """The data as the study wants them; from all rows, before any are sampled."""
+    from optbn.data.dataset import Categorical, Dataset
+
+    domains, columns = list(data.domains), list(data.columns)
+    for v, (domain, column) in enumerate(zip(data.domains, data.columns, strict=True)):
+        if not isinstance(domain, Categorical):
+            if standardise:
+                domains[v], columns[v] = _standardised(column)
+        elif most_levels is not None and len(domain.levels) > most_levels:
+            domains[v], columns[v] = _merged(domain, column, most_levels)
+    return Dataset(data.names, tuple(domains), tuple(columns))
+
+
+def _standardised(column: NDArray[Any]) -> tuple[Real, NDArray[np.float64]]:
+    from optbn.data.dataset import Real
+
+    values = np.asarray(column, dtype=np.float64)
+    spread = values.std()
+    values = (values - values.mean()) / (spread if spread > 0 else 1.0)
+    return Real(values.min(), values.max()), values
+
+
+def _merged(domain: Categorical, column: NDArray[Any], most: int) -> tuple[Categorical, NDArray[Any]]:
+    """The `most - 1` levels with most rows in their order, and the others as one."""
+    from optbn.data.dataset import Categorical
+
+    count = np.bincount(column, minlength=len(domain.levels))
+    common = np.sort(np.argsort(-count, kind="stable")[: most - 1])
+    codes = np.full(len(domain.levels), most - 1)
+    codes[common] = np.arange(most - 1)
+    return Categorical((*(domain.levels[i] for i in common), "others")), codes[column].astype(np.uint8)
 
 
 def report(rows: Sequence[Row], folder: Path) -> str:

@@ -31,14 +31,12 @@ def cell(
 ) -> dict[str, Any]:
     """One sample, one score; `score` may carry an equivalent sample size as in "bdeu:10"."""
     from optbn.evaluate.distances import compare
-    from optbn.learning.structure import learn_structure
+    from optbn.experiments.learning import learn
     from optbn.network.catalog import load_network
 
     truth = load_network(network)
     data = truth.sample(rows, zlib.crc32(f"{network} {rows} {repeat}".encode()))
-    name, _, ess = score.partition(":")
-    given = {**(settings or {}), **({"ess": float(ess)} if ess else {})}
-    found = learn_structure(data, name, max_parents, solver=solver, time_limit=solve_seconds, settings=given, jobs=1)
+    found = learn(data, score, max_parents, solver, solve_seconds, settings or {})
     distance = compare(truth, found.structure, sid=False)
     gap = found.solution.gap
     return {
