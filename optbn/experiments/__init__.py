@@ -8,5 +8,7 @@ A task is a module with
 TASKS: dict[str, str] = {
     "recovery": "optbn.experiments.recovery",
     "intersection": "optbn.experiments.intersection",
+    "times": "optbn.experiments.times",
+    "hyper": "optbn.experiments.hyper",
     "classifiers": "optbn.classifiers.study",
 }

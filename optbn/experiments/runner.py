@@ -13,16 +13,17 @@ import contextlib
 import json
 import os
 import platform
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 from optbn.errors import DataError
-from optbn.experiments.spec import Experiment, cell_name
+from optbn.experiments.spec import Experiment, cell_name, read
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,12 @@ def run(
     progress: Callable[[Tally, str], None] | None = None,
 ) -> Tally:
     """Run every unfinished cell; `retry` runs failed and timed-out cells again. Safe to interrupt."""
+    experiment.module()  # an unknown task fails here and not in a worker
+    if not experiment.grid:
+        return Tally(0, 0, 0, 0)
     folder = Path(folder)
     runs = folder / "runs"
     runs.mkdir(parents=True, exist_ok=True)
-    experiment.module()  # an unknown task fails here and not in a worker
     with _locked(folder):
         cells = experiment.cells()
         waiting = [cell for cell in cells if not _finished(runs / f"{cell_name(cell)}.json", retry)]
@@ -63,8 +66,13 @@ def run(
 
 
 def rows(experiment: Experiment, folder: str | Path) -> list[dict[str, Any]]:
-    """The rows there are, in the order of the grid: {"cell", "status", "result" or "error"}."""
+    """The rows there are, in the order of the grid: {"cell", "status", "result" or "error"}.
+
+    Rows of the studies that the experiment is `of` come first and say so: "study", the name of that study's folder.
+    """
     found = []
+    for path in experiment.of:
+        found += [{**row, "study": path.parent.name} for row in rows(read(path), path.parent)]
     for cell in experiment.cells():
         path = Path(folder) / "runs" / f"{cell_name(cell)}.json"
         if path.exists():
@@ -79,8 +87,8 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
     if not found:
         raise DataError(f"{folder}: no finished cell to report on")
     done = sum(row["status"] == "done" for row in found)
-    cells = experiment.cells()
-    head = f"# {experiment.title or experiment.task}\n\n{done} of {len(cells)} cells done"
+    cells = len(experiment.cells()) + sum(len(read(path).cells()) for path in experiment.of)
+    head = f"# {experiment.title or experiment.task}\n\n{done} of {cells} cells done"
     if failed := len(found) - done:
         head += f", {failed} failed or over the limit of {experiment.time_limit:g} s"
     body = experiment.module().report(found, folder)
@@ -182,6 +190,7 @@ def _serve(pipe: Connection, experiment: Experiment) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
     task = experiment.module()
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
@@ -192,6 +201,14 @@ def _serve(pipe: Connection, experiment: Experiment) -> None:
             except Exception as error:
                 row = {"cell": cell, "status": "failed", "error": f"{type(error).__name__}: {error}"}
             pipe.send(row)
+
+
+def _leave_with_parent() -> None:
+    """A killed run leaves no worker behind that finishes a cell for nobody."""
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:

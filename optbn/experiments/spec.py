@@ -10,6 +10,10 @@
     rows = [50, 100]
     repeat = { from = 0, to = 9 }
 
+A study that only reads the rows of others has, instead of a grid,
+
+    of = ["../recovery/spec.toml", "../intersection/spec.toml"]
+
 Cells are named by their parameters, so adding values to a list adds cells and leaves finished ones alone. A cell that
 several blocks list is run once.
 """
@@ -20,6 +24,7 @@ import hashlib
 import importlib
 import itertools
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,25 +32,31 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from optbn.errors import DataError
+from optbn.errors import DataError, LimitError
 from optbn.experiments import TASKS
 from optbn.registry import unknown
 
 Parameters = Mapping[str, Any]
 
+MOST_CELLS = 1_000_000
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """A declared experiment; `read` makes one from a file."""
+    """A declared experiment; `read` makes one from a file. `of` are the specs of the studies whose rows it reads."""
 
     task: str
-    grid: tuple[Mapping[str, tuple[Any, ...]], ...]
+    grid: tuple[Mapping[str, tuple[Any, ...]], ...] = ()
     fixed: Parameters = field(default_factory=dict)
     title: str = ""
     time_limit: float = float("inf")
+    of: tuple[Path, ...] = ()
 
     def cells(self) -> list[dict[str, Any]]:
         """Every cell's varying parameters, in order, each once."""
+        count = sum(math.prod(map(len, block.values())) for block in self.grid)
+        if count > MOST_CELLS:
+            raise LimitError(f"the grid has {count:,} cells, more than {MOST_CELLS:,}; divide the experiment")
         found: dict[str, dict[str, Any]] = {}
         for block in self.grid:
             for values in itertools.product(*block.values()):
@@ -60,35 +71,42 @@ class Experiment:
             raise unknown("task", self.task, TASKS)
         try:
             return importlib.import_module(name)
-        except ModuleNotFoundError as error:
+        except (ImportError, TypeError, ValueError) as error:
             raise DataError(f"task {self.task!r}: {error}") from None
 
 
 def read(path: str | Path) -> Experiment:
     """An experiment from a .toml or .json file."""
     path = Path(path)
-    text = path.read_text()
     try:
+        text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
             raw = json.loads(text)
         else:
             import tomllib
 
             raw = tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: {error}") from None
-    known = {"task", "title", "time_limit", "fixed", "grid"}
-    if not isinstance(raw, dict) or "task" not in raw or "grid" not in raw:
-        raise DataError(f"{path}: an experiment needs `task` and at least one [[grid]]")
+    known = {"task", "title", "time_limit", "fixed", "grid", "of"}
+    if not isinstance(raw, dict) or "task" not in raw or not raw.keys() & {"grid", "of"}:
+        raise DataError(f"{path}: an experiment needs `task` and at least one [[grid]] (or `of`)")
     if extra := sorted(set(raw) - known):
         raise DataError(f"{path}: unknown key {extra[0]!r}; there are: {', '.join(sorted(known))}")
-    blocks = raw["grid"] if isinstance(raw["grid"], list) else [raw["grid"]]
+    grid = raw.get("grid", [])
+    blocks = grid if isinstance(grid, list) else [grid]
+    if not all(isinstance(block, dict) for block in [*blocks, raw.get("fixed", {})]):
+        raise DataError(f"{path}: every [[grid]], and [fixed], is a table of parameters")
+    time_limit = raw.get("time_limit", math.inf)
+    if isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0:
+        raise DataError(f"{path}: time_limit is {time_limit!r}, expected seconds")
     return Experiment(
         task=str(raw["task"]),
         grid=tuple({key: _values(path, key, value) for key, value in block.items()} for block in blocks),
         fixed=dict(raw.get("fixed", {})),
         title=str(raw.get("title", "")),
-        time_limit=float(raw.get("time_limit", "inf")),
+        time_limit=float(time_limit),
+        of=_others(path, raw.get("of", [])),
     )
 
 
@@ -99,9 +117,23 @@ def cell_name(cell: Parameters) -> str:
     return f"{readable}-{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
 
 
+def _others(path: Path, listed: Any) -> tuple[Path, ...]:
+    if not isinstance(listed, list) or not all(isinstance(other, str) for other in listed):
+        raise DataError(f"{path}: of: expected a list of the spec files of other studies")
+    others = tuple(path.parent / other for other in listed)
+    if path.resolve() in (other.resolve() for other in others):
+        raise DataError(f"{path}: of: a study cannot be made of its own rows")
+    return others
+
+
 def _values(path: Path, key: str, value: Any) -> tuple[Any, ...]:
     if isinstance(value, dict) and set(value) == {"from", "to"}:
-        return tuple(range(int(value["from"]), int(value["to"]) + 1))
+        first, last = value["from"], value["to"]
+        if type(first) is not int or type(last) is not int or not 0 <= last - first < MOST_CELLS:
+            raise DataError(
+                f"{path}: {key}: expected whole numbers {{from = a, to = b}}, a at most b, not too far apart"
+            )
+        return tuple(range(first, last + 1))
     if isinstance(value, list):
         return tuple(value)
     if isinstance(value, dict):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 Series = dict[tuple[str, str], list[tuple[float, float]]]  # (panel, line) -> points
+DASHES = ("-", "--", ":", "-.")
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
@@ -33,7 +34,10 @@ def curves(
     up: str,
     logarithmic: bool = False,
 ) -> None:
-    """One panel per first key, one line per second, x on a logarithmic axis; skipped where matplotlib is missing."""
+    """One panel per first key, one line per second, x on a logarithmic axis; skipped where matplotlib is missing.
+
+    Lines called "a, x" and "a, y" have one colour and differ in their dashes.
+    """
     try:
         from matplotlib import rcParams
         from matplotlib.figure import Figure
@@ -46,12 +50,15 @@ def curves(
     figure = Figure(figsize=(4.2 * len(panels), 3.6), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     labels = list(dict.fromkeys(label for _, label in series))
+    names, kinds = (list(dict.fromkeys(label.partition(", ")[at] for label in labels)) for at in (0, 2))
     for axis, panel in zip(axes, panels, strict=True):
-        for i, label in enumerate(labels):
+        for label in labels:
+            name, _, kind = label.partition(", ")
+            colour, dashes = names.index(name), kinds.index(kind) + names.index(name) // 10
             points = sorted(series.get((panel, label), ()))
             if points:
                 x, y = zip(*points, strict=True)
-                axis.plot(x, y, marker="o", ms=3, lw=1.2, label=label, color=f"C{i % 10}", ls="-" if i < 10 else "--")
+                axis.plot(x, y, marker="o", ms=3, lw=1.2, label=label, color=f"C{colour % 10}", ls=DASHES[dashes % 4])
         axis.set_xscale("log")
         if logarithmic:
             axis.set_yscale("log")

@@ -95,6 +95,36 @@ def test_killed_and_resumed_gives_identical_tables(task, tmp_path):
     assert runner.report(experiment, killed).read_text() == runner.report(experiment, straight).read_text()
 
 
+def test_a_killed_run_leaves_no_worker_behind(task, tmp_path):
+    spec = write_spec(tmp_path, task, x=[14], y=[0])  # a cell of a minute
+    command = [sys.executable, "-m", "optbn.cli", "bench", str(spec)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        process.kill()
+        process.wait()
+        pytest.skip("needs Linux's /proc")
+    until, workers = time.monotonic() + 30, []
+    while len(workers) < 2 and time.monotonic() < until:  # the resource tracker and the worker
+        time.sleep(0.05)
+        workers = children.read_text().split()
+    time.sleep(0.5)
+    process.kill()
+    process.wait()
+    assert len(workers) == 2
+    while any(_alive(int(pid)) for pid in workers) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(_alive(int(pid)) for pid in workers)
+
+
+def _alive(pid: int) -> bool:
+    """Whether the process runs; one that has ended and waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def test_cell_names_are_safe_and_different():
     a, b = cell_name({"x": "../../etc", "y": 1}), cell_name({"x": "../../etc", "y": "1"})
     assert a != b
@@ -106,6 +136,8 @@ def test_cell_names_are_safe_and_different():
     [
         ("task = 3 =", "spec.toml"),
         ('task = "recovery"', "at least one"),
+        ('task = "a.b"\nof = "one"', "expected a list of the spec files"),
+        ('task = "a.b"\nof = ["../x/spec.toml", "spec.toml"]', "own rows"),
         ('task = "a.b"\nspeed = 1\n[[grid]]\nx = 1', "unknown key 'speed'"),
         ('task = "a.b"\n[[grid]]\nx = {low = 1}', "expected a list"),
     ],

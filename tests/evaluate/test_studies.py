@@ -7,8 +7,8 @@ import pytest
 
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.write import write
-from optbn.experiments import intersection, learning, recovery, runner
-from optbn.experiments.spec import Experiment
+from optbn.experiments import hyper, intersection, learning, recovery, runner, times
+from optbn.experiments.spec import Experiment, read
 from optbn.network.catalog import load_network
 from optbn.scores.pipeline import score_table
 
@@ -27,12 +27,12 @@ def test_recovery_runs_reports_and_pairs_the_samples(tmp_path):
 
 
 def rows_of(network: str, size: int, distances: dict[str, list[int]]) -> list[dict]:
-    result = {"shd_cpdag": 0, "optimal": True, "gap": 0.0, "score_cpu": 1.0, "solve_cpu": 1.0, "kept": 5}
+    result = {"arcs": 3, "optimal": True, "gap": 0.0, "score_cpu": 1.0, "solve_cpu": 2.0, "families": 10, "kept": 5}
     return [
         {
             "status": "done",
             "cell": {"network": network, "rows": size, "repeat": repeat, "score": score},
-            "result": {**result, "shd_dag": value},
+            "result": {**result, "shd_dag": value, "shd_cpdag": 2 * value},
         }
         for score, values in distances.items()
         for repeat, value in enumerate(values)
@@ -40,11 +40,76 @@ def rows_of(network: str, size: int, distances: dict[str, list[int]]) -> list[di
 
 
 @pytest.mark.parametrize(
-    ("pcartp", "word"), [([1] * 6, "agrees."), ([9] * 6, "does not agree."), ([5] * 6, "does not agree.")]
+    ("pcartp", "word", "difference"),
+    [
+        ([1] * 6, "agrees", "-4.00 over 6 pairs (p = 0.0312)"),
+        ([4, 6, 4, 5, 4, 6], "agrees in part", "-0.17 over 6 pairs"),
+        ([9] * 6, "does not agree", "+4.00 over 6 pairs"),
+        ([5] * 6, "does not agree", "+0.00 over 6 pairs (p = 1.0000)"),
+    ],
 )
-def test_the_verdict_on_a_claim_follows_from_the_rows(tmp_path, pcartp, word):
-    text = recovery.report(rows_of("insurance", 400, {"pcartp": pcartp, "ftp": [5] * 6}), tmp_path)
-    assert f"PCARTp is below FTp on insurance for N <= 400: {word}" in text
+def test_the_verdict_on_a_claim_follows_from_the_rows(tmp_path, pcartp, word, difference):
+    rows = rows_of("insurance", 400, {"pcartp": pcartp, "ftp": [5] * 6})
+    text = recovery.report(rows, tmp_path)
+    assert f"PCARTp is below FTp on insurance for N <= 400: **{word}** between DAGs, {difference}" in text
+    assert "on alarm" not in text and "Outside" not in text
+    rows += rows_of("insurance", 800, {"pcartp": [2, 2], "ftp": [3, 5]})
+    assert "- Outside that range (800) on insurance: -2.00 over 2 pairs" in recovery.report(rows, tmp_path)
+
+
+def test_the_claim_of_no_difference_is_refuted_by_a_significant_one(tmp_path):
+    claim = "PCARTp and FTp do not differ significantly on alarm: "
+    for ftp, word in ((5, "does not agree"), (1, "agrees")):
+        text = recovery.report(rows_of("alarm", 400, {"pcartp": [1] * 6, "ftp": [ftp] * 6}), tmp_path)
+        assert f"{claim}**{word}**" in text
+
+
+def test_times_are_made_of_the_rows_of_other_studies(tmp_path):
+    for name in ("one", "times"):
+        (tmp_path / name).mkdir()
+    grid = 'network = "asia"\nrows = [60]\nrepeat = [0]\nscore = ["ft", "ftp"]'
+    (tmp_path / "one" / "spec.toml").write_text(f'task = "recovery"\n[fixed]\nmax_parents = 1\n[[grid]]\n{grid}')
+    (tmp_path / "times" / "spec.toml").write_text('task = "times"\nof = ["../one/spec.toml"]')
+    runner.run(read(tmp_path / "one" / "spec.toml"), tmp_path / "one")
+    reading = read(tmp_path / "times" / "spec.toml")
+    assert runner.run(reading, tmp_path / "times") == runner.Tally(0, 0, 0, 0)
+    assert [row["study"] for row in runner.rows(reading, tmp_path / "times")] == ["one", "one"]
+    text = runner.report(reading, tmp_path / "times").read_text()
+    assert "2 of 2 cells done" in text and "| one | ftp | 1 |" in text and "| asia | ft | 60 | 1 |" in text
+    by_hand = tmp_path / "by-hand"
+    by_hand.mkdir()
+    rows = [{**row, "study": "s"} for row in rows_of("asia", 60, {"ft": [1, 1]})]
+    assert "| s | ft | 2 | 2 | 4 | 67 % | 100 % | 2.0 | 50.00 % |" in times.report(rows, by_hand)
+
+
+def test_hyper_parameters_are_compared_on_equal_samples(tmp_path):
+    grid = {
+        "network": ("asia",), "rows": (100,), "repeat": (0, 1), "model": ("ft",), "alpha": (0.5, 50.0),
+        "prior": ("none", "arcs"),
+    }  # fmt: skip
+    experiment = Experiment("hyper", (grid,), {"max_parents": 2, "held_out": 500})
+    assert runner.run(experiment, tmp_path).failed == 0
+    rows = runner.rows(experiment, tmp_path)
+    arcs = {prior: sum(r["result"]["arcs"] for r in rows if r["cell"]["prior"] == prior) for prior in ("none", "arcs")}
+    assert arcs["arcs"] < arcs["none"]
+    text = runner.report(experiment, tmp_path).read_text()
+    assert "Over the 2 samples that all 4 settings have learned from" in text
+    assert "8 of 8 networks are proved optimal" in text
+    assert "For full tables the lowest mean rank has **alpha 0.5" in text  # 50 smooths everything away
+
+
+def test_levels_seen_as_real_numbers_keep_the_true_density():
+    truth = load_network("sachs")
+    data, fresh = truth.sample(300, 1), truth.sample(200, 2)
+    (real, real_fresh), added = hyper.as_real(data, fresh, 1)
+    widths = []
+    for v, domain in enumerate(data.domains):
+        made = real.domains[v]
+        assert isinstance(made, Real) and made == real_fresh.domains[v]
+        width = (made.high - made.low) / len(domain.levels)
+        assert ((real_fresh.columns[v] - made.low) // width == fresh.columns[v]).all()
+        widths.append(width)
+    assert added == pytest.approx(-np.log(widths).sum())
 
 
 def test_intersection_study_reads_agreement_from_its_rows(tmp_path):
