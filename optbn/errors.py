@@ -4,11 +4,16 @@ The command line prints the message alone and exits with `exit_code` (0 done, 2 
 without proof, 4 a check failed); `--debug` shows the traceback.
 """
 
+from solvers.errors import fit_to_show
+
 
 class OptbnError(Exception):
-    """Root of everything this package raises on purpose."""
+    """Root of everything this package raises on purpose; whatever a file's names hold, a message is fit to be shown."""
 
     exit_code = 2
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(fit_to_show(each) if isinstance(each, str) else each for each in args))
 
 
 class DataError(OptbnError, ValueError):

@@ -1,8 +1,23 @@
 """The errors a user of `solvers` can catch. Each message is one line that says what to do."""
 
+import re
+
+LONGEST_MESSAGE = 1500
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def fit_to_show(message: str) -> str:
+    """A message as one line, not too long, without control characters: it may quote any file, and go to a terminal."""
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE // 2]} ... {message[-LONGEST_MESSAGE // 2 :]}"
+    return _CONTROL.sub(lambda found: " " if found[0] in "\n\r\t" else repr(found[0])[1:-1], message)
+
 
 class SolverError(Exception):
     """Root of everything this package raises on purpose."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(fit_to_show(each) if isinstance(each, str) else each for each in args))
 
 
 class TableError(SolverError, ValueError):
@@ -11,6 +26,10 @@ class TableError(SolverError, ValueError):
 
 class InfeasibleError(TableError):
     """No acyclic graph can be chosen from the table."""
+
+
+class ConstraintError(SolverError, ValueError):
+    """Constraints on the answer that name what does not exist or contradict each other."""
 
 
 class TooLargeError(SolverError, MemoryError):

@@ -83,6 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     debug = "--debug" in arguments
     if debug:  # may stand anywhere on the line
         arguments = ["--debug", *(a for a in arguments if a != "--debug")]
+    if sys.stdout is not None and sys.stdout.isatty():
+        from optbn.cli.terminal import Terminal
+
+        sys.stdout = Terminal(sys.stdout)  # type: ignore[assignment]
     try:
         code = build_app()(args=arguments, standalone_mode=False)
         raise SystemExit(code if isinstance(code, int) else 0)

@@ -11,7 +11,7 @@ def verify(
     scores: Annotated[str, typer.Argument(help="The score file the answer is for; - is .jkl from stdin.")],
     solution: Annotated[str, typer.Argument(help="An answer of optbn solve (json), or any JSON with parents, score.")],
     proof: Annotated[
-        str | None, typer.Option(help="Where the proof file is, if not where the answer says.", show_default=False)
+        str | None, typer.Option(help="Where the proof file is, if not beside the answer.", show_default=False)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
@@ -44,6 +44,12 @@ def verify(
         if not isinstance(answer.evidence, Proof):
             raise UnsupportedError(f"--proof {proof}: the evidence in {solution} is not a proof file")
         answer = replace(answer, evidence=replace(answer.evidence, path=proof))
+    elif isinstance(answer.evidence, Proof):
+        # Whoever made the answer chose the path in it, so only its name counts, beside the answer.
+        beside = Path(solution).parent / Path(answer.evidence.path).name
+        if not beside.is_file():
+            raise UnsupportedError(f"{solution}: its proof is not beside it ({beside}); say where with --proof FILE")
+        answer = replace(answer, evidence=replace(answer.evidence, path=str(beside)))
     verdict = check(table, answer, proof_checker=bound_of_proof)
     if as_json:
         fields = {

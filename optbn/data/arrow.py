@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical
 from optbn.data.schema import Declared, Schema
+from optbn.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +64,13 @@ def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[
 
     written = (schema.metadata or {}).get(KEY)
     if written is not None:
-        said = Schema.of(json.loads(written)).columns
+        try:
+            entries = json.loads(written)
+        except (ValueError, RecursionError):
+            entries = None
+        if not isinstance(entries, dict):
+            raise DataError(f"{where}: damaged, its metadata {KEY.decode()!r} are not a schema in JSON")
+        said = Schema.of(entries).columns
         if all(name in said for name in schema.names):
             return said, {}
     declared: dict[str, Declared] = {}

@@ -12,6 +12,7 @@ allows.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import logging
 import sys
@@ -85,6 +86,17 @@ def open_text(path: Path | str | IO[bytes], encoding: str) -> Text:
     return Text(name if isinstance(name, str) else "the stream", path, None, encoding)
 
 
+@contextlib.contextmanager
+def _quiet_about(callback: object) -> Iterator[None]:
+    """Nothing on stderr when the parser cannot call back: a ragged row that is not UTF-8 is refused all the same."""
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda trouble: None if trouble.object is callback else before(trouble)
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
 def parse(
     text: Text, names: Sequence[str], wanted: Sequence[str], delimiter: str, blank_follows: bool = False
 ) -> Iterator[Any]:
@@ -104,25 +116,30 @@ def parse(
     included = [internal[name] for name in wanted]
     columns: list[Any] = []
     try:
-        reader = pyarrow.csv.open_csv(
-            pa.PythonFile(text, mode="r"),
-            read_options=pyarrow.csv.ReadOptions(
-                use_threads=False, block_size=block, column_names=[*internal.values()]
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=len(names) > 1,
-                invalid_row_handler=refuse,
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(included, texts),
-                include_columns=included,
-                check_utf8=False,
-                strings_can_be_null=False,
-            ),
-        )
-        for batch in reader:
+        with _quiet_about(refuse):
+            reader = pyarrow.csv.open_csv(
+                pa.PythonFile(text, mode="r"),
+                read_options=pyarrow.csv.ReadOptions(
+                    use_threads=False, block_size=block, column_names=[*internal.values()]
+                ),
+                parse_options=pyarrow.csv.ParseOptions(
+                    delimiter=delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(names) > 1,
+                    invalid_row_handler=refuse,
+                ),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    column_types=dict.fromkeys(included, texts),
+                    include_columns=included,
+                    check_utf8=False,
+                    strings_can_be_null=False,
+                ),
+            )
+        while True:
+            with _quiet_about(refuse):
+                batch = next(reader, None)
+            if batch is None:
+                break
             columns = [_without_blank(column) if blank_follows else column for column in batch.columns]
             yield pa.RecordBatch.from_arrays(columns, names=list(wanted))
     except (pa.ArrowException, OSError) as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from optbn.data.arrow import declarations
-from optbn.data.source import Options, Source, reason
+from optbn.data.source import Options, Source, foreign
 from optbn.errors import DataError
 
 
@@ -16,29 +16,28 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     import pyarrow as pa
 
     where = str(path) if isinstance(path, Path) else "the stream"
-    try:
+    with foreign(where, "not a readable Arrow file"):
         stream = pa.OSFile(where) if isinstance(path, Path) else pa.BufferReader(_content(where, path))
         filed = stream.read(6) == b"ARROW1"
         stream.seek(0)
         reader: Any = (pa.ipc.open_file if filed else pa.ipc.open_stream)(stream)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{where}: not a readable Arrow file ({reason(error)})") from None
+        names = tuple(reader.schema.names)
     done = 0
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         nonlocal done
-        try:
+        with foreign(where, "damaged Arrow file"):
             for batch in map(reader.get_batch, range(reader.num_record_batches)) if filed else reader:
                 done += 1
-                yield batch.select(list(wanted))
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{where}: damaged Arrow file ({reason(error)})") from None
+                chosen = batch.select(list(wanted))
+                chosen.validate(full=True)
+                yield chosen
 
     def position() -> tuple[int, int | None]:
         return done, reader.num_record_batches if filed else None
 
     declared, levels_given = declarations(where, reader.schema)
-    return Source(where, tuple(reader.schema.names), rows, declared, levels_given, position=position)
+    return Source(where, names, rows, declared, levels_given, position=position)
 
 
 def _content(where: str, stream: Any) -> bytes:

@@ -80,6 +80,8 @@ class Schema:
             raise DataError(f"{path}: line {error.lineno}, column {error.colno}: {error.msg}; expected JSON") from None
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, a thousand lists in lists
+            raise DataError(f"{path}: {error}; expected JSON of a schema") from None
         if not isinstance(entries, dict):
             raise DataError(f'{path}: expected a JSON object like {{"age": "real", "sex": ["f", "m"]}}')
         return cls({name: _declared(f"{path}: column {name!r}", said) for name, said in entries.items()})

@@ -6,6 +6,7 @@ A file that is plainly something else than its name says is refused at once, fro
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 
 from optbn.data.missing import TOKENS
 from optbn.data.schema import Declared
-from optbn.errors import DataError
+from optbn.errors import DataError, OptbnError
 from optbn.registry import lookup, unknown
 
 READERS: dict[str, str] = {
@@ -139,6 +140,17 @@ def _refuse_other_kinds(path: Path, format: str) -> None:
                     return  # the text reader knows the encoding option
                 remedy = ""
             raise DataError(f"{path}: this is a {kind} file, expected {format}{remedy}")
+
+
+@contextlib.contextmanager
+def foreign(where: str, what: str) -> Iterator[None]:
+    """What Arrow raises about bytes it was given, as a DataError: damaged files lead it to errors of every class."""
+    try:
+        yield
+    except OptbnError:
+        raise
+    except Exception as error:
+        raise DataError(f"{where}: {what} ({reason(error)})") from None
 
 
 def reason(error: BaseException) -> str:

@@ -121,7 +121,7 @@ def from_json(text: bytes | str) -> Report:
     """A report from its JSON; says what is wrong with anything else."""
     try:
         report = msgspec.json.decode(text, type=Report)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"not a report: {error}") from None
     if report.format != FORMAT:
         raise DataError(f"a report of format {report.format!r}; this version reads {FORMAT!r}")

@@ -85,6 +85,8 @@ class Families:
             return cls.build(names, pairs())
         except OptbnError as error:
             raise type(error)(f"{path}, line {line}: {error}") from None
+        except UnicodeDecodeError:
+            raise DataError(f"{path}, line {line + 1}: not valid UTF-8") from None
 
     @classmethod
     def of(cls, rows: Rows, names: Sequence[str]) -> Families:

@@ -2,10 +2,12 @@
 
     DIR/run.json      what is being scored: data, score, constraints; another run is refused by what differs
     DIR/lock          held (flock) by the process at work, so the system frees it however that process ends
-    DIR/blocks/*.npz  the survivors of one block of predictor sets each
+    DIR/blocks/*.block  the survivors of one block of predictor sets each
 
-A block is written beside its place, flushed and renamed, so it is there whole or not at all, and its name says which
-sets it covers. Survivors are enough to go on: a pruned family's score is never needed, because what pruned it is there.
+A block is written beside its place, flushed and renamed, so it is there whole or not at all. It begins with the sha256
+of the run, of the sets it covers and of the numbers that follow (rows, children, scores, 8 bytes each), so a block that
+is damaged, or was put in the place of another, is computed again. Survivors are enough to go on: a pruned family's
+score is never needed, because what pruned it is there.
 """
 
 from __future__ import annotations
@@ -13,12 +15,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import io
+import hashlib
 import json
 import logging
 import os
 import re
-import zipfile
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -32,7 +33,9 @@ from solvers.files.atomic import replacing
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
+
+DIGEST = 32  # bytes of a sha256
 
 
 class StoreError(OptbnError, ValueError):
@@ -59,8 +62,9 @@ class Survivors(NamedTuple):
 class Store:
     """Use it as `with Store.open(directory, run) as store`."""
 
-    def __init__(self, directory: Path, lock: Any) -> None:
+    def __init__(self, directory: Path, lock: Any, run: dict[str, Any]) -> None:
         self._directory = directory
+        self._run = json.dumps(run, sort_keys=True).encode()
         self._blocks = directory / "blocks"
         self._lock = lock
         self._written = 0
@@ -93,7 +97,7 @@ class Store:
                 lock.flush()
                 run = {"version": VERSION, **run}
                 if existing.exists():
-                    _check_same(path, json.loads(existing.read_text()), run)
+                    _check_same(path, _read_run(existing), run)
                 else:
                     with replacing(existing) as file:
                         file.write(json.dumps(run, indent=1).encode())
@@ -102,13 +106,13 @@ class Store:
                 raise
         for left in (path / "blocks").glob(".*.part"):  # a block in flight when its process was killed
             left.unlink()
-        return cls(path, lock)
+        return cls(path, lock, run)
 
     def finished(self, group: int, size: int) -> list[Block]:
         """The blocks on disk for one group and size, by rank."""
         found = []
         for path in self._blocks.iterdir():
-            match = re.fullmatch(r"(\d+)-(\d+)-(\d+)-(\d+)\.npz", path.name)
+            match = re.fullmatch(r"(\d+)-(\d+)-(\d+)-(\d+)\.block", path.name)
             if match and (int(match[1]), int(match[2])) == (group, size):
                 found.append(Block(*(int(part) for part in match.groups())))
         return sorted(found)
@@ -116,21 +120,25 @@ class Store:
     def read(self, block: Block) -> Survivors | None:
         """A finished block; None (and the block forgotten) when the file is damaged."""
         path = self._path(block)
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                return Survivors(file["rows"], file["children"], file["scores"])
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        content = path.read_bytes()
+        numbers = content[DIGEST:]
+        if content[:DIGEST] != self._digest(block, numbers) or len(numbers) % 24:
             log.warning("%s is damaged and will be computed again", path)
             path.unlink()
             return None
+        rows, children, scores = np.frombuffer(numbers, dtype="<i8").reshape(3, -1)
+        return Survivors(rows.astype(np.int64), children.astype(np.int64), scores.view("<f8").astype(np.float64))
 
     def write(self, block: Block, survivors: Survivors) -> None:
         """Keep a block; on a full disk everything written before stays and the message says so."""
-        content = io.BytesIO()
-        np.savez(content, **survivors._asdict())
+        kinds = ("<i8", "<i8", "<f8")
+        numbers = b"".join(part.astype(kind).tobytes() for part, kind in zip(survivors, kinds, strict=True))
         with _disk(self._directory, self._written), replacing(self._path(block)) as file:
-            file.write(content.getvalue())
+            file.write(self._digest(block, numbers) + numbers)
         self._written += 1
+
+    def _digest(self, block: Block, numbers: bytes) -> bytes:
+        return hashlib.sha256(b"\0".join((self._run, repr(tuple(block)).encode(), numbers))).digest()
 
     def close(self) -> None:
         self._lock.close()
@@ -142,7 +150,18 @@ class Store:
         self.close()
 
     def _path(self, block: Block) -> Path:
-        return self._blocks / f"{block.group:04d}-{block.size:02d}-{block.first:012d}-{block.last:012d}.npz"
+        return self._blocks / f"{block.group:04d}-{block.size:02d}-{block.first:012d}-{block.last:012d}.block"
+
+
+def _read_run(path: Path) -> dict[str, Any]:
+    """What a store says that it is for."""
+    try:
+        run = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        run = None
+    if not isinstance(run, dict):
+        raise StoreError(f"{path} is damaged, so nobody knows what the store is for: use another folder")
+    return run
 
 
 def _check_same(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:

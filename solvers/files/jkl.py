@@ -34,7 +34,7 @@ def read(data: bytes, source: str) -> Rows:
     if not len(lines):
         raise TableError(f"{source}: the file is empty, expected the number of variables")
     first = lines.text(0).split()
-    if len(first) != 1 or not first[0].isdecimal() or int(first[0]) == 0:
+    if len(first) != 1 or not _is_count(first[0]) or int(first[0]) == 0:
         raise lines.error(0, f"expected the number of variables, found {lines.text(0)!r}")
     names: list[str] = []
     blocks: list[range] = []
@@ -43,7 +43,7 @@ def read(data: bytes, source: str) -> Rows:
         if at >= len(lines):
             raise TableError(f"{source}: {first[0]} variables are announced, the file ends after {len(names)}")
         header = lines.text(at).split()
-        if len(header) != 2 or not header[1].isdecimal() or (names and _is_number(header[0]) and header[1] == "0"):
+        if len(header) != 2 or not _is_count(header[1]) or (names and _is_number(header[0]) and header[1] == "0"):
             wanted = "'name count' of the next variable"
             if names:
                 wanted += f" (after the {len(blocks[-1])} parent sets that {names[-1]!r} announces)"
@@ -160,6 +160,10 @@ class Lines:
             parse.SELF_PARENT: f"{child!r} is listed as a parent of itself",
             parse.TWICE: f"{child!r} has the parent {token!r} twice",
         }[wrong]
+
+
+def _is_count(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
 
 
 def _is_number(text: str) -> bool:

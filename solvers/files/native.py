@@ -27,30 +27,48 @@ VERSION = 1
 
 def read(data: bytes, source: str) -> ScoreTable:
     """The table in a file's bytes; refused when its digest is not the one it was written with."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         content = pq.read_table(io.BytesIO(data))
-    except pa.ArrowInvalid as error:
-        raise TableError(f"{source}: not a parquet file ({str(error).splitlines()[0]})") from None
-    head = _head(content.schema.metadata, source)
-    names = tuple(head["names"])
-    counts = np.bincount(_numpy(content, "child"), minlength=len(names))
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    lists = content.column("parents").combine_chunks()
-    ends = np.asarray(lists.offsets, dtype=np.int64)
-    members = np.asarray(lists.flatten(), dtype=np.int64)
-    if len(counts) != len(names) or (len(members) and not 0 <= members.min() <= members.max() < len(names)):
-        raise TableError(f"{source}: a row names a variable beyond the {len(names)} of the file")
+        content.validate(full=True)
+        head = _head(content.schema.metadata, source)
+        columns = _columns(content)
+    except TableError:
+        raise
+    except Exception as error:  # damaged files lead Arrow to errors of every class
+        raise TableError(f"{source}: not a readable score table ({error})") from None
+    names, exponent = tuple(head["names"]), head["exponent"]
+    children, ends, members, scores = columns
+    for numbers in (children, members):
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(names):
+            raise TableError(f"{source}: a row names a variable beyond the {len(names)} of the file")
+    counts = np.bincount(children, minlength=len(names))
     masks = np.zeros((len(content), max(1, -(-len(names) // 64))), dtype=np.uint64)
     owner = np.repeat(np.arange(len(content)), np.diff(ends))
     np.bitwise_or.at(masks, (owner, members // 64), np.uint64(1) << (members % 64).astype(np.uint64))
-    units = np.rint(np.ldexp(_numpy(content, "score"), head["exponent"])).astype(np.int64)
-    table = ScoreTable(names, offsets, masks, units, head["exponent"])
+    if not np.isfinite(scores).all() or (np.abs(np.ldexp(scores, exponent)) > 1 << 51).any():
+        raise TableError(f"{source}: a score is not on the table's grid")
+    units = np.rint(np.ldexp(scores, exponent)).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    table = ScoreTable(names, offsets, masks, units, exponent)
     if table.digest != head["digest"]:
         raise TableError(f"{source}: the rows are not the ones this file was written with (their digest differs)")
+    again = ScoreTable.build(names, children, masks, table.scores, keep_dominated=True)
+    if not (np.array_equal(again.offsets, offsets) and again.exponent >= exponent) or (np.diff(children) < 0).any():
+        raise TableError(f"{source}: its rows are not those of a score table")
     return table
+
+
+def _columns(content: Any) -> tuple[Any, Any, Any, Any]:
+    """(children, where each list of parents begins and the last ends, the parents, the scores)."""
+    lists = content.column("parents").combine_chunks()
+    return (
+        _numpy(content, "child").astype(np.int64),
+        np.asarray(lists.offsets, dtype=np.int64),
+        np.asarray(lists.flatten(), dtype=np.int64),
+        _numpy(content, "score").astype(np.float64),
+    )
 
 
 def read_about(path: str | Path) -> dict[str, Any]:
@@ -90,8 +108,14 @@ def _head(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Any]
     if not metadata or KEY not in metadata:
         raise TableError(f"{source}: a parquet file, but not a score table (was it written by optbn?)")
     head: dict[str, Any] = json.loads(metadata[KEY])
-    if head.get("version") != VERSION:
-        raise TableError(f"{source}: version {head.get('version')} of the format; this program reads {VERSION}")
+    if not isinstance(head, dict) or head.get("version") != VERSION:
+        version = head.get("version") if isinstance(head, dict) else None
+        raise TableError(f"{source}: version {version} of the format; this program reads {VERSION}")
+    names, exponent = head.get("names"), head.get("exponent")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise TableError(f"{source}: the file does not name its variables")
+    if type(exponent) is not int or not -1100 < exponent <= 1100:
+        raise TableError(f"{source}: the grid's exponent is {exponent}, expected a whole number")
     return head
 
 

@@ -17,6 +17,7 @@ from solvers.table import ScoreTable
 CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
 VERSION = 1
 LONGEST_HEADER = 1 << 26
+LARGEST_BODY = 1 << 30  # bytes unpacked; a file that unpacks to a thousand times its size should not take the memory
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,22 @@ def read_proof(table: ScoreTable, path: str | Path) -> ProofFile:
         if not isinstance(header, dict) or header["format"] != "optbn-proof" or header["version"] != VERSION:
             raise CheckFailed(f"{path} is not a proof of version {VERSION}")
         unpacker = zlib.decompressobj()
-        body = unpacker.decompress(packed)
+        body = unpacker.decompress(packed, LARGEST_BODY)
+        if len(body) == LARGEST_BODY:
+            raise CheckFailed(f"{path} unpacks to more than {LARGEST_BODY >> 20} MB; no proof that optbn writes does")
         if not unpacker.eof or unpacker.unused_data:
             raise CheckFailed(f"{path} is cut off, or goes on after its end")
         choice, records = header["choice"], header["records"]
         denominator = header["denominator"]
         whole = all(isinstance(number, int) for number in [*choice, records, denominator])
-    except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
         raise CheckFailed(f"{path} cannot be read as a proof: {error}") from None
     if header.get("table") != table.digest:
         raise CheckFailed(f"{path} proves something about another score table (its digest is not {table.digest[:12]})")
-    if not whole or denominator < 1:
-        raise CheckFailed(f"{path}: the rows of the graph and the denominator are not whole numbers")
+    if not whole or denominator < 1 or not all(0 <= row < len(table) for row in choice):
+        raise CheckFailed(
+            f"{path}: the rows of the graph are not rows of the table, or the denominator is not a whole number >= 1"
+        )
     return ProofFile(tuple(choice), records, denominator, body)
 
 

@@ -121,7 +121,7 @@ def test_a_proof_in_a_file(scores, run, tmp_path):
     assert code == 0 and "the graph is optimal" in out
     moved = proof.rename(tmp_path / "moved.proof")
     code, _, err = run("verify", file, answer)
-    assert code == 2 and "no such file" in err
+    assert code == 2 and "is not beside it" in err
     code, out, _ = run("verify", file, answer, "--proof", str(moved))
     assert code == 0 and "the graph is optimal" in out
     moved.write_bytes(moved.read_bytes() + b" ")

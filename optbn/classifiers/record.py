@@ -1,0 +1,63 @@
+"""The types that a classifier's JSON is checked against when it is read (`saved` says what they hold)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+Code = Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+
+
+class Head(msgspec.Struct):
+    format: str = ""
+    version: int = 0
+
+
+class Record(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class Attribute(Record):
+    name: str
+    cuts: list[float] | None
+    levels: list[str] | None
+    missing: int | None
+
+
+class Tree(Record):
+    fanout: list[Code]
+    branch: list[Code]
+    values: list[list[float | None]]
+
+
+class Network(Record, tag_field="kind", tag="network"):
+    columns: list[Attribute]
+    prior: list[float]
+    parents: list[tuple[int, list[int]]]
+    trees: list[Tree]
+
+
+class SuperParents(Record, tag_field="kind", tag="super_parents"):
+    columns: list[Attribute]
+    naive: Network
+    members: list[Network]
+    frequent: list[list[bool]]
+
+
+class Optimum(Record, tag_field="kind", tag="bayesian_network"):
+    columns: list[Attribute]
+    target: str
+    network: msgspec.Raw
+
+
+class Classifier(Record):
+    classifier: str
+    settings: dict[str, str | bool | int | float | None]
+    target: str
+    classes: list[str | bool | int | float]
+    features: list[str] | None
+    weights: list[float]
+    members: list[Network | SuperParents | Optimum]
+    format: str
+    version: int
