@@ -14,6 +14,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _EXPORTS: dict[str, str] = {
+    "DiscriminativeBN": "optbn.discriminative.estimator",
     "BayesianNetwork": "optbn.network.network",
     "Categorical": "optbn.data.dataset",
     "Dataset": "optbn.data.dataset",

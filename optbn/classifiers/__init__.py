@@ -13,6 +13,7 @@ CLASSIFIERS: dict[str, str] = {
     "kdf": "optbn.classifiers.kdf:KDF",
     "eskdb": "optbn.classifiers.eskdb:ESKDB",
     "optimal": "optbn.classifiers.optimal:OptimalBN",
+    "discriminative": "optbn.discriminative.estimator:DiscriminativeBN",
 }
 
 _EXPORTS = {target.partition(":")[2]: target.partition(":")[0] for target in CLASSIFIERS.values()}

@@ -24,7 +24,10 @@ def classify(
     model: Annotated[
         str,
         typer.Option(
-            "--model", "-m", help="nb, tan, kdb, skdb, aode, kdf, eskdb or optimal.", autocompletion=complete_model
+            "--model",
+            "-m",
+            help="nb, tan, kdb, skdb, aode, kdf, eskdb, optimal or discriminative.",
+            autocompletion=complete_model,
         ),
     ] = "eskdb",
     output: Annotated[str, typer.Option("--output", "-o", help="A .json file for the model.")] = "model.json",

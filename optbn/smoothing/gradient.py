@@ -65,7 +65,7 @@ class Gradient:
             strength = np.append(np.full(problem.size - 1, float(self.alpha)), 0.0)
         else:
             whole_counts(tree, "gradient")
-            with _one_blas_thread():
+            with one_blas_thread():
                 strength, diagnostics = _learned(problem, PENALTIES if self.penalty is None else (self.penalty,))
         probabilities, unseen = np.empty_like(tree.counts), np.empty_like(tree.counts)
         combine(strength, tree.counts, tree.totals, problem.parent, problem.place, probabilities, unseen)
@@ -153,7 +153,7 @@ def _blas() -> Any:
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> Iterator[None]:
     """L-BFGS calls BLAS for vectors of a few numbers, and waking its threads costs twenty times the work.
 
     The number of threads belongs to the whole process: one at a time may change it and put it back.

@@ -19,6 +19,8 @@ from optbn.smoothing.protocol import SMOOTHERS
 from tests.classifiers.examples import mixed
 
 QUICK = [name for name in CLASSIFIERS if name != "optimal"]
+OWN_PRIOR = ("optimal", "discriminative")
+"""Those that do not smooth the class frequencies by one row spread over the classes."""
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -128,7 +130,7 @@ def test_constant_attributes_leave_the_prior(name: str) -> None:
     X = pd.DataFrame({"a": [1.0] * 40, "b": ["x"] * 40})
     y = np.array([0, 1, 1, 1] * 10)
     p = load_classifier(name).fit(X, y).predict_proba(X)
-    expected = (10 + 0.5) / 41 if name != "optimal" else p[0, 0]
+    expected = (10 + 0.5) / 41 if name not in OWN_PRIOR else p[0, 0]
     assert p[:, 0] == pytest.approx(expected)
     assert p[0, 0] == pytest.approx(0.25, abs=0.02)
 
@@ -201,7 +203,7 @@ def test_damaged_files_are_named(tmp_path) -> None:
         (whole[:-9], "expected a classifier written by optbn"),
         (b"[]", "is not a classifier written by optbn"),
         (json.dumps({**record, "version": 9}).encode(), "version 9; this optbn reads version 1"),
-        (json.dumps({k: v for k, v in record.items() if k != "members"}).encode(), "damaged, KeyError 'members'"),
+        (json.dumps({k: v for k, v in record.items() if k != "members"}).encode(), "damaged, .*members"),
     ):
         path.write_bytes(damage)
         with pytest.raises(DataError, match=f"model.json: .*{expected}"):

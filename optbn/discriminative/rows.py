@@ -1,0 +1,105 @@
+"""The training rows as cells, ready for as many passes as it takes.
+
+Rows are coded once; equal rows of a block become one with their total weight, in an order that depends on their content
+alone, so that repeating a row and giving it weight 2 are the same to the last bit. What is small stays in memory, the
+rest goes to a temporary file without a name, of which one block is held at a time.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.classifiers.pairs import Batch
+from optbn.discriminative.factors import Layout
+
+HELD = 1 << 24
+"""Cells that stay in memory, 64 MB."""
+
+Block = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
+"""Cells int32[n, F], classes, weights."""
+
+
+class Rows:
+    """Blocks of coded rows; iterate as often as needed."""
+
+    def __init__(self, held: Sequence[Block] = ()) -> None:
+        self._held = list(held)
+        self._file: Any = None
+        self._lengths: list[int] = []
+        self._width = 0
+        self.total = float(sum(block[2].sum() for block in held))
+
+    @classmethod
+    def of(cls, batches: Iterable[Batch], layout: Layout) -> Rows:
+        """Code all batches."""
+        rows = cls()
+        for codes, classes, weights in batches:
+            rows._add(distinct(layout.rows(codes), classes, weights))
+        return rows
+
+    def _add(self, block: Block) -> None:
+        cells, classes, weights = block
+        self.total += float(weights.sum())
+        self._width = cells.shape[1]
+        if self._file is None and cells.size + sum(held[0].size for held in self._held) <= HELD:
+            self._held.append(block)
+            return
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._lengths.append(len(classes))
+        for array in (cells, classes.astype(np.int32), weights):
+            self._file.write(np.ascontiguousarray(array).data)
+
+    def __iter__(self) -> Iterator[Block]:
+        yield from self._held
+        if self._file is None:
+            return
+        self._file.flush()
+        self._file.seek(0)
+        for n in self._lengths:
+            cells = self._read(n * self._width, np.int32).reshape(n, self._width)
+            classes = self._read(n, np.int32).astype(np.int64)
+            yield cells, classes, self._read(n, np.float64)
+
+    def _read(self, n: int, kind: Any) -> NDArray[Any]:
+        array = np.empty(n, dtype=kind)
+        if self._file.readinto(array.data.cast("B")) != array.nbytes:
+            raise OSError("the temporary file of training rows is shorter than what was written to it")
+        return array
+
+    def together(self, most: int, seed: np.random.SeedSequence) -> Block:
+        """At most so many of the distinct rows as one block, drawn uniformly when there are more."""
+        blocks = list(self._held) if self._file is None else None
+        n = sum(len(b[1]) for b in self._held) + sum(self._lengths)
+        drawn = np.arange(n)
+        if n > most:
+            drawn = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+        parts, first = [], 0
+        for cells, classes, weights in blocks or self:
+            inside = drawn[(drawn >= first) & (drawn < first + len(classes))] - first
+            parts.append((cells[inside], classes[inside], weights[inside]))
+            first += len(classes)
+        if len(parts) == 1:
+            return parts[0]
+        return distinct(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def distinct(cells: NDArray[np.int32], classes: NDArray[np.int64], weights: NDArray[np.float64]) -> Block:
+    """Equal rows as one, in the order of a hash of their content; where two hashes agree some may stay apart."""
+    powers = np.random.default_rng(0).integers(1, 1 << 63, cells.shape[1] + 1, dtype=np.int64) | 1
+    key = classes * powers[-1]
+    for f in range(cells.shape[1]):
+        key += cells[:, f] * powers[f]
+    order = np.argsort(key, kind="stable")
+    cells, classes, weights = cells[order], classes[order], weights[order]
+    fresh = np.ones(len(classes), dtype=np.bool_)
+    fresh[1:] = (classes[1:] != classes[:-1]) | (cells[1:] != cells[:-1]).any(axis=1)
+    starts = np.flatnonzero(fresh)
+    if len(starts) == len(classes):
+        return cells, classes, weights
+    return cells[starts], classes[starts], np.add.reduceat(weights, starts)
