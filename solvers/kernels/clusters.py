@@ -122,7 +122,8 @@ def ascend(offsets, masks, costs, order, clusters, multipliers):
                 for row in range(offsets[v], offsets[v + 1]):
                     if (step < 0 or costs[row] < step) and _disjoint(masks, row, stuck):
                         step = costs[row]
-        clusters[found] = stuck
+        for w in range(words):
+            clusters[found, w] = stuck[w]
         multipliers[found] = step
         if step < 0:
             return found + 1, raised, -1

@@ -160,7 +160,9 @@ def sparse_plan(kinds, sizes, parts, coordinates, site_rows, leaf_rows, most_box
                 if n_boxes + 2 > capacity:
                     capacity *= 2
                     grown = np.empty((capacity, k), np.int64)
-                    grown[:n_boxes] = names[:n_boxes]
+                    for b in range(n_boxes):
+                        for c in range(k):
+                            grown[b, c] = names[b, c]
                     names = grown
                     rows, site, offset = longer(rows), longer(site), longer(offset)
                     heads = np.full(4 * capacity, -1, np.int32)
@@ -288,5 +290,6 @@ def start(name):
 def longer(array):
     """Twice the room, the same beginning."""
     out = np.empty(2 * len(array), array.dtype)
-    out[: len(array)] = array
+    for i in range(len(array)):
+        out[i] = array[i]
     return out

@@ -146,7 +146,8 @@ def ascend(kappa, tau, contexts, start, value, times, s, alpha0, tolerance, trac
         moved = abs(length * t)
         for x in range(K):
             moved = max(moved, abs(trial[x] - kappa[x]) / kappa[x])
-        kappa[:] = trial
+        for x in range(K):
+            kappa[x] = trial[x]
         tau *= math.exp(length * t)
         here = there
         trace[iteration] = here

@@ -105,7 +105,8 @@ def climb_clusters(seeds, children, starts, parents, x, least, steps, violation)
     out, rests = np.empty(n), np.empty(n, dtype=np.int64)
     inside = np.empty(n, dtype=np.bool_)
     for s in range(len(seeds)):
-        inside[:] = seeds[s]
+        for v in range(n):
+            inside[v] = seeds[s, v]
         size = inside.sum()
         best = violations_of_flips(inside, children, starts, parents, x, out)
         rests[:] = -1
