@@ -22,11 +22,17 @@ def bench(
 ) -> None:
     """Run a declared experiment; finished cells are kept and skipped.
 
+    A task is one of optbn's (recovery, intersection, times, hyper, classifiers) or package.module of your own, found
+    from the current folder: it has cell(**parameters) -> dict and report(rows, folder) -> str.
+
     Example: optbn bench results/recovery/spec.toml --jobs 2
     """
+    import sys
+
     from optbn.experiments import runner
     from optbn.experiments.spec import read
 
+    sys.path.append(str(Path.cwd()))  # a task of the user's own; workers get the same path
     experiment = read(spec)
     folder = folder or spec.parent
     if not report_only:
@@ -54,6 +60,7 @@ def _run(experiment: Experiment, folder: Path, jobs: int, retry: bool) -> None:
     def show(tally: runner.Tally, what: str) -> None:
         print(f"{tally.before + tally.done}/{tally.cells} {what}", file=sys.stderr, flush=True)
 
-    tally = runner.run(experiment, folder, jobs=jobs, retry=retry, progress=show)
+    progress = show if sys.stderr.isatty() else None
+    tally = runner.run(experiment, folder, jobs=jobs, retry=retry, progress=progress)
     if tally.failed:
         print(f"{tally.failed} cells failed or ran over; see {folder / 'runs'}", file=sys.stderr)

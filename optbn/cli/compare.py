@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from optbn.evaluate.density import Estimate
 
 
 def compare(
     truth: Annotated[str, typer.Argument(help="A network or structure file, or the name of a bundled network.")],
     estimate: Annotated[str, typer.Argument(help="Another one over the same variables.")],
     sid: Annotated[bool, typer.Option(help="Also the structural intervention distance.")] = True,
+    known: Annotated[
+        Path | None, typer.Option(help="A file with two names a line: the pairs of which the truth is known.")
+    ] = None,
+    divergence: Annotated[
+        bool, typer.Option("--divergence", help="Also the divergence (KL) of the second network from the first.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say how far one graph is from another: SHD, skeleton, v-structures, interventions.
@@ -23,9 +33,11 @@ def compare(
     from optbn.evaluate.distances import Retrieval
     from optbn.evaluate.distances import compare as distances
 
-    found = distances(_graph(truth), _graph(estimate), sid=sid)
+    pairs = None if known is None else _pairs(known)
+    found = distances(_graph(truth), _graph(estimate), sid=sid, known=pairs)
+    nats = _divergence(truth, estimate) if divergence else None
     if as_json:
-        print(json.dumps(asdict(found)))
+        print(json.dumps(asdict(found) | ({} if nats is None else {"divergence": asdict(nats)})))
         return
 
     def retrieval(name: str, r: Retrieval) -> str:
@@ -40,13 +52,40 @@ def compare(
     print(retrieval("skeleton", found.skeleton))
     print(retrieval("v-structures", found.v_structures))
     if found.sid is not None:
-        pairs = found.variables * (found.variables - 1)
-        print(f"SID            {found.sid} of {pairs} intervention effects wrong")
+        ordered = found.variables * (found.variables - 1)
+        print(f"SID            {found.sid} of {ordered} intervention effects wrong")
+    if pairs is not None:
+        print(
+            f"known pairs    {found.partial_dag} of {len(pairs)} wrong in the DAGs, {found.partial_cpdag} in the CPDAGs"
+        )
+    if nats is not None:
+        exact = "exact" if nats.error == 0.0 else f"± {nats.error:.2g}, from a sample"
+        print(f"divergence     {nats.value:.6g} nats ({exact})")
+
+
+def _pairs(path: Path) -> list[tuple[str, str]]:
+    """Pairs of names, separated by a comma or blanks; blank lines and comments are skipped."""
+    from optbn.errors import DataError
+
+    pairs: dict[tuple[str, str], None] = {}
+    for i, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        names = [name.strip() for name in line.split(",")] if "," in line else line.split()
+        if len(names) != 2:
+            raise DataError(f"{path}, line {i}: expected two names, got {line.strip()!r}")
+        pairs[min(names), max(names)] = None
+    return list(pairs)
+
+
+def _divergence(truth: str, estimate: str) -> Estimate:
+    from optbn.evaluate.density import divergence
+    from optbn.network.catalog import find_network
+
+    return divergence(find_network(truth), find_network(estimate))
 
 
 def _graph(name_or_path: str) -> object:
-    from pathlib import Path
-
     from optbn.network.catalog import catalog, find_network
     from optbn.network.structure import read_structure
 

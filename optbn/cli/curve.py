@@ -33,10 +33,20 @@ def curve(
         "network": (network,),
         "rows": parse_sizes(sizes),
         "repeat": tuple(range(repeats)),
-        "score": tuple(methods.split(",")),
+        "score": parse_methods(methods),
     }
     title = f"Learning {network} from samples"
     run_and_print(Experiment("recovery", (grid,), {"max_parents": max_parents}, title, time_limit), folder, jobs)
+
+
+def parse_methods(text: str) -> tuple[str, ...]:
+    """Scores, comma-separated; a wrong name fails here and not once per cell."""
+    from optbn.experiments.learning import method
+
+    methods = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in methods:
+        method(name)
+    return methods
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:

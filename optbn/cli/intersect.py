@@ -14,6 +14,12 @@ def intersect(
     fractions: Annotated[str, typer.Option(help="Subsamples, comma-separated.")] = "1/2,1/4,1/8,1/16",
     repeats: Annotated[int, typer.Option(help="Subsamples per fraction.", min=1)] = 10,
     max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
+    standardise: Annotated[
+        bool, typer.Option("--standardise", help="Real columns to mean 0 and deviation 1, the scale of leaf priors.")
+    ] = False,
+    most_levels: Annotated[
+        int | None, typer.Option(help="Merge the rarest levels of columns that have more.", min=2)
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the subsamples.")] = 0,
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", help="Keep the runs here; started again, it goes on.")
@@ -26,6 +32,7 @@ def intersect(
     Example: optbn intersect votes.csv --methods pcartp,bdeu:1 --repeats 5 -o votes
     """
     from optbn.cli.bench import run_and_print
+    from optbn.cli.curve import parse_methods
     from optbn.experiments.spec import Experiment
 
     if not data.is_file():
@@ -35,9 +42,9 @@ def intersect(
         "data": (str(data),),
         "part": parts,
         "repeat": tuple(range(repeats)),
-        "score": tuple(methods.split(",")),
+        "score": parse_methods(methods),
     }
-    fixed = {"max_parents": max_parents, "seed": seed}
+    fixed = {"max_parents": max_parents, "seed": seed, "standardise": standardise, "most_levels": most_levels}
     run_and_print(
         Experiment("intersection", (grid,), fixed, f"Intersection-validation on {data.name}", time_limit), folder, jobs
     )

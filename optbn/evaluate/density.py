@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optbn.data.dataset import Dataset
+from optbn.data.dataset import Categorical, Dataset
 from optbn.errors import LimitError, NetworkError
 from optbn.network.inference import query, table_of
 from optbn.network.network import BayesianNetwork
@@ -50,7 +50,7 @@ def divergence(true: BayesianNetwork, fitted: BayesianNetwork, *, samples: int =
 
 
 def exact_divergence(true: BayesianNetwork, fitted: BayesianNetwork) -> float:
-    """KL by families; raises LimitError when a marginal of the true network would not fit."""
+    """KL by families; LimitError when a marginal of the true network would not fit, or is of a real variable."""
     return sum(_expected_log(true, true, v) - _expected_log(true, fitted, v) for v in true.names)
 
 
@@ -67,14 +67,22 @@ def sampled_divergence(true: BayesianNetwork, fitted: BayesianNetwork, samples: 
 def _expected_log(true: BayesianNetwork, network: BayesianNetwork, name: str) -> float:
     """E_true[ log P_network(name | parents in network) ]."""
     family = (*network.cpd(name).parents, name)
-    for member in family:
-        if true.domain(member) != network.domain(member):
-            raise NetworkError(f"the networks give {member!r} different levels")
+    places = [_places(true, network, member) for member in family]
     weights = query(true, family).probabilities
-    table = table_of(network, name)
+    table = table_of(network, name)[np.ix_(*places)]
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(weights > 0, weights * np.log(table), 0.0)
     return float(terms.sum())
+
+
+def _places(true: BayesianNetwork, network: BayesianNetwork, name: str) -> list[int]:
+    """Where the other network has the true levels of a variable, whatever the order it lists them in."""
+    levels, others = true.domain(name), network.domain(name)
+    if not (isinstance(levels, Categorical) and isinstance(others, Categorical)):
+        raise LimitError(f"{name!r} is real: the divergence is not exact")
+    if unknown := set(levels.levels) - set(others.levels):
+        raise NetworkError(f"the fitted network does not know the level {min(unknown)!r} of {name!r}")
+    return [others.levels.index(level) for level in levels.levels]
 
 
 def _standard_error(values: np.ndarray) -> float:

@@ -15,13 +15,14 @@ The structural intervention distance has a module of its own, `intervention`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.evaluate.graphs import Matrix, class_matrix, dag_matrix, structure_of
+from optbn.evaluate.graphs import Matrix, class_matrix, dag_matrix, pairs_matrix, structure_of
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,10 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every distance between a true graph and an estimate. `sid` is None when it was not asked for."""
+    """Every distance between a true graph and an estimate; None is what was not asked for.
+
+    partial_dag, partial_cpdag   the Hamming distances over the pairs of variables that are known
+    """
 
     variables: int
     true_arcs: int
@@ -76,16 +80,24 @@ class Comparison:
     arcs: Confusion
     cpdag_arcs: Confusion
     sid: int | None
+    partial_dag: int | None = None
+    partial_cpdag: int | None = None
 
 
-def compare(truth: Any, estimate: Any, *, sid: bool = True) -> Comparison:
-    """All distances between two DAGs (networks, structures or networkx graphs over the same variables)."""
+def compare(
+    truth: Any, estimate: Any, *, sid: bool = True, known: Iterable[tuple[str, str]] | None = None
+) -> Comparison:
+    """All distances between two DAGs (networks, structures or networkx graphs over the same variables).
+
+    known   pairs of variables of which the truth is known (an arc or that there is none), when not all of it is
+    """
     from optbn.evaluate.intervention import intervention_distance
 
     first, second = structure_of(truth), structure_of(estimate)
     names = first.names
     true, estimated = dag_matrix(first, names), dag_matrix(second, names)
     true_class, estimated_class = class_matrix(first, names), class_matrix(second, names)
+    specified = None if known is None else pairs_matrix(known, names)
     return Comparison(
         variables=len(names),
         true_arcs=int(true.sum()),
@@ -97,6 +109,8 @@ def compare(truth: Any, estimate: Any, *, sid: bool = True) -> Comparison:
         arcs=confusion(true, estimated),
         cpdag_arcs=confusion(true_class, estimated_class),
         sid=intervention_distance(true, estimated) if sid else None,
+        partial_dag=None if specified is None else partial_hamming(true, specified, estimated),
+        partial_cpdag=None if specified is None else partial_hamming(true_class, specified, estimated_class),
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from optbn.errors import NetworkError
 from optbn.network.structure import Structure
+from optbn.registry import unknown
 
 Matrix = NDArray[np.bool_]
 
@@ -47,6 +48,20 @@ def class_matrix(structure: Structure, names: Sequence[str]) -> Matrix:
     cpdag = structure.to_cpdag()
     lines = [(v, u) for u, v in cpdag.edges]
     return _matrix(len(names), ((place[u], place[v]) for u, v in (*cpdag.arcs, *cpdag.edges, *lines)))
+
+
+def pairs_matrix(pairs: Iterable[tuple[str, str]], names: Sequence[str]) -> Matrix:
+    """The symmetric matrix of unordered pairs of variables."""
+    at = {name: i for i, name in enumerate(names)}
+    matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
+    for u, v in pairs:
+        for name in (u, v):
+            if name not in at:
+                raise unknown("variable", name, names)
+        if u == v:
+            raise NetworkError(f"{u!r} makes no pair with itself")
+        matrix[at[u], at[v]] = matrix[at[v], at[u]] = True
+    return matrix
 
 
 def reachability(dag: Matrix) -> Matrix:

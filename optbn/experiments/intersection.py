@@ -6,6 +6,7 @@ independent of each other and can run in any order.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optbn.errors import DataError
-from optbn.experiments.tables import Series, curves, table
+from optbn.experiments.tables import Series, curves, mean_and_error, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,9 +109,15 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     parts = []
     series: Series = {}
     for data in dict.fromkeys(row["cell"]["data"] for row in done):
-        parts.append(f"## {data}\n\n" + _data_set(data, [row for row in done if row["cell"]["data"] == data], series))
+        section = _data_set(data, [row for row in done if row["cell"]["data"] == data], series)
+        parts.append(f"## {Path(data).stem}\n\n{section}")
     curves(folder / "curves.svg", series, "fraction of the rows", "partial Hamming distance")
-    return "![curves](curves.svg)\n\n" + "\n".join(parts)
+    head = (
+        "Each method learns from all rows; the agreement graph is what all of them say there, about pairs of variables,"
+        " with directions as their equivalence classes have them. Then each learns from random parts; its loss is the"
+        " number of agreed pairs on which it says something else. Mean ± standard error, in brackets how many parts."
+    )
+    return f"{head}\n\n![curves](curves.svg)\n\n" + "\n".join(parts)
 
 
 def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
@@ -128,16 +135,56 @@ def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
         line = [score, str(agreed.edges[score])]
         for part in fractions:
             values = list(distances.get((score, part), {}).values())
-            line.append(f"{np.mean(values):.1f} ± {np.std(values):.1f} ({len(values)})" if values else "")
+            line.append(f"{mean_and_error(values)} ({len(values)})" if values else "")
             if values:
-                series.setdefault((data, score), []).append((1 / part, float(np.mean(values))))
+                series.setdefault((Path(data).stem, score), []).append((1 / part, float(np.mean(values))))
         body.append(line)
+    n, rows = len(agreed.names), max(row["result"]["rows"] for row in done)
+    pairs = int(np.triu(agreed.specified, 1).sum())
     proved = sum(row["result"]["optimal"] for row in done)
-    text = f"All methods agree on {agreed.agreed_edges} edges. "
-    text += f"Caution: {agreed.caution}. " if agreed.caution else ""
-    text += f"{proved} of {len(done)} networks are proved optimal.\n\n"
+    text = f"{rows:,} rows, {n} variables. The methods agree on {pairs} of {n * (n - 1) // 2} pairs of variables;"
+    text += f" {agreed.agreed_edges} of them are edges."
+    text += f" **Caution: {agreed.caution}.**" if agreed.caution else ""
+    text += f" {proved} of {len(done)} networks are proved optimal.\n\n"
     text += table(["method", "edges from all rows", *(f"1/{part}" for part in fractions)], body)
-    return text + _paired_test(distances, fractions)
+    return text + _paired_tests(list(whole), distances, fractions)
+
+
+def _paired_tests(
+    methods: Sequence[str], distances: Mapping[tuple[str, int], Mapping[int, int]], fractions: Sequence[int]
+) -> str:
+    """Every method against every other, at each fraction and at all of them together, corrected for that many."""
+    from optbn.evaluate.significance import holm, wilcoxon
+
+    columns = {**{f"1/{part}": (part,) for part in fractions}, "all": tuple(fractions)}
+    means: dict[str, float] = {}
+    single: dict[str, float] = {}
+    pooled: dict[str, float] = {}
+    for first, second in itertools.combinations(methods, 2):
+        for column, parts in columns.items():
+            both = [
+                (a[repeat], b[repeat])
+                for a, b in ((distances.get((first, part), {}), distances.get((second, part), {})) for part in parts)
+                for repeat in sorted(a.keys() & b.keys())
+            ]
+            if len(both) >= 2:
+                mine, theirs = zip(*both, strict=True)
+                name = f"{first} - {second}, {column}"
+                means[name] = float(np.mean(np.subtract(mine, theirs)))
+                (pooled if column == "all" else single)[name] = wilcoxon(mine, theirs)
+    if not means:
+        return ""
+    p_values = {**holm(single), **holm(pooled)}
+    body = []
+    for first, second in itertools.combinations(methods, 2):
+        names = [f"{first} - {second}, {column}" for column in columns]
+        shown = (f"{means[name]:+.2f} (p = {p_values[name]:.3f})" if name in means else "" for name in names)
+        body.append([f"{first} - {second}", *shown])
+    text = (
+        "\nMean difference of the losses on the same rows, and p of the paired Wilcoxon test, corrected (Holm) for the"
+    )
+    text += f" {len(single)} tests of one fraction and for the {len(pooled)} of all fractions together.\n\n"
+    return text + table(["methods", *columns], body)
 
 
 def _distances(agreed: Agreement, done: Sequence[Row]) -> dict[tuple[str, int], dict[int, int]]:
@@ -153,19 +200,6 @@ def _distances(agreed: Agreement, done: Sequence[Row]) -> dict[tuple[str, int], 
             distance = partial_hamming(agreed.known, agreed.specified, graph)
             found.setdefault((score, part), {})[repeat] = distance
     return found
-
-
-def _paired_test(distances: Mapping[tuple[str, int], Mapping[int, int]], fractions: Sequence[int]) -> str:
-    from optbn.evaluate.significance import holm, wilcoxon
-
-    pairs = {}
-    for part in fractions:
-        a, b = distances.get(("pcartp", part), {}), distances.get(("ftp", part), {})
-        both = sorted(a.keys() & b.keys())
-        if len(both) >= 2:
-            pairs[f"1/{part}"] = wilcoxon([a[r] for r in both], [b[r] for r in both])
-    tests = ", ".join(f"{size}: {p:.3f}" for size, p in holm(pairs).items())
-    return f"\nPCARTp against FTp, Wilcoxon, corrected (Holm): {tests}\n" if tests else ""
 
 
 def _structure(row: Row) -> Structure:

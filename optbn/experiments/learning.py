@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optbn.data.dataset import Dataset
+from optbn.errors import DataError
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure, learn_structure
 
 if TYPE_CHECKING:
@@ -30,12 +31,27 @@ if TYPE_CHECKING:
 PLAIN = {"pcartp": "pcart", "ftp": "ft"}
 
 
+def method(score: str) -> tuple[str, dict[str, float]]:
+    """A score's name and settings from its name, which may carry an equivalent sample size as in "bdeu:10"."""
+    from optbn.scores import load_score
+
+    name, colon, ess = score.partition(":")
+    try:
+        settings = {"ess": float(ess)} if colon else {}
+    except ValueError:
+        raise DataError(
+            f"method {score!r}: expected an equivalent sample size after the colon, as in bdeu:10"
+        ) from None
+    load_score(name, **settings)
+    return name, settings
+
+
 def learn(
     data: Dataset, score: str, max_parents: int, solver: str, solve_seconds: float, settings: Mapping[str, Any]
 ) -> LearnedStructure:
-    """The optimal structure under a score; `score` may carry an equivalent sample size as in "bdeu:10"."""
-    name, _, ess = score.partition(":")
-    given = {**settings, **({"ess": float(ess)} if ess else {})}
+    """The optimal structure under a score, written as in `method`."""
+    name, own = method(score)
+    given = {**settings, **own}
     plain = PLAIN.get(name, name)
     if plain not in PLAIN.values() or (plain != name and not falls(data.n_variables, max_parents)):
         return learn_structure(data, name, max_parents, solver=solver, time_limit=solve_seconds, settings=given, jobs=1)

@@ -42,13 +42,13 @@ def _share(done: Sequence[Row]) -> str:
     head = ["study", "score", "networks", "phase I s", "phase II s", "phase II of all", "more than phase I in"]
     head += ["longest phase II s", "sets that survive"]
     proved = sum(row["result"]["optimal"] for row in done)
-    return (
+    text = (
         f"CPU seconds on one core; {proved} of {len(done)} networks are proved optimal within them. Phase I scores"
         " every candidate parent set, phase II searches the best network among those that survive the pruning. PCART"
-        " and PCARTp (and FT and FTp) of one sample share phase I; either has its whole time here. The first cells of a run"
-        " carry what compiling costs, or reading the compiled code.\n\n## Which phase takes the time\n\n"
-        + table(head, body)
+        " and PCARTp (and FT and FTp) of one sample share phase I; either has its whole time here. The first cells of"
+        " a run carry what compiling costs, or reading the compiled code.\n\n## Which phase takes the time\n\n"
     )
+    return text + table(head, body)
 
 
 def section(name: str, done: Sequence[Row], folder: Path) -> str:

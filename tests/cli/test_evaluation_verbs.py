@@ -26,6 +26,17 @@ def test_compare_a_network_with_itself(capsys):
     assert json.loads(out)["sid"] == 0
 
 
+def test_compare_prints_what_is_asked_for(capsys, tmp_path):
+    known = tmp_path / "known.txt"
+    known.write_text("# checked by hand\nasia tub\n\nlung, smoke\n")
+    code, out, _ = run(capsys, "compare", "asia", "asia", "--no-sid", "--known", str(known), "--divergence")
+    assert code == 0 and "known pairs    0 of 2 wrong" in out and "divergence     0 nats (exact)" in out
+    assert "SID" not in out
+    known.write_text("asia\n")
+    code, _, err = run(capsys, "compare", "asia", "asia", "--known", str(known))
+    assert code == 2 and "known.txt, line 1: expected two names, got 'asia'" in err
+
+
 def test_compare_says_which_variables_differ(capsys):
     code, _, err = run(capsys, "compare", "asia", "cancer")
     assert code == 2 and "different variables" in err and err.count("\n") == 1
@@ -34,7 +45,7 @@ def test_compare_says_which_variables_differ(capsys):
 def test_a_small_curve_is_kept_and_continued(capsys, tmp_path):
     arguments = ("curve", "cancer", "--methods", "bic,bdeu:1", "--sizes", "50:100", "--repeats", "1", "-D", "2")
     code, out, err = run(capsys, *arguments, "-o", str(tmp_path / "c"))
-    assert code == 0 and "| 100 |" in out and "4/4" in err
+    assert code == 0 and "| 100 |" in out and "4 of 4 cells done" in out and err == ""
     code, again, err = run(capsys, *arguments, "-o", str(tmp_path / "c"))
     assert again == out and err == ""
 
@@ -42,6 +53,9 @@ def test_a_small_curve_is_kept_and_continued(capsys, tmp_path):
 def test_wrong_networks_files_and_sizes_are_one_line(capsys):
     for arguments, words in (
         (("curve", "alarmm"), "did you mean 'alarm'"),
+        (("curve", "asia", "--methods", "ftp,bdue"), "did you mean 'bdeu'"),
+        (("curve", "asia", "--methods", "bdeu:ten"), "'bdeu:ten': expected an equivalent sample size"),
+        (("curve", "asia", "--methods", "bic:1"), "no setting 'ess'"),
         (("intersect", "nothing.csv"), "nothing.csv: no such file"),
         (("bench", "nothing.toml"), "nothing.toml: no such file"),
     ):

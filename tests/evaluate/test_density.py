@@ -8,11 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from optbn.data.dataset import Categorical
-from optbn.errors import LimitError, UnknownNameError, UnsupportedError
+from optbn.data.dataset import Categorical, Real
+from optbn.errors import LimitError, NetworkError, UnknownNameError, UnsupportedError
 from optbn.evaluate import density
 from optbn.network import inference
-from optbn.network.cpds import TableCPD
+from optbn.network.cpds import BinnedTableCPD, TableCPD
+from optbn.network.leaves import NormalLeaves
 from optbn.network.network import BayesianNetwork
 
 
@@ -119,6 +120,34 @@ def test_divergence_is_the_sum_over_the_joint_and_sampling_agrees():
         assert density.divergence(true, fitted) == density.Estimate(pytest.approx(expected, abs=1e-12), 0.0)
     sampled = density.sampled_divergence(true, fitted, 20_000, 1)
     assert abs(sampled.value - expected) < 5 * sampled.error
+
+
+def test_divergence_goes_by_the_names_of_levels():
+    rng = np.random.default_rng(4)
+    true = random_network(rng, 4)
+    turned = []
+    for cpd in true.cpds:
+        domain = Categorical(cpd.domain.levels[::-1])
+        parents = tuple(Categorical(p.levels[::-1]) for p in cpd.parent_domains)
+        turned.append(TableCPD(domain, cpd.parents, parents, np.flip(cpd.probabilities)))
+    same = BayesianNetwork(true.names, tuple(cpd.domain for cpd in turned), tuple(turned))
+    assert density.divergence(true, same).value == pytest.approx(0.0, abs=1e-12)
+    one = Categorical(("a",))
+    ignorant = BayesianNetwork(("x",), (one,), (TableCPD(one, (), (), np.ones(1)),))
+    two = Categorical(("a", "b"))
+    knowing = BayesianNetwork(("x",), (two,), (TableCPD(two, (), (), np.array([0.5, 0.5])),))
+    with pytest.raises(NetworkError, match="does not know the level 'b' of 'x'"):
+        density.divergence(knowing, ignorant)
+    assert density.divergence(ignorant, knowing).value == pytest.approx(math.log(2))
+
+
+def test_divergence_of_real_variables_is_sampled():
+    def normal(mean: float) -> BayesianNetwork:
+        leaves = NormalLeaves(np.array([mean]), np.array([1.0]))
+        return BayesianNetwork(("x",), (Real(-9.0, 9.0),), (BinnedTableCPD(Real(-9.0, 9.0), (), (), (), leaves),))
+
+    found = density.divergence(normal(0.0), normal(1.0))  # (difference of means)^2 / 2
+    assert found.error > 0 and abs(found.value - 0.5) < 5 * found.error
 
 
 def test_divergence_to_an_impossible_model_is_infinite_and_to_itself_zero():

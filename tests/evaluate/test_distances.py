@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
 import pytest
 
-from optbn.errors import NetworkError
-from optbn.evaluate import distances
+from optbn.errors import NetworkError, UnknownNameError
+from optbn.evaluate import distances, graphs
 from optbn.evaluate.intervention import intervention_distance
 from optbn.network.structure import Structure
 from tests.naive import evaluate as naive
@@ -47,17 +48,47 @@ def test_the_collider_and_the_chain_share_a_skeleton_and_no_v_structure():
     assert distances.skeleton(collider, chain).f1 == 1.0
 
 
-def test_all_pairs_of_dags_on_four_nodes_agree_with_the_definitions():
+@functools.cache
+def dags_on_four_nodes() -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """All 543, and one of each of the 31 that differ in more than the names of their nodes."""
     dags = list(naive.all_dags(4))
-    assert len(dags) == 543
-    rng = np.random.default_rng(4)
-    for a, b in rng.choice(543, size=(4000, 2)):
-        a, b = dags[a], dags[b]
-        assert distances.shd(a, b) == naive.shd(a, b)
-        assert distances.confusion(a, b).total == naive.shd(a, b)
-        found = distances.v_structures(a, b)
-        x, y = naive.colliders(a), naive.colliders(b)
-        assert (found.found, found.spurious, found.missed) == (len(x & y), len(y - x), len(x - y))
+    shapes = {}
+    for dag in dags:
+        names = (dag[np.ix_(order, order)].tobytes() for order in map(list, itertools.permutations(range(4))))
+        shapes.setdefault(min(names), dag)
+    assert (len(dags), len(shapes)) == (543, 31)
+    return dags, list(shapes.values())
+
+
+def as_structure(dag: np.ndarray) -> Structure:
+    return Structure(tuple("abcd"), tuple(tuple(np.flatnonzero(column).tolist()) for column in dag.T))
+
+
+def test_all_pairs_of_dags_on_four_nodes_agree_with_the_definitions():
+    dags, shapes = dags_on_four_nodes()  # renaming the nodes of both graphs changes no distance
+    colliders = [naive.colliders(dag) for dag in dags]
+    for a in shapes:
+        x = naive.colliders(a)
+        for b, y in zip(dags, colliders, strict=True):
+            expected = naive.shd(a, b)
+            assert distances.shd(a, b) == distances.confusion(a, b).total == expected
+            found = distances.v_structures(a, b)
+            assert (found.found, found.spurious, found.missed) == (len(x & y), len(y - x), len(x - y))
+
+
+def test_all_pairs_of_classes_on_four_nodes_agree_with_enumeration():
+    dags, shapes = dags_on_four_nodes()
+    members: dict[object, list[np.ndarray]] = {}
+    for dag in dags:
+        members.setdefault(((dag | dag.T).tobytes(), frozenset(naive.colliders(dag))), []).append(dag)
+    union = {dag.tobytes(): np.logical_or.reduce(same) for same in members.values() for dag in same}
+    assert len(members) == 185
+    for dag in dags:
+        assert (graphs.class_matrix(as_structure(dag), "abcd") == union[dag.tobytes()]).all()
+    for a in shapes:
+        for b in dags[::25]:
+            expected = naive.shd(union[a.tobytes()], union[b.tobytes()])
+            assert distances.compare(as_structure(a), as_structure(b), sid=False).shd_cpdag == expected
 
 
 def test_partial_hamming_looks_only_at_what_is_specified():
@@ -84,10 +115,14 @@ def test_intervention_distance_is_its_definition_on_all_small_graphs():
     for n in (2, 3):
         for a, b in itertools.product(list(naive.all_dags(n)), repeat=2):
             assert intervention_distance(a, b) == naive.intervention_distance(a, b)
+    dags, shapes = dags_on_four_nodes()
+    for a in shapes:
+        wrong = functools.cache(lambda i, j, z, a=a: naive.wrong_pair(a, i, j, set(z)))
+        for b in dags:
+            sets = [tuple(np.flatnonzero(b[:, i]).tolist()) for i in range(4)]
+            expected = sum(wrong(i, j, sets[i]) for i in range(4) for j in range(4) if i != j)
+            assert intervention_distance(a, b) == expected
     rng = np.random.default_rng(1)
-    dags = list(naive.all_dags(4))
-    for a, b in rng.choice(len(dags), size=(600, 2)):
-        assert intervention_distance(dags[a], dags[b]) == naive.intervention_distance(dags[a], dags[b])
     for _ in range(60):
         a, b = random_dag(rng, 6, 0.5), random_dag(rng, 6, 0.5)
         assert intervention_distance(a, b) == naive.intervention_distance(a, b)
@@ -111,6 +146,18 @@ def test_compare_aligns_by_name_and_takes_every_kind_of_graph():
     assert distances.compare(a, a).sid == 0
     with pytest.raises(NetworkError, match="different variables: one is without z"):
         distances.compare(a, Structure.from_parents({"x": (), "y": ()}))
+
+
+def test_compare_counts_what_is_known_apart():
+    a = Structure.from_parents({"x": (), "y": ("x",), "z": ("y",)})
+    b = Structure.from_parents({"x": ("y",), "y": ("z",), "z": ()})
+    result = distances.compare(a, b, known=[("y", "x"), ("x", "z")])
+    assert (result.shd_dag, result.partial_dag, result.partial_cpdag) == (2, 1, 0)
+    assert distances.compare(a, b).partial_dag is None
+    with pytest.raises(UnknownNameError, match="no variable 'q'"):
+        distances.compare(a, b, known=[("q", "x")])
+    with pytest.raises(NetworkError, match="no pair with itself"):
+        distances.compare(a, b, known=[("x", "x")])
 
 
 def test_compare_reads_the_class_of_either_graph_in_the_first_ones_order():

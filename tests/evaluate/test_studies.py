@@ -122,7 +122,8 @@ def test_intersection_study_reads_agreement_from_its_rows(tmp_path):
     experiment = Experiment("intersection", (grid,), {"max_parents": 1})
     runner.run(experiment, tmp_path / "r")
     text = runner.report(experiment, tmp_path / "r").read_text()
-    assert "All methods agree on 1 edges" in text and "Caution" in text
+    assert "The methods agree on 1 of 1 pairs of variables; 1 of them are edges. **Caution: " in text
+    assert "| bic - bdeu:1 | " in text
     assert intersection.cell(str(tmp_path / "d.csv"), 1, 1, "bic") == {"same as": 0}
 
 
