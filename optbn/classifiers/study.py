@@ -42,17 +42,9 @@ SMOOTHERS = ("m", "hdp", "hierarchical", "gradient", "hdp-single", "hdp-none")
 
 def cell(dataset: str, method: str, data: str, rounds: int, seed: int = 0, sweeps: int = 500) -> dict[str, Any]:
     """Scores and CPU seconds of one method on one data set; `data` is the folder of the parquet files."""
-    import os
-
-    import pyarrow.parquet as pq
-
     from optbn.evaluate.cross_validation import cross_validate, stratified_folds
 
-    folder = Path(os.path.expandvars(data))
-    frame = pq.read_table(folder / f"{dataset}.parquet").to_pandas()
-    target = _target(frame.columns)
-    frame = frame.dropna(subset=[target])
-    X, y = frame.drop(columns=target), np.asarray(frame[target].astype(str))
+    X, y = labelled(dataset, data)
     made = competitor(method, X) if method in COMPETITORS else classifier(method, sweeps)
     warm = np.random.default_rng(0).choice(len(y), min(len(y), 60), replace=False)
     if method not in COMPETITORS:
@@ -70,6 +62,18 @@ def cell(dataset: str, method: str, data: str, rounds: int, seed: int = 0, sweep
         "rows": len(y),
         "classes": len(found.classes),
     }
+
+
+def labelled(dataset: str, data: str) -> tuple[Any, Any]:
+    """Attributes and classes of the complete file `dataset`.parquet in the folder `data`."""
+    import os
+
+    import pyarrow.parquet as pq
+
+    frame = pq.read_table(Path(os.path.expandvars(data)) / f"{dataset}.parquet").to_pandas()
+    target = _target(frame.columns)
+    frame = frame.dropna(subset=[target])
+    return frame.drop(columns=target), np.asarray(frame[target].astype(str))
 
 
 def _target(names: Sequence[str]) -> str:

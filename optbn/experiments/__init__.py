@@ -11,4 +11,5 @@ TASKS: dict[str, str] = {
     "times": "optbn.experiments.times",
     "hyper": "optbn.experiments.hyper",
     "classifiers": "optbn.classifiers.study",
+    "discriminative": "optbn.discriminative.study",
 }

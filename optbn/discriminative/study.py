@@ -1,0 +1,184 @@
+"""The study of discriminative parameters: structures x parameterisations x starts, and the penalty.
+
+A cell is one method on one data set. `nb-w-I` is naive Bayes with exponents from the generative start, without a
+penalty and with 5 corrections, as in the published experiments (0: from zero); `nb-w-cv` has the penalty chosen by
+cross-validation, towards zero; `nb-w-cvg` towards the generative classifier; `nb-m` is the generative classifier.
+
+The curve is that of training on all rows: losses after every iteration of L-BFGS (about one pass each), and the passes.
+Scores are of repeated two-fold cross-validation, pooled; seconds are CPU seconds of training per fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optbn.experiments.claims import Claim, Results, ranks, verdicts
+from optbn.experiments.tables import curves as draw
+from optbn.experiments.tables import table
+
+Row = Mapping[str, Any]
+
+STRUCTURES = ("nb", "tan", "kdb1")
+STARTS = {"I": "generative", "0": "zero"}
+KEPT = 51
+"""Losses of a curve that are kept, besides the last."""
+
+
+def cell(dataset: str, method: str, data: str, rounds: int, iterations: int = 500, seed: int = 0) -> dict[str, Any]:
+    """Curve and scores of one method on one data set; `data` is the folder of the parquet files."""
+    from optbn.classifiers.study import labelled
+    from optbn.evaluate.cross_validation import cross_validate, stratified_folds
+
+    X, y = labelled(dataset, data)
+    made = classifier(method, iterations)
+    warm = np.random.default_rng(0).choice(len(y), min(len(y), 60), replace=False)
+    made.fit(X.iloc[warm], y[warm])  # compiled code is loaded before the clock starts
+    found = cross_validate(made, X, y, stratified_folds(y, 2, seed, rounds))
+    variation = found.bias_variance()
+    scores = {name: value if np.isfinite(value) else None for name, value in found.scores().items()}
+    result = {**scores, "bias": variation.bias, "variance": variation.variance, "rows": len(y)}
+    result["seconds"] = found.train_seconds / (2 * rounds)
+    if method.endswith(("-I", "-0")):
+        curve = made.fit(X, y).curve_
+        result |= {f"nll{i}": curve.at(i) for i in (0, 5, 10, 50)}
+        result |= {"curve": curve.loss[:KEPT], "passes": curve.passes[:KEPT], "final": curve.loss[-1]}
+        result |= {"iterations": len(curve.loss) - 1}
+    return result
+
+
+def classifier(method: str, iterations: int) -> Any:
+    """What "nb-w-I" and the like stand for."""
+    from optbn.classifiers import load_classifier
+    from optbn.discriminative.estimator import DiscriminativeBN
+
+    structure, kind, *how = method.split("-")
+    if kind == "m":
+        name, settings = {"nb": ("nb", {}), "tan": ("tan", {}), "kdb1": ("kdb", {"k": 1})}[structure]
+        return load_classifier(name, **settings)
+    if how[0] in STARTS:
+        return DiscriminativeBN(
+            structure, kind, init=STARTS[how[0]], l2=0, max_iterations=iterations, tolerance=1e-9, corrections=5
+        )
+    towards = {"cv": "zero", "cvg": "generative"}[how[0]]
+    return DiscriminativeBN(structure, kind, l2_towards=towards, max_iterations=iterations)
+
+
+def _over(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(f"{s}-{a}", f"{s}-{b}") for s in STRUCTURES for a, b in pairs]
+
+
+CLAIMS = (
+    *(
+        Claim(f"w is ahead of d and e after {i} iterations", f"nll{i}", _over([("w-I", "d-I"), ("w-I", "e-I"),
+              ("w-0", "d-0"), ("w-0", "e-0")]))
+        for i in (5, 10, 50)
+    ),
+    Claim("The generative start is ahead of zero after 5 iterations", "nll5", _over([(f"{k}-I", f"{k}-0")
+          for k in "wde"])),
+    Claim("w takes the fewest passes to its own loss of iteration 5", "to_w5", _over([("w-I", "d-I"), ("w-I", "e-I")])),
+    Claim("w trains fastest", "seconds", _over([("w-I", "d-I"), ("w-I", "e-I")])),
+    Claim("Discriminative parameters have less bias than generative ones", "bias", _over([("w-I", "m"), ("d-I", "m")])),
+    Claim("and more variance", "variance", _over([("m", "w-I"), ("m", "d-I")])),
+    Claim("and less 0/1 loss", "zero_one", _over([("w-I", "m"), ("d-I", "m")])),
+    Claim("and less RMSE", "rmse", _over([("w-I", "m"), ("d-I", "m")])),
+    Claim("With the penalty they have less RMSE than generative ones", "rmse", _over([("w-cv", "m"), ("d-cv", "m")])),
+    Claim("The penalty helps", "rmse", _over([("w-cv", "w-I"), ("d-cv", "d-I")])),
+    Claim("Towards zero is better than towards the generative classifier", "rmse", _over([("w-cv", "w-cvg")])),
+    Claim("w is better than d with the penalty", "rmse", _over([("w-cv", "d-cv")])),
+)  # fmt: skip
+
+
+def report(rows: Sequence[Row], folder: Path) -> str:
+    """Everything from the finished rows."""
+    results: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        if row["status"] == "done":
+            results.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = dict(row["result"])
+    _passes_to_fifth(results)
+    sets = list(dict.fromkeys(row["cell"]["dataset"] for row in rows))
+    parts = []
+    if failed := [row for row in rows if row["status"] != "done"]:
+        parts.append("Not done: " + "; ".join(sorted({f"{r['cell']['method']}: {r['error']}" for r in failed})) + "\n")
+    parts.append(
+        f"## Claims\n\nTwo-tailed sign tests; relative differences of at most .0001 are draws. Scores: nll5 and "
+        f"the like are the training loss after so many iterations, to_w5 passes.\n\n{verdicts(results, CLAIMS)}"
+    )
+    parts.append("## Win-draw-loss of the training loss\n\n" + _grid(results))
+    parts.append("## Iterations, seconds\n\nMeans over the data sets.\n\n" + _effort(results))
+    for structure in STRUCTURES:
+        methods = [f"{structure}-{m}" for m in ("m", "w-I", "d-I", "e-I", "w-cv", "d-cv", "e-cv", "w-cvg")]
+        parts.append(f"## {structure}\n\n" + ranks(results, methods, "rmse", folder, f"{structure}.svg"))
+        best = {s: min((results[m][s]["rmse"] for m in methods if s in results.get(m, {})), default=1) for s in sets}
+        body = [
+            [m, *(_bold(results[m].get(s, {}).get("rmse"), best[s]) for s in sets)] for m in methods if m in results
+        ]
+        parts.append(table(["RMSE", *sets], body))
+    _draw(results, folder, sets)
+    if (folder / "curves.svg").exists():
+        parts.append("## Curves\n\nNaive Bayes, training loss by iteration.\n\n![curves](curves.svg)\n")
+    return "\n".join(parts)
+
+
+def _passes_to_fifth(results: dict[str, dict[str, dict[str, Any]]]) -> None:
+    """Adds `to_w5`: the passes to the loss that w has after 5 iterations; those of 50 iterations when it never came."""
+    for method, found in results.items():
+        structure, _, how = method.partition("-")
+        for name, result in found.items():
+            known = results.get(f"{structure}-w-{how[-1]}", {}).get(name)
+            if known and "curve" in result:
+                line = known["nll5"] * (1 + 1e-9)
+                pairs = zip(result["curve"], result["passes"], strict=True)
+                result["to_w5"] = next((p for loss, p in pairs if loss <= line), result["passes"][-1])
+
+
+def _grid(results: Results) -> str:
+    from optbn.evaluate.significance import sign_test
+    from optbn.experiments.claims import paired
+
+    body = []
+    for structure in STRUCTURES:
+        for how in STARTS:
+            for first, second in (("w", "d"), ("w", "e"), ("e", "d")):
+                line = [f"{structure}, ({how})", f"{first} : {second}"]
+                for score in ("nll5", "nll10", "nll50"):
+                    a, b = paired(results, f"{structure}-{first}-{how}", f"{structure}-{second}-{how}", score)
+                    unit = np.maximum(1.0, np.abs(b))
+                    line.append(str(sign_test(a / unit, b / unit, 1e-4)) if len(a) else "")
+                body.append(line)
+    return table(["structure, start", "methods", "5 iterations", "10", "50"], body)
+
+
+def _effort(results: Results) -> str:
+    body = []
+    for method, found in results.items():
+        values = list(found.values())
+        iterations = [v["iterations"] for v in values if "iterations" in v]
+        body.append([method, f"{np.mean(iterations):.0f}" if iterations else "",
+                     f"{np.mean([v['to_w5'] for v in values if 'to_w5' in v]):.1f}" if iterations else "",
+                     f"{np.mean([v['seconds'] for v in values]):.3f}", f"{np.mean([v['bias'] for v in values]):.4f}",
+                     f"{np.mean([v['variance'] for v in values]):.4f}"])  # fmt: skip
+    return table(["method", "iterations", "passes to w's 5th", "seconds per fold", "bias", "variance"], body)
+
+
+def _draw(results: Results, folder: Path, sets: Sequence[str]) -> None:
+    """The curves of naive Bayes on the four data sets with the most rows."""
+    found = results.get("nb-w-I", {})
+    largest = sorted((s for s in sets if s in found), key=lambda s: -found[s]["rows"])[:4]
+    series: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for name in largest:
+        for kind in "wde":
+            for how in STARTS:
+                curve = results.get(f"nb-{kind}-{how}", {}).get(name, {}).get("curve", [])
+                series[name, f"{kind} ({how})"] = [(i + 1.0, loss) for i, loss in enumerate(curve)]
+    if series:
+        draw(folder / "curves.svg", series, "iterations + 1", "NLL", True)
+
+
+def _bold(value: float | None, least: float) -> str:
+    if value is None:
+        return ""
+    return f"**{value:.4f}**" if value <= least + 5e-5 else f"{value:.4f}"
