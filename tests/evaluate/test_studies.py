@@ -62,6 +62,8 @@ def test_the_claim_of_no_difference_is_refuted_by_a_significant_one(tmp_path):
     for ftp, word in ((5, "does not agree"), (1, "agrees")):
         text = recovery.report(rows_of("alarm", 400, {"pcartp": [1] * 6, "ftp": [ftp] * 6}), tmp_path)
         assert f"{claim}**{word}**" in text
+    rows = [row for size in (50, 100) for row in rows_of("alarm", size, {"pcartp": [1] * 3, "ftp": [5] * 3})]
+    assert f"{claim}**agrees in part**" in recovery.report(rows, tmp_path)  # six pairs, three of each size
 
 
 def test_times_are_made_of_the_rows_of_other_studies(tmp_path):
