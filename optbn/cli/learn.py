@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,11 +19,24 @@ from optbn.cli.options import (
     TiersOption,
     arc_constraints,
 )
-from optbn.cli.reading import DataArgument, MissingOption, SchemaOption
+from optbn.cli.reading import (
+    DataArgument,
+    DelimiterOption,
+    EncodingOption,
+    FormatOption,
+    HeaderOption,
+    MissingOption,
+    SchemaOption,
+    TokenOption,
+    how,
+    reading,
+)
 from optbn.cli.score import complete_score
 from optbn.cli.solve import complete_solver
 
 if TYPE_CHECKING:
+    from optbn.data.dataset import Dataset
+    from optbn.learning.estimate import Cost
     from optbn.learning.learn import Learned, Watcher
 
 
@@ -59,41 +72,59 @@ def learn(
     target: Annotated[str | None, typer.Option(help="A variable to say the Markov blanket of.")] = None,
     schema: SchemaOption = None,
     missing: MissingOption = "refuse",
+    header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
+    format: FormatOption = None,
+    encoding: EncodingOption = "utf-8",
+    missing_token: TokenOption = None,
     seed: Annotated[int, typer.Option(help="Of everything random.", min=0)] = 0,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
     store: Annotated[
         str | None, typer.Option(help="A folder that keeps finished scoring; needs --max-parents.")
     ] = None,
+    alternatives: Annotated[
+        int,
+        typer.Option("--alternatives", help="Report so many of the next best networks (at most 20 variables).", min=0),
+    ] = 0,
+    posteriors: Annotated[
+        bool,
+        typer.Option("--posteriors", help="Report the arcs' probabilities over all networks (at most 20 variables)."),
+    ] = False,
+    only_estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only say what scoring would cost, by the most parents.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Find the best Bayesian network for the data, with proof, parameters and a page.
 
+    What scoring will cost is estimated first; on a terminal, work of many minutes is begun only when you agree.
+
     Example: optbn learn data.csv -o model.bif --report page.html
     """
+    import time
+
     import optbn
     from optbn.errors import UnsupportedError
-    from optbn.network.formats import format_of
 
-    if output is not None:
-        format_of(output)
-    for path in (output, report):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise UnsupportedError(f"{path}: there is no folder {path.absolute().parent}")
+    _check_files(output, report)
     if store is not None and (max_parents is None or time_limit is not None):
         raise UnsupportedError("--store goes with --max-parents and without --time-limit: what it keeps is of one size")
-    rows = _read(data, schema, missing)
-    if target is not None:
-        rows.index(target)  # a wrong name should not wait for the search
-    with _display() as watcher:
+    constraints = arc_constraints(forbid, require, tiers, roots, leaves)
+    reader = how(header, delimiter, format, encoding, missing_token)
+    if only_estimate:
+        _estimate(optbn.read(data, schema, missing=missing, **reader), score, max_parents, constraints, jobs, memory)
+        return
+    with reading() as progress, _display(target, yes) as watcher:
         found = optbn.learn(
-            rows,
+            data,
             score=score,
             max_parents=max_parents,
             solver=solver,
             smoother=smoother,
             time_limit=time_limit,
-            constraints=arc_constraints(forbid, require, tiers, roots, leaves),
+            constraints=constraints,
             seed=seed,
             jobs=jobs,
             memory=memory,
@@ -101,24 +132,58 @@ def learn(
             watcher=watcher,
             source=Path(data).name if data != "-" else "stdin",
             command=_command(),
+            schema=schema,
+            missing=missing,
+            reading={**reader, "progress": progress},
+            alternatives=alternatives,
+            posteriors=posteriors,
         )
-    written = _write(found, output, report)
+        start = time.monotonic()
+        watcher.phase("report")
+        written = _write(found, output, report)
+        writing = time.monotonic() - start
     if as_json:
         from optbn.report.report import to_json
 
         print(to_json(found.report).decode())
     else:
-        _print(found, target, written)
+        _print(found, target, written, writing)
     if not found.report.outcome.proved:
         raise typer.Exit(3)
 
 
-def _read(data: str, schema: Path | None, missing: str) -> Any:
-    import optbn
-    from optbn.cli.reading import reading
+def _check_files(output: Path | None, report: Path | None) -> None:
+    """Refuse what could not be written, before any work is done."""
+    from optbn.errors import UnsupportedError
+    from optbn.network.files import check_writable
+    from optbn.network.formats import format_of
 
-    with reading() as progress:
-        return optbn.read(data, schema, missing=missing, progress=progress)
+    if output is not None:
+        format_of(output)
+    if report is not None and report.suffix.lower() not in (".html", ".htm", ".json"):
+        raise UnsupportedError(f"{report}: a report is a page (.html) or the record behind it (.json)")
+    for path in (output, report):
+        if path is not None:
+            check_writable(path)
+
+
+def _estimate(
+    data: Dataset,
+    score: str,
+    max_parents: int | None,
+    constraints: dict[str, Any],
+    jobs: int | None,
+    memory: str | None,
+) -> None:
+    """A line per number of parents; what the data cannot bear ends the list with the reason."""
+    from optbn.learning.estimate import estimate, in_words
+    from optbn.scores import load_score
+
+    print("parents          families       time      memory")
+    largest = min(5 if max_parents is None else max_parents, data.n_variables - 1)
+    for cost in estimate(data, load_score(score), largest, constraints=constraints, jobs=jobs, memory=memory):
+        memory_text = f"{cost.memory / 1e6:,.0f} MB"
+        print(f"{cost.size:7d} {cost.families:17,} {in_words(cost.seconds):>10} {memory_text:>11}")
 
 
 def _command() -> str:
@@ -132,8 +197,9 @@ def _command() -> str:
 def _write(found: Learned, output: Path | None, report: Path | None) -> list[str]:
     """Write what was asked for; a line on each file. What a format cannot say goes to JSON beside it, and is said."""
     from optbn.errors import NetworkError
+    from optbn.network.files import replacing
     from optbn.network.formats import write_network
-    from optbn.report.report import write
+    from optbn.report.report import to_json
 
     lines = []
     if output is not None:
@@ -146,15 +212,14 @@ def _write(found: Learned, output: Path | None, report: Path | None) -> list[str
         else:
             lines.append(f"{output}  the network")
     if report is not None:
-        if report.suffix.lower() == ".json":
-            write(found.report, report)
-        else:
-            report.write_text(found.page(), encoding="utf-8")
-        lines.append(f"{report}  open it in a browser" if report.suffix.lower() != ".json" else f"{report}  the record")
+        record = report.suffix.lower() == ".json"
+        with replacing(report) as partial:
+            partial.write_bytes(to_json(found.report) + b"\n" if record else found.page().encode("utf-8"))
+        lines.append(f"{report}  {'the record' if record else 'open it in a browser'}")
     return lines
 
 
-def _print(found: Learned, target: str | None, written: list[str]) -> None:
+def _print(found: Learned, target: str | None, written: list[str], writing: float) -> None:
     """The answer for people."""
     report = found.report
     outcome, data = report.outcome, report.data
@@ -169,34 +234,66 @@ def _print(found: Learned, target: str | None, written: list[str]) -> None:
         width = max(len(f"{arc.parent} -> {arc.child}") for arc in report.arcs)
         for arc in sorted(report.arcs, key=lambda arc: -(arc.strength or 0.0)):
             strength = "required" if arc.strength is None else f"{arc.strength:12.3f}"
-            print(f"  {f'{arc.parent} -> {arc.child}':<{width}} {strength}{'' if arc.compelled else '  (reversible)'}")
+            chance = "" if arc.posterior is None else f"  probability {arc.posterior:.3f}"
+            turn = "" if arc.compelled else "  (reversible)"
+            print(f"  {f'{arc.parent} -> {arc.child}':<{width}} {strength}{chance}{turn}")
+    if report.alternatives:
+        print("\nthe next best networks")
+        for line in report.alternatives:
+            print(f"  {line}")
     if target is not None:
         print(f"\nMarkov blanket of {target}: {', '.join(found.network.markov_blanket(target)) or 'nothing'}")
-    spent = ", ".join(f"{phase.name} {phase.wall:.2f} s" for phase in report.phases)
+    phases = [(phase.name, phase.wall) for phase in report.phases] + ([("write", writing)] if written else [])
+    spent = ", ".join(f"{name} {wall:.2f} s" for name, wall in phases)
     print(f"\ntime: {spent}")
     for line in written:
         print(line)
 
 
+ASK_SECONDS = 600.0  # scoring that takes longer is asked about
+
+
 @contextmanager
-def _display() -> Iterator[Watcher | None]:
-    """A line on stderr that says what is going on, on a terminal only."""
+def _display(target: str | None, yes: bool) -> Iterator[Watcher]:
+    """Checks what should not wait for the search; on a terminal a line on stderr says what is going on."""
     import sys
 
+    from optbn.learning.learn import Watcher
+
+    class Checking(Watcher):
+        def data(self, data: Dataset) -> None:
+            if target is not None:
+                data.index(target)  # a wrong name should not wait for the search
+
+        def estimated(self, costs: Sequence[Cost], limited: bool) -> int:
+            if not limited and costs[-1].seconds >= ASK_SECONDS:
+                print(f"optbn: to score: {costs[-1]}; --time-limit chooses a size that fits", file=sys.stderr)
+            return costs[-1].size
+
     if not sys.stderr.isatty():
-        yield None
+        yield Checking()
         return
     from rich.console import Console
-
-    from optbn.learning.learn import Watcher
 
     console = Console(stderr=True)
     with console.status("") as status:
         say: Callable[[str], None] = status.update
 
-        class Shown(Watcher):
+        class Shown(Checking):
             def phase(self, name: str) -> None:
-                say({"fit": "estimating probabilities", "report": "writing"}.get(name, name))
+                words = {"read": "reading", "fit": "estimating probabilities", "more": "weighing other networks"}
+                say(words.get(name, {"report": "writing"}.get(name, name)))
+
+            def estimated(self, costs: Sequence[Cost], limited: bool) -> int:
+                if limited or costs[-1].seconds < ASK_SECONDS:
+                    if costs[-1].seconds > 2:
+                        console.print(f"to score: {costs[-1]}{', or what the time allows' if limited else ''}")
+                    return costs[-1].size
+                status.stop()
+                try:
+                    return _agreed(costs, yes or not sys.stdin.isatty())
+                finally:
+                    status.start()
 
             def scoring(self, report: Any) -> None:
                 say(
@@ -208,4 +305,22 @@ def _display() -> Iterator[Watcher | None]:
                 best = "none yet" if report.score is None else f"{report.score:.3f}"
                 say(f"solving: best {best}, bound {report.bound:.3f}, {report.nodes:,} nodes, {report.seconds:.0f} s")
 
+            def fitting(self, done: int, of: int) -> None:
+                say(f"estimating probabilities: {done} of {of} variables")
+
         yield Shown()
+
+
+def _agreed(costs: Sequence[Cost], yes: bool) -> int:
+    """The most parents that the user wants when the whole would take long."""
+    typer.echo(f"To score: {costs[-1]}.", err=True)
+    if yes:
+        return costs[-1].size
+    fits = [cost for cost in costs if cost.seconds < ASK_SECONDS]
+    smaller = fits[-1] if fits else costs[0]
+    while True:
+        typer.echo(f"With at most {smaller.size} parents: {smaller}.", err=True)
+        answer = typer.prompt(f"The most parents, {costs[-1].size} to go on", default=str(smaller.size), err=True)
+        if answer.strip().isdecimal() and int(answer) <= costs[-1].size:
+            return int(answer)
+        typer.echo(f"A number from 0 to {costs[-1].size}, please; Ctrl-C stops.", err=True)

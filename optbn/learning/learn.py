@@ -22,6 +22,7 @@ from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
 
 if TYPE_CHECKING:
     from optbn.learning.affordable import Scored
+    from optbn.learning.estimate import Cost
     from optbn.network.network import BayesianNetwork
     from optbn.report.report import Report
     from optbn.scores.pipeline import ScoreProgress
@@ -33,20 +34,35 @@ if TYPE_CHECKING:
 DEFAULT_PARENTS = 3
 DEFAULT_SCORING_SECONDS = 60.0  # without a time limit and a stated size, scoring chooses its size to fit this
 SCORING_SHARE = 0.5
-RESERVE = 0.1  # of the time, for parameters and report
+RESERVE = 0.15  # of the time, for parameters and report
+REPORT_SHARE = 0.05  # of the time, for the report
+UNTHINKABLE = 30 * 86400.0  # seconds; nobody means this
 
 
 class Watcher:
     """What to do as the work goes on; override what is of interest."""
 
     def phase(self, name: str) -> None:
-        """A phase begins: "read", "score", "solve", "fit" or "report"."""
+        """A phase begins: "read", "score", "solve", "fit", "more" or "report"."""
+
+    def data(self, data: Dataset) -> None:
+        """The data are read; raise an error to stop here."""
+
+    def estimated(self, costs: Sequence[Cost], limited: bool) -> int:
+        """What scoring would cost for at most 0, 1, .. parents; `limited` if it chooses its size to fit the time.
+
+        Returns the most parents to try: the last unless overridden.
+        """
+        return costs[-1].size
 
     def scoring(self, report: ScoreProgress) -> None:
         """Phase I got further."""
 
     def solving(self, report: Progress) -> None:
         """Phase II has a new incumbent or bound."""
+
+    def fitting(self, done: int, of: int) -> None:
+        """So many of the variables have their parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +109,9 @@ def learn(
     command: str = "",
     schema: Any = None,
     missing: Any = "refuse",
+    reading: Mapping[str, Any] | None = None,
+    alternatives: int = 0,
+    posteriors: bool = False,
     **settings: Any,
 ) -> Learned:
     """The optimal network for the data, with parameters and a report.
@@ -104,19 +123,25 @@ def learn(
     constraints  forbidden, required, tiers, roots, leaves as for `score_table`
     smoother     for the probabilities (see `optbn.fit`)
     title, source, command   what the report calls itself, the data, and the way to get it again
+    schema, missing, reading how to read the data; `reading` are further options of `optbn.read` (delimiter, ...)
+    alternatives  how many of the next best networks to report (at most 20 variables)
+    posteriors    report each arc's probability over all networks (at most 20 variables; not within the time limit)
     """
     from optbn.learning.local import with_local_models
     from optbn.scores import load_score
-    from optbn.smoothing.fitting import DEFAULT_SMOOTHER, fitted
+    from optbn.smoothing.fitting import DEFAULT_SMOOTHER
+    from optbn.smoothing.protocol import load_smoother
 
     begin = time.monotonic()
     watcher, watch = watcher or Watcher(), Stopwatch()
     method = load_score(score, **settings)
     chosen = DEFAULT_SMOOTHER if smoother is None else smoother
+    load_smoother(chosen)  # a wrong name should not wait for the search
 
     watcher.phase("read")
     with watch.phase("read"):
-        rows, called = _dataset(data, schema, missing)
+        rows, called = _dataset(data, schema, missing, reading or {})
+    watcher.data(rows)
     source = source or called
     options = {**(constraints or {}), "jobs": jobs, "memory": memory}
     watcher.phase("score")
@@ -134,9 +159,26 @@ def learn(
         left = max(0.1, (1 - RESERVE) * time_limit - (time.monotonic() - begin))
     found = best_structure(scored.table, scored.families, watch, solver=solver, time_limit=left, progress=traced)
 
+    notes = [scored.note] if scored.note else []
     watcher.phase("fit")
     with watch.phase("fit"):
-        model = fitted(with_local_models(found.structure, rows, method), rows, chosen, seed=seed)
+        deadline = None if time_limit is None else begin + (1 - REPORT_SHARE) * time_limit
+        model, note = _fitted(
+            with_local_models(found.structure, rows, method), rows, chosen, seed, jobs, deadline, watcher
+        )
+    notes += [note] if note else []
+    near: tuple[str, ...] = ()
+    chances: dict[tuple[str, str], float] = {}
+    if alternatives or posteriors:
+        from optbn.learning import near as nearby
+
+        watcher.phase("more")
+        with watch.phase("more"):
+            if alternatives:
+                near = nearby.alternatives(scored.table, found.solution, alternatives)
+            if posteriors:
+                chances, over = nearby.arc_posteriors(rows, method, scored.size, constraints or {}, jobs)
+                notes.append(f"probabilities of arcs are over {over} of at most {scored.size} parents")
     watcher.phase("report")
     report = make_report(
         rows,
@@ -145,8 +187,10 @@ def learn(
         title=title or f"The best network for {source}",
         source=source,
         command=command,
-        notes=[scored.note] if scored.note else [],
+        notes=notes,
         trace=trace,
+        alternatives=near,
+        posteriors=chances,
         settings={
             "score": repr(method),
             "max parents": scored.size,
@@ -160,14 +204,14 @@ def learn(
     return Learned(model.network, found.solution, scored.table, report)
 
 
-def _dataset(data: Any, schema: Any, missing: Any) -> tuple[Dataset, str]:
+def _dataset(data: Any, schema: Any, missing: Any, reading: Mapping[str, Any]) -> tuple[Dataset, str]:
     """The data and what to call them."""
     import optbn
 
     if isinstance(data, Dataset):
         return data, "the data"
     if isinstance(data, str | os.PathLike):
-        return optbn.read(data, schema, missing=missing), os.path.basename(os.fspath(data))
+        return optbn.read(data, schema, missing=missing, **reading), os.path.basename(os.fspath(data))
     return Dataset.from_frame(data, schema, missing), "the data frame"
 
 
@@ -183,7 +227,9 @@ def _scores(
     watch: Stopwatch,
 ) -> Scored:
     """Phase I as large as was asked for, or as the time allows."""
+    from optbn.errors import LimitError
     from optbn.learning.affordable import Scored, affordable_table
+    from optbn.learning.estimate import estimate, in_words
     from optbn.scores.pipeline import score_table
 
     families = 0
@@ -193,15 +239,59 @@ def _scores(
         families = report.total
         watcher.scoring(report)
 
+    limited = max_parents is None or time_limit is not None
     with watch.phase("score"):
-        if max_parents is not None and time_limit is None:
-            table = score_table(data, method, max_parents, store=store, progress=scored, **options)
-            return Scored(table, families, min(max_parents, data.n_variables - 1))
+        rules = {key: value for key, value in options.items() if key not in ("jobs", "memory")}
+        largest = DEFAULT_PARENTS if max_parents is None else max_parents
+        costs = estimate(data, method, largest, constraints=rules, jobs=options["jobs"], memory=options["memory"])
+        if not limited and costs[-1].seconds > UNTHINKABLE:
+            raise LimitError(
+                f"scoring the {costs[-1].families:,} families of at most {costs[-1].size} of {data.n_variables} "
+                f"variables would take about {in_words(costs[-1].seconds)}: lower max_parents, or set a time limit, "
+                "and the size is chosen to fit it"
+            )
+    costs = costs[: watcher.estimated(costs, limited) + 1]
+    with watch.phase("score"):
+        if not limited:
+            table = score_table(data, method, costs[-1].size, store=store, progress=scored, **options)
+            return Scored(table, families, costs[-1].size)
         seconds = DEFAULT_SCORING_SECONDS
         if time_limit is not None:
             seconds = max(0.0, SCORING_SHARE * time_limit - (time.monotonic() - begin))
-        largest = DEFAULT_PARENTS if max_parents is None else max_parents
-        return affordable_table(data, method, largest, seconds, scored, **options)
+        return affordable_table(data, method, costs, seconds, scored, **options)
+
+
+def _fitted(
+    model: BayesianNetwork,
+    data: Dataset,
+    chosen: str | Smoother,
+    seed: int,
+    jobs: int | None,
+    deadline: float | None,
+    watcher: Watcher,
+) -> tuple[Fitted, str]:
+    """The parameters, and what to tell of them (or ""): a smoother that would not end in time gives way to another."""
+    from optbn.learning.timely import FALLBACK, Timely
+    from optbn.scores.spread import check_jobs
+    from optbn.smoothing.fitting import fitted
+    from optbn.smoothing.protocol import load_smoother
+
+    smoother = load_smoother(chosen)
+    if deadline is not None:
+        smoother = Timely(smoother, load_smoother(FALLBACK), deadline)
+
+    def watch(what: str, done: int, of: int | None) -> None:
+        if what == "fitting" and of is not None:
+            watcher.fitting(done, of)
+
+    found = fitted(model, data, smoother, seed=seed, threads=check_jobs(jobs), progress=watch)
+    if isinstance(smoother, Timely) and smoother.gave_way:
+        name = chosen if isinstance(chosen, str) else type(chosen).__name__
+        return found, (
+            f"{smoother.gave_way} of {data.n_variables} distributions are m-estimates: {name} would not have been "
+            "done within the time limit"
+        )
+    return found, ""
 
 
 def make_report(
@@ -215,6 +305,8 @@ def make_report(
     notes: Sequence[str],
     trace: Sequence[tuple[float, float | None, float]],
     settings: Mapping[str, Any],
+    alternatives: Sequence[str] = (),
+    posteriors: Mapping[tuple[str, str], float] | None = None,
 ) -> Report:
     """Everything a reader may want to know, as plain values."""
     import msgspec
@@ -230,6 +322,7 @@ def make_report(
 
     strengths = found.strengths()
     structure = found.structure
+    chances = posteriors or {}
     compelled = {(structure.names[u], structure.names[v]) for u, v in structure.to_cpdag().arcs}
     return Report(
         title=title,
@@ -239,13 +332,16 @@ def make_report(
         ),
         settings=dict(settings),
         outcome=_outcome(found),
-        arcs=tuple(Arc(p, c, strengths.get((p, c)), (p, c) in compelled) for p, c in structure.arcs),
+        arcs=tuple(
+            Arc(p, c, strengths.get((p, c)), (p, c) in compelled, chances.get((p, c))) for p, c in structure.arcs
+        ),
         network=msgspec.json.decode(encode(model.network, "json")),
         counts=_counts(data, model.network),
         families_scored=found.families,
         families_kept=len(found.scores),
         phases=tuple(Phase(name, wall, cpu) for name, (wall, cpu) in found.seconds.items()),
         trace=tuple(TracePoint(t, s, b if np.isfinite(b) else None) for t, s, b in _thinned(trace)),
+        alternatives=tuple(alternatives),
         notes=tuple(notes),
         command=command,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,13 +22,26 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     if path.exists() and not path.is_file() and not path.is_dir():
         yield path
         return
-    if path.is_dir():
-        raise OptbnError(f"{path}: is a folder, expected a file")
-    if not path.parent.is_dir():
-        raise OptbnError(f"{path}: there is no folder {path.parent}")
+    check_writable(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield partial
         os.replace(partial, path)
+    except OSError as error:
+        if error.filename in (None, str(partial), partial):
+            raise OptbnError(f"{path}: cannot be written ({error.strerror or error})") from None
+        raise
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def check_writable(path: str | PathLike[str]) -> None:
+    """Refuse a path whose folder does not exist or may not be written to, before any work is done for it."""
+    path = Path(path)
+    if path.is_dir():
+        raise OptbnError(f"{path}: is a folder, expected a file")
+    if not path.absolute().parent.is_dir():
+        raise OptbnError(f"{path}: there is no folder {path.parent}")
+    if not os.access(path.absolute().parent, os.W_OK) and not (path.exists() and os.access(path, os.W_OK)):
+        raise OptbnError(f"{path}: permission denied; choose a folder that you may write to")

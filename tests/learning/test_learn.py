@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import time
 from pathlib import Path
 
@@ -13,11 +14,16 @@ import pytest
 import optbn
 from optbn.cli import main
 from optbn.data.dataset import Categorical, Dataset
+from optbn.errors import LimitError
 from optbn.learning.affordable import affordable_table
+from optbn.learning.estimate import estimate
+from optbn.learning.learn import Watcher
 from optbn.learning.structure import learn_structure
 from optbn.network.cpds import BinnedTableCPD, TreeCPD
 from optbn.report.report import from_json
 from optbn.scores import load_score
+from optbn.smoothing.hdp import HDP
+from solvers.posterior import posterior
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +96,75 @@ def test_constraints_reach_the_answer(asia):
 
 
 def test_a_size_that_cannot_be_afforded_is_left_out_and_said(asia):
-    scored = affordable_table(asia, load_score("bic"), 7, 0.0)
-    assert scored.size == 1 and "at most 1 members, not 7" in scored.note
+    bic = load_score("bic")
+    scored = affordable_table(asia, bic, estimate(asia, bic, 7), 0.0)
+    assert scored.size == 1 and "at most 1 member, not 7" in scored.note
     assert scored.table == optbn.score_table(asia, "bic", 1)
-    whole = affordable_table(asia, load_score("bic"), 3, 600.0)
+    whole = affordable_table(asia, bic, estimate(asia, bic, 3), 600.0)
     assert whole.size == 3 and whole.note == "" and whole.table == optbn.score_table(asia, "bic", 3)
+
+
+def test_the_estimate_counts_families_and_grows():
+    alarm = optbn.load_network("alarm").sample(300, 1)
+    costs = estimate(alarm, load_score("bdeu"), 3, jobs=1)
+    assert [cost.families for cost in costs] == [37, 37 + 37 * 36, 37 + 37 * 36 + 37 * 630, 288_859]
+    assert costs[0].seconds < costs[1].seconds < costs[2].seconds < costs[3].seconds
+    start = time.process_time()
+    optbn.score_table(alarm, "bdeu", 3, jobs=1)
+    took = time.process_time() - start
+    assert took / 20 < costs[3].seconds < took * 100 + 1  # the order of magnitude: machines are shared
+    fewer = estimate(alarm, load_score("bdeu"), 3, constraints={"roots": alarm.names[:30]})
+    assert fewer[-1].families == 30 + 7 * sum(math.comb(36, k) for k in range(4))
+
+
+def test_what_nobody_can_wait_for_is_refused_and_fits_into_a_time_limit():
+    rng = np.random.default_rng(0)
+    wide = Dataset.from_arrays(rng.integers(0, 2, (60, 300)).astype(str))
+    with pytest.raises(
+        LimitError, match=r"families of at most 6 of 300 variables would take about [\d,]+ (days|years)"
+    ):
+        optbn.learn(wide, max_parents=6)
+
+
+def test_a_watcher_may_choose_a_smaller_size(asia):
+    class Modest(Watcher):
+        def estimated(self, costs, limited):
+            assert not limited and costs[-1].size == 4
+            return 1
+
+    found = optbn.learn(asia, score="bic", smoother="mle", max_parents=4, watcher=Modest())
+    assert found.report.settings["max parents"] == 1
+
+
+def test_a_sampler_that_would_not_end_gives_way(asia):
+    found = optbn.learn(asia, score="bic", max_parents=2, time_limit=6.0, smoother=HDP(effective=1e9, max_sweeps=10**9))
+    (note,) = found.report.notes
+    assert "distributions are m-estimates: HDP would not have been done" in note
+    assert sum(phase.wall for phase in found.report.phases) < 7.5
+
+
+def test_alternatives_and_probabilities_of_arcs():
+    data = optbn.load_network("cancer").sample(3000, 2)
+    found = optbn.learn(data, score="bdeu", max_parents=4, smoother="bdeu", alternatives=5, posteriors=True)
+    assert len(found.report.alternatives) == 5
+    losses = [0.0 if line.startswith("equal") else float(line.split()[0]) for line in found.report.alternatives]
+    assert losses == sorted(losses)
+    assert "turned round" in " ".join(found.report.alternatives)
+    scores = optbn.score_families(data, all_families(data.names), "bdeu").rows().table(keep_dominated=True)
+    exact = posterior(scores).arcs
+    for arc in found.report.arcs:
+        assert arc.posterior == pytest.approx(exact[data.index(arc.parent), data.index(arc.child)], abs=1e-6)
+    assert "probabilities of arcs are over all networks" in found.report.notes[0]
+    with pytest.raises(LimitError, match="at most 20 variables, and there are 37"):
+        alarm = optbn.load_network("alarm").sample(50, 1)
+        optbn.learn(alarm, score="bic", max_parents=1, smoother="mle", posteriors=True)
+
+
+def all_families(names):
+    for child in names:
+        rest = [name for name in names if name != child]
+        for k in range(len(names)):
+            yield from ((child, parents) for parents in itertools.combinations(rest, k))
 
 
 def test_a_time_limit_covers_everything(asia):

@@ -1,0 +1,112 @@
+"""What scoring will cost, before it starts: families, seconds, memory, by the size of the parent sets.
+
+How many families there are is a count. What one of them costs depends on the data, the score and the size, so a few
+predictor sets of each size, drawn at random, are scored and timed: a few hundredths of a second per size, after a
+corner of the data has had every kernel compiled. Sets drawn far apart share less work than neighbours do, so the
+times err on the long side. The memory is that of the scores of all sets of two sizes (see scores/candidates.py).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optbn.data.dataset import Dataset, Real
+from optbn.errors import OptbnError
+
+if TYPE_CHECKING:
+    from optbn.scores.protocol import LocalScore
+
+SAMPLE_SECONDS = 0.01  # to time the sets of one size
+MOST_SETS = 512
+CORNER = (200, 4)  # rows, and columns of each kind
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of scoring all candidate parent sets of at most `size` members: families, seconds with all threads, bytes."""
+
+    size: int
+    families: int
+    seconds: float
+    memory: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.families:,} families of at most {self.size} parents, about {in_words(self.seconds)}, "
+            f"{self.memory / 1e6:,.0f} MB"
+        )
+
+
+def estimate(
+    data: Dataset,
+    score: LocalScore,
+    largest: int,
+    *,
+    constraints: Mapping[str, Any] | None = None,
+    jobs: int | None = None,
+    memory: int | str | None = None,
+) -> list[Cost]:
+    """The cost for at most 0, 1, ... `largest` parents; a column that the score cannot take is refused."""
+    from optbn.scores.constraints import Constraints
+    from optbn.scores.memory import parse_memory
+    from optbn.scores.pipeline import bind, check_data
+    from optbn.scores.spread import check_jobs
+
+    check_data(data)
+    n, limit = data.n_variables, parse_memory(memory)
+    rules = Constraints.build(data.names, min(largest, n - 1), **(constraints or {}))
+    bound = bind(score, data, limit)
+    generator = np.random.default_rng(0)
+
+    def seconds_of(size: int, count: int) -> tuple[float, int]:
+        """How long that many random sets take, and how many families they were."""
+        drawn = np.array([np.sort(generator.permutation(n)[:size]) for _ in range(count)], dtype=np.int32)
+        sets = np.unique(drawn.reshape(count, size), axis=0)
+        wanted = rules.wanted(sets)
+        start = time.perf_counter()
+        bound.block(sets, wanted, None)
+        return time.perf_counter() - start, max(1, int(wanted.sum()))
+
+    _compile(data, score)
+    costs: list[Cost] = []
+    families, seconds = 0, 0.0
+    for size in range(rules.largest + 1):
+        count, took, done = 1, 0.0, 1
+        while took < SAMPLE_SECONDS and count <= min(MOST_SETS, math.comb(n, size)):
+            took, done = seconds_of(size, count)
+            count *= 4
+        families += rules.count(size)
+        seconds += took / done * rules.count(size) / check_jobs(jobs)
+        kept = 8 * n * (math.comb(n, size - 1) + math.comb(n, max(0, size - 2))) if size else 0
+        used = sum(column.nbytes for column in data.columns)
+        costs.append(Cost(size, families, seconds, used + min(kept, limit // 2)))
+    return costs
+
+
+def _compile(data: Dataset, score: LocalScore) -> None:
+    """Use every kernel once. What is wrong with these data is told when all of them are scored."""
+    from optbn.scores.pipeline import score_table
+
+    rows, columns = CORNER
+    real = [name for name in data.names if isinstance(data.domain(name), Real)]
+    categorical = [name for name in data.names if name not in real]
+    with suppress(OptbnError):
+        score_table(data.select(categorical[:columns] + real[:columns]).take(slice(rows)), score, 2, jobs=1)
+
+
+def in_words(seconds: float) -> str:
+    """ "12 s", "3 min", "5 h", "140 days"."""
+    if seconds < 90:
+        return f"{max(seconds, 0.1):.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    for unit, length in (("min", 60.0), ("h", 3600.0)):
+        if seconds < 90 * length:
+            return f"{seconds / length:.0f} {unit}"
+    days = seconds / 86400
+    return f"{days:,.0f} days" if days < 1000 else f"{days / 365:,.0f} years"

@@ -1,0 +1,52 @@
+"""A smoother that keeps to the time there is.
+
+Sampling smoothers go on until their draws suffice, which on a large table can take longer than all the rest. Each
+variable may use half of the time that is left; a sampler that has not settled by then is stopped, and that variable
+gets the fallback, which counts once. How many did is told, and goes into the report.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from optbn.smoothing.protocol import Estimate, Smoother
+from optbn.smoothing.tree import CountTree
+
+FALLBACK = "m_estimate"
+
+
+class _OutOfTime(Exception):
+    """Raised out of a sampler's progress report."""
+
+
+@dataclass
+class Timely:
+    """`chosen` until `deadline` (of time.monotonic), then `fallback`; `gave_way` counts the distributions that did."""
+
+    chosen: Smoother
+    fallback: Smoother
+    deadline: float
+    gave_way: int = field(default=0)
+
+    def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
+        left = self.deadline - time.monotonic()
+        if left > 0:
+            try:
+                return self._fit(tree, generator, time.monotonic() + left / 2)
+            except _OutOfTime:
+                pass
+        self.gave_way += 1
+        return self.fallback.fit(tree, generator)
+
+    def _fit(self, tree: CountTree, generator: np.random.Generator, deadline: float) -> Estimate:
+        def watch(done: int, of: int) -> None:
+            if time.monotonic() > deadline and done < of:
+                raise _OutOfTime
+
+        if hasattr(self.chosen, "sample"):
+            estimate: Estimate = self.chosen.sample(tree, generator, watch)
+            return estimate
+        return self.chosen.fit(tree, generator)
