@@ -2,29 +2,30 @@
 
 Each member has random numbers of its own, from seeds that are independent of each other, for
 
-    cut points   of the randomised MDLP discretiser
+    cut points   of a randomised discretiser (`random_mdlp` is the published one)
     order        attributes drawn one after the other without replacement, in proportion to I(X; Y); those that tell
                  nothing come last, each once
     parents      (option) drawn without replacement in proportion to I(X_i; X_j | Y) instead of the best
     rows         (option) a bootstrap sample
 
-and selects its attributes and parents by leave-one-out like SKDB. Predicted probabilities are averaged, or weighted so
-that the mixture of the members' leave-one-out predictions makes the training classes most likely (`weights="stacking"`,
-by EM: the problem is convex). Members are independent, so they are trained in parallel threads.
+and selects its attributes and parents by leave-one-out like SKDB. Predicted probabilities are averaged, or weighted
+(`weights="stacking"`), and calibrated, by what members predict for rows they leave out (see `combine`); with bootstrap
+samples those are the rows that were not drawn. Members are independent, so they are trained in parallel threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.combine import ROWS, best_power, stacked
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.forest import Parents, smoothed
-from optbn.classifiers.member import Member, class_prior
-from optbn.classifiers.pairs import PairCounts
+from optbn.classifiers.member import Member, class_prior, normalised
+from optbn.classifiers.pairs import Batch, PairCounts
 from optbn.classifiers.single import check_k, k_parents
 from optbn.classifiers.skdb import Selected
 from optbn.classifiers.source import InMemory, Source
@@ -37,7 +38,9 @@ WEIGHTS = ("uniform", "stacking")
 class ESKDB(BayesianClassifier):
     """n_members, k  how many, and parents besides the class at most
     sample_parents, bootstrap  whether parents and rows are drawn as well
-    weights          "uniform" or "stacking"
+    weights          "stacking" or "uniform"
+    calibrate        whether predictions are raised to the power that suits the rows left out; not with bootstrap, for
+                     few members leave a row out, and their average is not that of all
     n_jobs           threads
     """
 
@@ -47,9 +50,10 @@ class ESKDB(BayesianClassifier):
         k: int = 5,
         sample_parents: bool = False,
         bootstrap: bool = False,
-        weights: str = "uniform",
+        weights: str = "stacking",
+        calibrate: bool = True,
         smoother: Any = "m_estimate",
-        discretizer: Any = "random_mdlp",
+        discretizer: Any = "random_cuts",
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -58,6 +62,7 @@ class ESKDB(BayesianClassifier):
         self.sample_parents = sample_parents
         self.bootstrap = bootstrap
         self.weights = weights
+        self.calibrate = calibrate
         self.smoother = smoother
         self.discretizer = discretizer
         self.random_state = random_state
@@ -68,35 +73,49 @@ class ESKDB(BayesianClassifier):
     ) -> tuple[list[Any], NDArray[np.float64]]:
         from joblib import Parallel, delayed
 
+        self._check(source)
+        sample = source.sample()
+        rows = np.zeros(0, dtype=np.int64)
+        if self.calibrate or self.weights == "stacking":
+            rows = np.random.default_rng(seed.spawn(1)[0]).permutation(source.n_rows)[:ROWS]
+            rows.sort()
+        made = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._one)(source, sample, rows, smoother, stream) for stream in seed.spawn(self.n_members)
+        )
+        members = [member for member, _, _, _ in made]
+        weights = np.full(len(members), 1.0 / len(members))
+        self.power_ = 1.0
+        if not len(rows):
+            return members, weights
+        _, _, classes, row_weights = made[0]
+        left_out = np.stack([predictions for _, predictions, _, _ in made])
+        if self.weights == "stacking":
+            weights = stacked(left_out[:, np.arange(len(rows)), classes].T, row_weights)
+        if self.calibrate and not self.bootstrap:
+            self.power_ = best_power(np.tensordot(weights, left_out, 1), classes, row_weights)
+        return members, weights
+
+    def _check(self, source: Source) -> None:
         check_k(self.k)
         if self.weights not in WEIGHTS:
             raise UnsupportedError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
-        if self.n_members < 1:
-            raise UnsupportedError(f"n_members={self.n_members}: expected at least 1")
-        if self.weights == "stacking" and self.bootstrap:
-            raise UnsupportedError(
-                "weights='stacking' needs every member to see every row, which bootstrap=True denies"
-            )
+        if isinstance(self.n_members, bool) or not isinstance(self.n_members, int | np.integer) or self.n_members < 1:
+            raise UnsupportedError(f"n_members={self.n_members!r}: expected a whole number, at least 1")
         if self.bootstrap and not isinstance(source, InMemory):
             raise UnsupportedError("bootstrap=True needs the rows in memory: use fit, not fit_file")
-        sample = source.sample()
-        made = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._one)(source, sample, smoother, stream) for stream in seed.spawn(self.n_members)
-        )
-        members = [member for member, _ in made]
-        if self.weights == "uniform":
-            return members, np.full(len(members), 1.0 / len(members))
-        return members, stacked([own for _, own in made])
 
     def _one(
-        self, source: Any, sample: Any, smoother: Smoother, seed: np.random.SeedSequence
-    ) -> tuple[Member, NDArray[np.float64] | None]:
-        """A member, and when stacking what it predicts for the class of each row without the row."""
+        self, whole: Any, sample: Any, rows: NDArray[np.int64], smoother: Smoother, seed: np.random.SeedSequence
+    ) -> tuple[Member, NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+        """A member, what it predicts for some rows when they are left out (float64[rows, classes], NaN where it cannot
+        leave a row out), and the classes and weights of these rows."""
         from optbn.data.discretise import load_discretizer
 
         random = np.random.default_rng(seed)
+        source, drawn_rows = whole, None
         if self.bootstrap:
-            source = source.take(np.sort(random.integers(0, len(source.classes), len(source.classes))))
+            drawn_rows = np.sort(random.integers(0, whole.n_rows, whole.n_rows))
+            source = whole.take(drawn_rows)
             sample = source.sample()
         discretizer = load_discretizer(self.discretizer)
         if "random_state" in discretizer.get_params():
@@ -111,14 +130,34 @@ class ESKDB(BayesianClassifier):
             parents = _drawn_parents(order, conditional, self.k, random)
         else:
             parents = k_parents(order, conditional, self.k)
-        chosen = Selected.of(parents, discretizer.sizes, counts.classes, batches)
+        aside: list[Batch] = []
+
+        def watched() -> Iterator[Batch]:
+            aside.clear()
+            return setting_aside(batches(), rows, aside)
+
+        chosen = Selected.of(parents, discretizer.sizes, counts.classes, watched)
         forest = smoothed(chosen.parents, chosen.trees, smoother, seed.spawn(1)[0])
         member = Member(discretizer.columns_, class_prior(counts.classes), chosen.parents, forest)
-        if self.weights == "uniform":
-            return member, None
-        left_out = chosen.full.predictions(batches(), chosen.choice)
-        classes = np.concatenate([batch[1] for batch in batches()])
-        return member, left_out[np.arange(len(classes)), classes]
+        if drawn_rows is None:
+            predictions = chosen.full.predictions(aside, chosen.choice)
+        else:
+            aside.clear()
+            list(setting_aside(whole.batches(discretizer)(), rows, aside))
+            predictions = normalised(member.log_joint(aside[0][0]))
+            predictions[np.isin(rows, drawn_rows)] = np.nan
+        _, row_classes, weights = (np.concatenate(parts) for parts in zip(*aside, strict=True))
+        return member, predictions, row_classes, weights
+
+
+def setting_aside(batches: Iterable[Batch], rows: NDArray[np.int64], aside: list[Batch]) -> Iterator[Batch]:
+    """The batches as they are; some rows, by their ascending numbers, are copied to `aside`."""
+    first = 0
+    for codes, classes, weights in batches:
+        here = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + len(codes))] - first
+        aside.append((codes[here], classes[here], weights[here]))
+        first += len(codes)
+        yield codes, classes, weights
 
 
 def drawn(weights: NDArray[np.float64], random: np.random.Generator) -> list[int]:
@@ -143,17 +182,3 @@ def _drawn_parents(
         some = before[drawn(conditional[i, before], random)[:k]]
         parents[i] = tuple(sorted((int(j) for j in some), key=lambda j: -conditional[i, j]))
     return parents
-
-
-def stacked(predictions: Sequence[NDArray[np.float64] | None], sweeps: int = 200) -> NDArray[np.float64]:
-    """Weights w >= 0, summing to 1, that maximise sum over rows of log sum_m w_m p_m, p_m each member's prediction."""
-    p = np.stack([part for part in predictions if part is not None], axis=1) + 1e-300
-    w = np.full(p.shape[1], 1.0 / p.shape[1])
-    for _ in range(sweeps):
-        shares = p * w
-        fresh = (shares / shares.sum(axis=1, keepdims=True)).mean(axis=0)
-        done = np.abs(fresh - w).max() < 1e-8
-        w = fresh
-        if done:
-            break
-    return np.asarray(w / w.sum())

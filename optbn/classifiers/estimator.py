@@ -17,6 +17,7 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from optbn.classifiers.combine import raised
 from optbn.classifiers.member import Member
 from optbn.classifiers.source import InMemory, OnDisk, Source, tables
 from optbn.data.discretise.table import Table
@@ -38,11 +39,13 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     discretizer   for numeric columns: a name of optbn.data.discretise or an object
     random_state  for whatever is random, smoothers that sample included; the default always gives the same
 
-    After fitting: `members_`, `weights_`, `classes_`, `n_features_in_`, `feature_names_in_`, and `networks_`.
+    After fitting: `members_`, `weights_`, `power_` (1 where nothing is calibrated), `classes_`, `n_features_in_`,
+    `feature_names_in_`, and `networks_`.
     """
 
     members_: list[Member]
     weights_: NDArray[np.float64]
+    power_ = 1.0
     classes_: NDArray[Any]
     target_: str
 
@@ -132,8 +135,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         total = np.zeros((len(table[0]), len(self.classes_)))
         for member, weight in zip(self.members_, self.weights_, strict=True):
             total += weight * member.posterior(table)
-        answer: NDArray[np.float64] = total / total.sum(axis=1, keepdims=True)
-        return answer
+        return raised(total / total.sum(axis=1, keepdims=True), self.power_)
 
     def _unseen(self, table: Table, first_row: int = 0) -> Unseen:
         """Per column how many values were not there at fitting, the row of the first one, and its text."""

@@ -214,20 +214,24 @@ class LeaveOneOut:
 
     def predictions(self, batches: Iterable[Batch], choice: tuple[int, int]) -> NDArray[np.float64]:
         """float64[n, C]: what is predicted for each row without it, with the truncation (parents, attributes)."""
-        parts = [p for batch in batches for p in self._run(batch, choice, np.zeros_like(self.losses))]
+        no_deeper = np.zeros((choice[0] + 1, choice[1] + 1))
+        parts = [np.zeros((0, len(self.class_counts)))]
+        parts += [p for batch in batches for p in self._run(batch, choice, no_deeper)]
         return np.concatenate(parts)
 
-    def _run(self, batch: Batch, choice: tuple[int, int], losses: NDArray[np.float64]) -> Iterator[NDArray[Any]]:
+    def _run(self, batch: Batch, choice: tuple[int, int], losses: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """As many depths and trees as `losses` has; yields what is predicted with the choice."""
         from optbn.classifiers.kernels.forest import leave_one_out
 
         f = self.forest
+        attribute = f.attribute[: losses.shape[1] - 1]
         codes, classes, weights = batch
         for begin in range(0, len(codes), CHUNK):
             rows = slice(begin, begin + CHUNK)
             part = codes[rows]
             picked = np.empty((len(part) if choice[0] >= 0 else 0, len(self.class_counts)))
             leave_one_out(
-                part, classes[rows], weights[rows], self.class_counts, f.attribute, f.asked, f.sizes, f.node_at,
+                part, classes[rows], weights[rows], self.class_counts, attribute, f.asked, f.sizes, f.node_at,
                 f.value_at, f.children, f.branch, self.smooth, f.values, self.totals, self.m,
                 np.array(choice, dtype=np.int64), losses, picked,
             )  # fmt: skip

@@ -61,3 +61,4 @@ class Classifier(Record):
     members: list[Network | SuperParents | Optimum]
     format: str
     version: int
+    power: float = 1.0

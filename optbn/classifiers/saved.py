@@ -1,7 +1,7 @@
 """Fitted classifiers as JSON: everything needed to predict, nothing that runs when it is read.
 
     {"format": "optbn-classifier", "version": 1, "classifier": "skdb", "settings": {..}, "target": .., "classes": [..],
-     "features": [..] or null, "weights": [..], "members": [MEMBER, ..]}
+     "features": [..] or null, "weights": [..], "power": .., "members": [MEMBER, ..]}
     MEMBER = {"kind": "network", "columns": [..], "prior": [..], "parents": [[i, [j, ..]], ..], "trees": [TREE, ..]}
              | {"kind": "super_parents", "columns": [..], "naive": MEMBER, "members": [MEMBER, ..], "frequent": [..]}
              | {"kind": "bayesian_network", "columns": [..], "target": .., "network": {..}}
@@ -52,6 +52,7 @@ def to_json(classifier: Any) -> bytes:
             "classes": [c.item() if isinstance(c, np.generic) else c for c in classifier.classes_],
             "features": None if features is None else [str(f) for f in features],
             "weights": classifier.weights_.tolist(),
+            "power": classifier.power_,
             "members": [_member(member) for member in classifier.members_],
         }
     )
@@ -88,6 +89,8 @@ def from_json(content: bytes, source: str = "input") -> Any:
         _expect(
             bool(np.isfinite(made.weights_).all()) and min(record.weights) >= 0 < sum(record.weights), "its weights"
         )
+        made.power_ = record.power
+        _expect(0.0 < record.power < np.inf, "its power is not positive")
         a = len(made.members_[0].columns)
         _expect(all(len(member.columns) == a for member in made.members_), "its members have different columns")
         made.n_features_in_ = a

@@ -32,6 +32,9 @@ class Source(Protocol):
     @property
     def n_classes(self) -> int: ...
 
+    @property
+    def n_rows(self) -> int: ...
+
     def sample(self) -> Sample:
         """Rows to find cut points from."""
 
@@ -47,6 +50,10 @@ class InMemory:
     classes: NDArray[np.int64]
     weights: NDArray[np.float64]
     n_classes: int
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.classes)
 
     def sample(self) -> Sample:
         return self.table, self.classes, self.weights

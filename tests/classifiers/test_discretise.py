@@ -8,7 +8,8 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from optbn.data.discretise import DISCRETIZERS, load_discretizer
-from optbn.data.discretise.mdlp import MDLP
+from optbn.data.discretise.mdlp import MDLP, chosen_cuts
+from optbn.data.discretise.random_cuts import RandomCuts
 from optbn.data.discretise.random_mdlp import RandomMDLP
 from optbn.errors import DataError, UnknownNameError, UnsupportedError
 from tests.classifiers.examples import mixed
@@ -71,6 +72,37 @@ def test_randomised_cuts_pass_the_test_and_differ_by_seed() -> None:
     assert len(set(drawn)) > 20
     assert all(drawn)
     assert drawn[4] == tuple(RandomMDLP(random_state=4).fit(x, y).columns_[0].cuts)
+
+
+def test_blind_random_cuts_are_the_changes_of_value_nearest_to_places_drawn() -> None:
+    for seed in range(40):
+        x = np.round(np.random.default_rng(seed).normal(size=30), 1 if seed % 2 else 0)
+        w = np.random.default_rng(seed).integers(1, 4, 30).astype(float)
+        cuts = RandomCuts(6, informed=0.0).cut_points(x, None, 1, w, np.random.default_rng(seed))
+        again = np.random.default_rng(seed)  # the same draws: the coin, how many, where
+        again.random()
+        drawn = again.random(int(again.integers(1, 6))) * w.sum()
+        values = sorted(set(x))
+        weight_upto = {v: w[x <= v].sum() for v in values[:-1]}
+        nearest = {min(weight_upto, key=lambda v: abs(weight_upto[v] - place)) for place in drawn}
+        assert {max(v for v in values if v <= cut) for cut in cuts} == nearest
+    x, y = np.arange(300.0)[:, None], np.arange(300) // 100
+    assert len(RandomCuts(6, informed=0.0).fit(np.ones((5, 1)), np.arange(5)).columns_[0].cuts) == 0
+    many = [len(RandomCuts(6, informed=0.0, random_state=seed).fit(x, y).columns_[0].cuts) for seed in range(60)]
+    assert set(many) == {1, 2, 3, 4, 5}
+
+
+def test_informed_random_cuts_are_those_of_randomised_mdlp() -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 300)
+    x = random.normal(y * 1.5, 1.0)
+    for seed in range(5):
+        cuts = RandomCuts(informed=1.0).cut_points(x, y, 3, np.ones(300), np.random.default_rng(seed))
+        again = np.random.default_rng(seed)
+        again.random()  # the coin
+        assert np.array_equal(cuts, chosen_cuts(x, y, 3, np.ones(300), "values", again))
+    with pytest.raises(UnsupportedError, match="informed=2"):
+        RandomCuts(informed=2).fit(x[:, None], y)
 
 
 def test_a_column_that_passes_nothing_gets_its_best_cut_in_the_randomised_one() -> None:

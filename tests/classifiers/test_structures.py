@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optbn.classifiers import AODE, ESKDB, KDB, KDF, SKDB, TAN, NaiveBayes, OptimalBN
-from optbn.classifiers.eskdb import drawn, stacked
+from optbn.classifiers.eskdb import drawn
 from optbn.classifiers.forest import LeaveOneOut, count_trees
 from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.single import by_information, k_parents
@@ -187,24 +187,6 @@ def test_members_of_an_ensemble_differ_and_threads_do_not_matter() -> None:
     assert len({tuple(map(tuple, (c.cuts for c in m.columns if c.cuts is not None))) for m in one.members_}) == 6
     assert len({tuple(m.parents) for m in one.members_}) > 1
     assert not np.array_equal(one.predict_proba(X), ESKDB(6, 2, random_state=1).fit(X, y).predict_proba(X))
-
-
-@pytest.mark.parametrize("settings", [{"sample_parents": True}, {"bootstrap": True}, {"weights": "stacking"}])
-def test_options_of_the_ensemble(settings: dict) -> None:
-    codes, y = coded(0, 150)
-    X = texts(codes, SIZES)
-    fitted = ESKDB(5, 2, **settings).fit(X, y)
-    assert fitted.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
-    assert fitted.weights_.sum() == pytest.approx(1.0)
-
-
-def test_stacking_finds_the_best_mixture() -> None:
-    random = np.random.default_rng(0)
-    p = random.random((200, 2)) * np.array([0.9, 0.5])
-    w = stacked([p[:, 0], p[:, 1]])
-    grid = np.linspace(0, 1, 1001)
-    best = max(grid, key=lambda a: np.log(a * p[:, 0] + (1 - a) * p[:, 1]).sum())
-    assert w[0] == pytest.approx(best, abs=2e-3)
 
 
 def test_optimal_classifiers_follow_their_network() -> None:

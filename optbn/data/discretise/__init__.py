@@ -18,6 +18,7 @@ DISCRETIZERS: dict[str, str] = {
     "mdlp": "optbn.data.discretise.mdlp:MDLP",
     "decision_tree": "optbn.data.discretise.decision_tree:DecisionTree",
     "random_mdlp": "optbn.data.discretise.random_mdlp:RandomMDLP",
+    "random_cuts": "optbn.data.discretise.random_cuts:RandomCuts",
 }
 
 
