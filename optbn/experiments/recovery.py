@@ -139,10 +139,11 @@ def _claims(done: Sequence[Row]) -> str:
     if not lines:
         return ""
     head = (
-        "## The published claims\n\nThe difference is SHD of PCARTp minus SHD of FTp on the same samples, tested by the"
-        " paired Wilcoxon test on all pairs of a claim's range together. 'Below' is agreed with when the mean difference"
-        f" is negative and p < {LEVEL:g}, in part when it is only negative. 'Do not differ significantly' is agreed with"
-        f" when p >= {LEVEL:g}, in part when only all sizes together reach p < {LEVEL:g} and no size alone does.\n"
+        "## The published claims\n\nThe difference is SHD of PCARTp minus SHD of FTp on the same samples, tested by"
+        " the paired Wilcoxon test on all pairs of a claim's range together. 'Below' is agreed with when the mean"
+        f" difference is negative and p < {LEVEL:g}, in part when it is only negative. 'Do not differ significantly' is"
+        f" agreed with when p >= {LEVEL:g}, in part when only all sizes together reach p < {LEVEL:g} and no size alone"
+        " does.\n"
     )
     return "\n".join([head, *lines]) + "\n"
 
