@@ -82,6 +82,8 @@ def rows(experiment: Experiment, folder: str | Path) -> list[dict[str, Any]]:
 
 def report(experiment: Experiment, folder: str | Path) -> Path:
     """Write the folder's README.md from the finished rows; every number in it comes from them."""
+    from solvers.files.atomic import replacing
+
     folder = Path(folder)
     found = rows(experiment, folder)
     if not found:
@@ -91,9 +93,13 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
     head = f"# {experiment.title or experiment.task}\n\n{done} of {cells} cells done"
     if failed := len(found) - done:
         head += f", {failed} failed or over the limit of {experiment.time_limit:g} s"
+    if len(found) < cells:
+        head += "; `optbn bench` on the spec beside this goes on with those that wait"
     body = experiment.module().report(found, folder)
     path = folder / "README.md"
-    path.write_text(f"{head}. Written by `optbn bench`; no number here was typed by hand.\n\n{body.strip()}\n")
+    text = f"{head}. Written by `optbn bench`; no number here was typed by hand.\n\n{body.strip()}\n"
+    with replacing(path) as file:
+        file.write(text.encode())
     return path
 
 
