@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,8 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from optbn.cli.terminal import Terminal
 
         sys.stdout = Terminal(sys.stdout)  # type: ignore[assignment]
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _as_interrupt)
     try:
-        code = build_app()(args=arguments, standalone_mode=False)
+        code = build_app()(args=arguments, prog_name="optbn", standalone_mode=False)
         raise SystemExit(code if isinstance(code, int) else 0)
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", 130)
@@ -103,6 +107,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         message, code = _explain(error)
         _fail(message, code)
+
+
+def _as_interrupt(number: int, frame: Any) -> None:
+    """A request to end (kill, a shutdown, a batch system's limit) is heard like Ctrl-C: what was reached is kept."""
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler):
+        handler(signal.SIGINT, frame)
+    else:  # started in the background, where Ctrl-C is ignored
+        raise KeyboardInterrupt
 
 
 def _explain(error: Exception) -> tuple[str, int]:

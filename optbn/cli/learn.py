@@ -116,32 +116,38 @@ def learn(
     if only_estimate:
         _estimate(optbn.read(data, schema, missing=missing, **reader), score, max_parents, constraints, jobs, memory)
         return
-    with reading() as progress, _display(target, yes) as watcher:
-        found = optbn.learn(
-            data,
-            score=score,
-            max_parents=max_parents,
-            solver=solver,
-            smoother=smoother,
-            time_limit=time_limit,
-            constraints=constraints,
-            seed=seed,
-            jobs=jobs,
-            memory=memory,
-            store=store,
-            watcher=watcher,
-            source=Path(data).name if data != "-" else "stdin",
-            command=_command(),
-            schema=schema,
-            missing=missing,
-            reading={**reader, "progress": progress},
-            alternatives=alternatives,
-            posteriors=posteriors,
-        )
-        start = time.monotonic()
-        watcher.phase("report")
-        written = _write(found, output, report)
-        writing = time.monotonic() - start
+    try:
+        with reading() as progress, _display(target, yes) as watcher:
+            found = optbn.learn(
+                data,
+                score=score,
+                max_parents=max_parents,
+                solver=solver,
+                smoother=smoother,
+                time_limit=time_limit,
+                constraints=constraints,
+                seed=seed,
+                jobs=jobs,
+                memory=memory,
+                store=store,
+                watcher=watcher,
+                source=Path(data).name if data != "-" else "stdin",
+                command=_command(),
+                schema=schema,
+                missing=missing,
+                reading={**reader, "progress": progress},
+                alternatives=alternatives,
+                posteriors=posteriors,
+            )
+            start = time.monotonic()
+            watcher.phase("report")
+            written = _write(found, output, report)
+            writing = time.monotonic() - start
+    except KeyboardInterrupt:
+        import sys
+
+        print("optbn: interrupted; nothing was written", file=sys.stderr)
+        raise typer.Exit(130) from None
     if as_json:
         from optbn.report.report import to_json
 

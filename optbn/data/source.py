@@ -109,6 +109,8 @@ def open_source(path: str | os.PathLike[str] | Any, options: Options) -> Source:
         raise DataError(f"{path}: no such file")
     piped = not path.is_file()  # a named pipe, <(command) of a shell
     found = options.format or ENDINGS.get(path.suffix.lower()) or ("csv" if piped else None)
+    if found is None and path.suffix.lower() in (".xlsx", ".xls", ".xlsm", ".ods"):
+        raise DataError(f"{path}: a spreadsheet; save the sheet as csv and read that")
     if found is None:
         endings = ", ".join(ENDINGS)
         raise DataError(
@@ -132,7 +134,7 @@ def _refuse_other_kinds(path: Path, format: str) -> None:
         raise DataError(f"{path}: the file is empty")
     for magic, kind in _MAGIC.items():
         if start.startswith(magic) and kind != format:
-            remedy = f"; say format {kind}, or rename it" if kind in READERS else ", which optbn does not read"
+            remedy = f"; say format {kind}, or rename it" if kind in READERS else "; optbn does not read those"
             if kind in ("zip (or spreadsheet)", "gzip", "bzip2", "zstd"):
                 remedy = "; unpack it or save it as csv"
             if kind == "UTF-16 text":

@@ -19,21 +19,22 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     A device or a pipe is written to directly.
     """
     path = Path(path)
-    if path.exists() and not path.is_file() and not path.is_dir():
-        yield path
-        return
-    check_writable(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    special = path.exists() and not path.is_file() and not path.is_dir()
+    if not special:
+        check_writable(path)
+    partial = path if special else path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield partial
-        os.replace(partial, path)
+        if not special:
+            os.replace(partial, path)
     except OSError as error:
         if error.filename in (None, str(partial), partial):
             raise OptbnError(f"{path}: cannot be written ({error.strerror or error})") from None
         raise
     finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+        if not special:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 def check_writable(path: str | PathLike[str]) -> None:

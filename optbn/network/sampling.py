@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
-from optbn.errors import NetworkError
+from optbn.errors import LimitError, NetworkError
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -30,6 +30,7 @@ def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int]
 
     `progress` is told how many rows there are, from time to time.
     """
+    _check_fits(network, n)
     columns: list[NDArray[Any]] = [
         np.empty(n if n > 0 else 0, dtype=code_dtype(len(d.levels)) if isinstance(d, Categorical) else np.float64)
         for d in network.domains
@@ -41,6 +42,20 @@ def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int]
         if progress:
             progress(begin + rows)
     return covering_dataset(network, columns)
+
+
+def _check_fits(network: BayesianNetwork, n: int) -> None:
+    """Refuse what would fill the memory."""
+    from optbn.scores.memory import half_of_machine, readable
+
+    row = sum(
+        np.dtype(code_dtype(len(d.levels))).itemsize if isinstance(d, Categorical) else 8 for d in network.domains
+    )
+    if n * row > half_of_machine():
+        raise LimitError(
+            f"{n:,} rows of {len(network.names)} variables take {readable(n * row)} of memory: draw fewer, or write "
+            "them as csv, which is written as it is drawn"
+        )
 
 
 def sample_blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, Dataset]]:

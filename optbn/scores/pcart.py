@@ -254,10 +254,14 @@ class BoundTrees:
         given = "" if len(members) == 1 else f" with {', '.join(repr(data.names[u]) for u in members if u != v)}"
         size = int(predictors.sizes[v])
         what = "finest cells (2^max-splits)" if predictors.kinds[v] == REAL else "levels in the data"
-        remedy = "lower --max-splits" if predictors.kinds[v] == REAL else "merge levels, declare it ordered"
+        remedy = (
+            "lower --max-splits"
+            if predictors.kinds[v] == REAL
+            else "leave it out if it only names the rows, merge levels, declare it ordered"
+        )
         return LimitError(
-            f"column {data.names[v]!r} has {size} {what}; trees over it{given} would need up to "
-            f"{_human(8 * splits)}bytes and {_human(splits * SECONDS_PER_SPLIT)}seconds ({why}): {remedy}, "
+            f"column {data.names[v]!r} has {size} {what}; trees over it{given} would need "
+            f"{_human(8 * splits, 'bytes')} and {_human(splits * SECONDS_PER_SPLIT, 'seconds')} ({why}): {remedy}, "
             f"let it have no children (--leaves {data.names[v]}), or score full tables instead (--score ftp)"
         )
 
@@ -312,10 +316,10 @@ class BoundTrees:
         return self.regrets[r].of_leaves(leaves) if r else 0.0
 
 
-def _human(number: float) -> str:
-    """A size with a metric prefix: 8.6 G."""
+def _human(number: float, unit: str) -> str:
+    """A size with a metric prefix: "up to 8.6 Gbytes"."""
     for prefix in ("", "k", "M", "G", "T", "P"):
         if number < 1000:
-            return f"{number:.3g} {prefix}"
+            return f"up to {number:.3g} {prefix}{unit}"
         number /= 1000
-    return f"{number:.2g} E"
+    return f"more {unit} than any machine has"

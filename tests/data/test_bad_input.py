@@ -129,7 +129,7 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
     "one endless line": (text(b"x" * (40 << 20)), {}, "d.csv: the first 32 MB have no line end, expected rows of text"),
     "a parquet file named csv": (text(b"PAR1....", "d.csv"), {}, "d.csv: this is a parquet file, expected csv"),
     "a spreadsheet": (text(b"PK\x03\x04...", "d.csv"), {}, "d.csv: this is a zip (or spreadsheet) file, expected csv"),
-    "an unknown ending": (text("x\n1\n", "d.xlsx"), {}, "d.xlsx: unknown file ending '.xlsx', expected one of .csv"),
+    "an unknown ending": (text("x\n1\n", "d.xyz"), {}, "d.xyz: unknown file ending '.xyz', expected one of .csv"),
     "text named parquet": (text("x\n1\n", "d.parquet"), {}, "d.parquet: not a readable parquet file"),
     "text named arrow": (text("x\n1\n", "d.arrow"), {}, "d.arrow: not a readable Arrow file"),
     "a damaged parquet file": (unreadable_parquet, {}, "d.parquet: not a readable parquet file"),

@@ -105,6 +105,8 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
         kind = msgspec.json.decode(content, type=_Kind).format
         if kind == "optbn-structure":
             raise NetworkError(f"{source}: a structure without parameters; optbn fit gives it some")
+        if not kind:
+            raise NetworkError(f"{source}: JSON, but no network that optbn wrote (it has no 'format')")
         if kind != FORMAT:
             raise NetworkError(f"{source}: expected the format {FORMAT!r}, found {kind!r}")
         file = msgspec.json.decode(content, type=_Network)
