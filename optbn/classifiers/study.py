@@ -5,8 +5,8 @@ together. Structures use MDLP cut points found in the training fold, ensembles d
 scikit-learn's random forest and histogram gradient boosting, and XGBoost where it is installed, with its defaults and
 with depth and rounds chosen by 10 folds of the training fold (depth 2, 4, 6, 8; rounds 10, 50, 100).
 
-The report compares by RMSE and 0/1 loss: averages, ranks, win-draw-loss with sign tests, critical differences, times;
-and says of each claim of the literature whether it is reproduced, from the numbers alone.
+The report (`claims`) compares by RMSE and 0/1 loss: averages, ranks, win-draw-loss with sign tests, critical
+differences, times; and says of each claim of the literature whether it is reproduced, from the numbers alone.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from optbn.experiments.tables import table
-
 Row = Mapping[str, Any]
+
+AS_PUBLISHED = {"discretizer": "random_mdlp", "weights": "uniform", "calibrate": False}
+"""The ensemble as published, but for its seeds; "ESKDB" is optbn's, with its defaults and ten members."""
 
 STRUCTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "NB": ("nb", {}),
@@ -30,10 +31,11 @@ STRUCTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "SKDB5": ("skdb", {"k": 5}),
     "AODE": ("aode", {}),
     "KDF2": ("kdf", {"k": 2}),
-    "ESKDB1": ("eskdb", {"n_members": 1}),
-    "ESKDB10": ("eskdb", {"n_members": 10}),
-    "ESKDB20": ("eskdb", {"n_members": 20}),
-    "ESKDB30": ("eskdb", {"n_members": 30}),
+    "ESKDB1": ("eskdb", {"n_members": 1, **AS_PUBLISHED}),
+    "ESKDB10": ("eskdb", {"n_members": 10, **AS_PUBLISHED}),
+    "ESKDB20": ("eskdb", {"n_members": 20, **AS_PUBLISHED}),
+    "ESKDB30": ("eskdb", {"n_members": 30, **AS_PUBLISHED}),
+    "ESKDB": ("eskdb", {}),
     "OptimalBN": ("optimal", {"max_parents": 3, "time_limit": 60.0}),
     "OptimalANB": ("optimal", {"optimal": "augmented", "max_parents": 3, "time_limit": 60.0}),
 }
@@ -200,105 +202,8 @@ class Labelled:
 COMPETITORS = {"RF": _forest, "HGB": _boosting, "XGB": _xgboost, "XGB-tuned": _xgboost_tuned}
 
 
-CLAIMS: tuple[tuple[str, str, Sequence[tuple[str, str]]], ...] = (
-    ("HDP beats the m-estimate in every structure", "rmse", [(f"{s}-hdp", f"{s}-m") for s in STRUCTURES]),
-    ("ESKDB beats random forest", "rmse", [("ESKDB10-hdp", "RF"), ("ESKDB10-m", "RF"), ("ESKDB30-m", "RF")]),
-    ("ESKDB beats XGBoost", "rmse", [("ESKDB10-hdp", "XGB"), ("ESKDB10-m", "XGB"), ("ESKDB10-hdp", "XGB-tuned")]),
-    ("ESKDB beats histogram gradient boosting", "rmse", [("ESKDB10-hdp", "HGB"), ("ESKDB10-m", "HGB")]),
-    (
-        "Tying concentrations by level is best",
-        "rmse",
-        [("SKDB5-hdp", "SKDB5-hdp-single"), ("SKDB5-hdp", "SKDB5-hdp-none")],
-    ),
-    (
-        "More members are better",
-        "rmse",
-        [("ESKDB10-m", "ESKDB1-m"), ("ESKDB20-m", "ESKDB10-m"), ("ESKDB30-m", "ESKDB20-m")],
-    ),
-)
-
-
 def report(rows: Sequence[Row], folder: Path) -> str:
     """Everything from the finished rows."""
-    done = [row for row in rows if row["status"] == "done"]
-    losses: dict[str, dict[str, Any]] = {}
-    for row in done:
-        losses.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = row["result"]
-    methods = list(losses)
-    sets = list(dict.fromkeys(row["cell"]["dataset"] for row in done))
-    parts = []
-    failed = [row for row in rows if row["status"] != "done"]
-    if failed:
-        reasons = sorted({f"{row['cell']['method']}: {row['error']}" for row in failed})
-        parts.append("Not done: " + "; ".join(reasons[:10]) + "\n")
-    parts.append(_claims(losses))
-    for score in ("rmse", "zero_one"):
-        parts.append(f"## {score}\n\nThe best of a column is bold.\n")
-        least = {name: min(losses[m][name][score] for m in methods if name in losses[m]) for name in sets}
-        body = []
-        for m in methods:
-            values = [_bold(losses[m][name][score], least[name]) if name in losses[m] else "" for name in sets]
-            body.append([m, *values])
-        parts.append(table(["method", *sets], body))
-    parts.append(_ranks(losses, folder))
-    parts.append("## CPU seconds per fold\n\nMeans over the data sets of each method.\n")
-    timed = [
-        [m, f"{_mean(losses[m], 'train_seconds'):.3f}", f"{_mean(losses[m], 'predict_seconds'):.3f}"] for m in methods
-    ]
-    parts.append(table(["method", "training", "prediction"], timed))
-    return "\n".join(parts)
+    from optbn.classifiers.claims import report
 
-
-def _claims(losses: Mapping[str, Mapping[str, Any]]) -> str:
-    """Win-draw-loss and the sign test of each claim, on the data sets that both methods have."""
-    from optbn.evaluate.significance import sign_test
-
-    body = []
-    for text, score, pairs in CLAIMS:
-        for first, second in pairs:
-            both = [name for name in losses.get(first, {}) if name in losses.get(second, {})]
-            if not both:
-                continue
-            a, b = ([losses[m][name][score] for name in both] for m in (first, second))
-            test = sign_test(a, b, 1e-4)
-            verdict = "not decided (p > .05)"
-            if test.p <= 0.05:
-                verdict = "reproduced" if test.wins > test.losses else "the opposite"
-            means = f"{np.mean(a):.4f} / {np.mean(b):.4f}"
-            body.append([text, f"{first} against {second}", str(test), f"{test.p:.3g}", means, verdict])
-    if not body:
-        return ""
-    head = ["claim", "methods", "win-draw-loss", "p", "averages", "here"]
-    return f"## Claims\n\nTwo-tailed sign tests on RMSE; differences of at most .0001 are draws.\n\n{table(head, body)}"
-
-
-def _ranks(losses: Mapping[str, Mapping[str, Any]], folder: Path) -> str:
-    """Friedman ranks on the data sets that are finished, of the methods that have them all, and the diagram."""
-    from optbn.evaluate.significance import difference_diagram, friedman
-
-    tried = {name: sum(name in found for found in losses.values()) for found in losses.values() for name in found}
-    most = max(tried.values())
-    shared = sorted(name for name, methods in tried.items() if methods >= most - 1)  # one method may fail somewhere
-    whole = [m for m in losses if all(name in losses[m] for name in shared)]
-    if len(whole) < 2 or len(shared) < 3:
-        return ""
-    test = friedman({m: [losses[m][name]["rmse"] for name in shared] for m in whole})
-    body = [
-        [m, f"{rank:.2f}", f"{np.mean([losses[m][name]['rmse'] for name in shared]):.4f}"]
-        for m, rank in sorted(zip(test.methods, test.ranks, strict=True), key=lambda item: item[1])
-    ]
-    text = f"## Ranks\n\nBy RMSE on {len(shared)} data sets; Friedman p = {test.p:.2g}, critical difference "
-    text += f"{test.critical_difference:.2f}.\n\n{table(['method', 'rank', 'average RMSE'], body)}"
-    try:
-        difference_diagram(test, str(folder / "ranks.svg"))
-    except ImportError:
-        return text
-    return text + "\n![critical differences](ranks.svg)\n"
-
-
-def _mean(found: Mapping[str, Any], key: str) -> float:
-    return float(np.mean([result[key] for result in found.values()]))
-
-
-def _bold(value: float, least: float) -> str:
-    return f"**{value:.4f}**" if value <= least + 5e-5 else f"{value:.4f}"
+    return report(rows, folder)

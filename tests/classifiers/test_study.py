@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from optbn.classifiers import study
+from optbn.classifiers import claims, study
 from optbn.errors import UnknownNameError
 from tests.classifiers.examples import mixed
 
@@ -31,9 +31,11 @@ def test_cells_and_report(folder: Path) -> None:
             rows.append({"cell": {"dataset": f"set{i}", "method": method}, "status": "done", "result": result})
     rows.append({"cell": {"dataset": "set0", "method": "XGB"}, "status": "failed", "error": "not installed"})
     text = study.report(rows, folder)
-    assert "| HDP beats the m-estimate in every structure | NB-hdp against NB-m |" in text
+    assert (
+        "| HDP beats the m-estimate in every structure | NB-hdp against NB-m |" in text and "**not reproduced**" in text
+    )
     assert "Not done: XGB: not installed" in text
-    assert "By RMSE on 3 data sets" in text and (folder / "ranks.svg").exists()
+    assert "4 methods by RMSE on 3 data sets" in text and (folder / "ranks.svg").exists()
 
 
 def test_unknown_methods(folder: Path) -> None:
@@ -61,3 +63,33 @@ def test_the_score_of_the_tuning_is_minus_the_brier_score() -> None:
 
     brier = [(0.25**2 + 0.25**2), (0.5**2 + 0.5**2 + 1), 1 + 1]  # the classes are a, b (unknown), d (unknown)
     assert study._minus_brier(Fixed(), None, ["a", "b", "d"]) == pytest.approx(-np.mean(brier))
+
+
+def test_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rows(**rmse: list[float]) -> list[dict]:
+        names = {"hdp": "SKDB5-hdp", "single": "SKDB5-hdp-single", "none": "SKDB5-hdp-none", "ten": "ESKDB10-hdp"}
+        result = {"zero_one": 0.5, "train_seconds": 1.0, "predict_seconds": 0.5}
+        return [
+            {
+                "cell": {"dataset": f"s{i}", "method": names.get(m, m)},
+                "status": "done",
+                "result": {"rmse": v, **result},
+            }
+            for m, values in rmse.items()
+            for i, v in enumerate(values)
+        ]
+
+    monkeypatch.setattr(claims, "published", lambda: {"ESKDB10-hdp": known(0.1), "RF": known(0.2)})
+
+    def known(value: float) -> dict:
+        return {f"s{i}": {"rmse": value} for i in range(8)}
+
+    low, high, mixed = [0.1] * 8, [0.2] * 8, [0.05, 0.3] * 4
+    text = claims.report(rows(hdp=low, single=high, none=high, ten=low, RF=mixed), tmp_path)
+    assert "| Tying concentrations by level is best | **reproduced** |" in text
+    assert "| ESKDB with HDP beats random forest | **only with the published code** |" in text
+    assert "SKDB5-hdp against SKDB5-hdp-none | 8-0-0 | 0.0078 | 0.1000 / 0.2000 |" in text
+    text = claims.report(rows(hdp=low, single=high, none=mixed), tmp_path)
+    assert "**reproduced in part (1 of 2)**" in text
+    text = claims.report(rows(hdp=high, single=low, none=mixed), tmp_path)
+    assert "**not reproduced**" in text

@@ -1,0 +1,230 @@
+"""What the study of classifiers found, from its rows alone: claims, tables, ranks, times.
+
+A claim of the literature is a list of comparisons "first has a smaller RMSE than second". A comparison holds when a
+two-tailed sign test over data sets says so at 5 %. Beside ours stands what the published code's own results say, on its
+own folds, where they are there (golden/bnc beside $OPTBN_DATA): a claim that holds for them only rests on what that
+code does otherwise. The verdicts are
+
+    reproduced                       every comparison holds here
+    reproduced in part (2 of 3)      some do
+    only with the published code     none does here, some do there
+    not reproduced                   none does
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optbn.evaluate.significance import WinDrawLoss, sign_test
+from optbn.experiments.tables import table
+
+Row = Mapping[str, Any]
+Losses = Mapping[str, Mapping[str, Mapping[str, Any]]]
+"""method -> data set -> result."""
+
+DRAW = 1e-4
+LEVEL = 0.05
+
+SMOOTHED = ("NB", "TAN", "KDB1", "KDB3", "KDB5", "SKDB5", "AODE", "KDF2", "ESKDB10")
+CLAIMS: tuple[tuple[str, Sequence[tuple[str, str]]], ...] = (
+    ("HDP beats the m-estimate in every structure", [(f"{s}-hdp", f"{s}-m") for s in SMOOTHED]),
+    ("ESKDB with HDP beats random forest", [("ESKDB10-hdp", "RF")]),
+    ("ESKDB with HDP beats XGBoost with its defaults", [("ESKDB10-hdp", "XGB")]),
+    ("ESKDB beats SKDB", [("ESKDB10-hdp", "SKDB5-hdp"), ("ESKDB10-m", "SKDB5-m")]),
+    (
+        "Tying concentrations by level is best",
+        [("SKDB5-hdp", "SKDB5-hdp-single"), ("SKDB5-hdp", "SKDB5-hdp-none")],
+    ),
+    (
+        "More members are better: 1, 10, 20, 30",
+        [("ESKDB10-m", "ESKDB1-m"), ("ESKDB20-m", "ESKDB10-m"), ("ESKDB30-m", "ESKDB20-m")],
+    ),
+)
+OURS: Sequence[tuple[str, str]] = [
+    *((f"ESKDB-{s}", other) for s in ("m", "hdp") for other in ("ESKDB10-m", "RF", "HGB", "XGB", "XGB-tuned")),
+    ("ESKDB-hdp", "ESKDB-m"),
+]
+"""optbn's ensemble beside the published one and its competitors."""
+
+PUBLISHED = {
+    **{f"{s}-{a}": f"{t}-{b}" for s, t in zip(SMOOTHED, ("NB", "TAN", "KDB1", "KDB3", "KDB5", "SKDB", "AODE", "KDBF",
+       "ESKDBR"), strict=True) for a, b in (("m", "M"), ("hdp", "H"))},
+    "RF": "RF100", "HGB": "HGB", "XGB": "XGB",
+}  # fmt: skip
+"""Our methods' names in the published results and those of competitors on the same folds."""
+
+
+def report(rows: Sequence[Row], folder: Path) -> str:
+    """Markdown; diagrams are written into the folder."""
+    done = [row for row in rows if row["status"] == "done"]
+    losses: dict[str, dict[str, Any]] = {}
+    for row in done:
+        losses.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = row["result"]
+    parts = []
+    failed = [row for row in rows if row["status"] != "done"]
+    if failed:
+        reasons = sorted({f"{row['cell']['method']}: {row['error']}" for row in failed})
+        parts.append("Not done: " + "; ".join(reasons[:10]) + "\n")
+    parts.append(_claims(losses))
+    parts.append(_ours(losses))
+    parts.append(_ranks(losses, folder))
+    for score in ("rmse", "zero_one"):
+        parts.append(_table(losses, score))
+    parts.append(_times(losses))
+    return "\n".join(part for part in parts if part)
+
+
+def _compared(losses: Losses, first: str, second: str) -> tuple[WinDrawLoss, float, float] | None:
+    """The sign test on the data sets that both have, and the averages."""
+    both = [name for name in losses.get(first, {}) if name in losses.get(second, {})]
+    if not both:
+        return None
+    a, b = ([float(losses[m][name]["rmse"]) for name in both] for m in (first, second))
+    return sign_test(a, b, DRAW), float(np.mean(a)), float(np.mean(b))
+
+
+def _holds(test: WinDrawLoss) -> bool:
+    return test.p <= LEVEL and test.wins > test.losses
+
+
+def _claims(losses: Losses) -> str:
+    known = published()
+    summary, details = [], []
+    for text, pairs in CLAIMS:
+        here, there = [], []
+        for first, second in pairs:
+            found = _compared(losses, first, second)
+            if found is None:
+                continue
+            test, a, b = found
+            here.append(_holds(test))
+            other = _compared(known, first, second)
+            beside = ["", ""]
+            if other is not None:
+                there.append(_holds(other[0]))
+                beside = [str(other[0]), f"{other[0].p:.2g}"]
+            means = f"{a:.4f} / {b:.4f}"
+            details.append([text, f"{first} against {second}", str(test), f"{test.p:.2g}", means, *beside])
+        if not here:
+            continue
+        verdict = "not reproduced"
+        if all(here):
+            verdict = "reproduced"
+        elif any(here):
+            verdict = f"reproduced in part ({sum(here)} of {len(here)})"
+        elif any(there):
+            verdict = "only with the published code"
+        summary.append([text, f"**{verdict}**"])
+    if not summary:
+        return ""
+    head = ["claim", "methods", "win-draw-loss", "p", "averages", "published code", "p"]
+    return (
+        "## Claims of the literature\n\n"
+        "By RMSE; two-tailed sign tests at 5 %, differences of at most .0001 are draws.\n\n"
+        f"{table(['claim', 'here'], summary)}\n{table(head, details)}"
+    )
+
+
+def _ours(losses: Losses) -> str:
+    body = []
+    for first, second in OURS:
+        found = _compared(losses, first, second)
+        if found is not None:
+            test, a, b = found
+            wins = test.wins + test.draws
+            share = f"{wins} of {wins + test.losses}"
+            body.append([f"{first} against {second}", str(test), f"{test.p:.2g}", share, f"{a:.4f} / {b:.4f}"])
+    if not body:
+        return ""
+    head = ["methods", "win-draw-loss", "p", "not worse on", "averages"]
+    return (
+        "## optbn's ensemble\n\nESKDB as optbn ships it (ten members; random cuts, stacked and calibrated by rows left "
+        "out), beside the published one (ESKDB10: uniform average, well seeded) and its competitors, by RMSE.\n\n"
+        f"{table(head, body)}"
+    )
+
+
+def published() -> Losses:
+    """Results of the published code and of competitors on its folds, under our names; nothing where they are not."""
+    root = os.environ.get("OPTBN_DATA")
+    folder = Path(root or ".").parent / "golden" / "bnc"
+    if not root or not folder.is_dir():
+        return {}
+    code, peers = (json.loads((folder / name).read_text()) for name in ("bnc_java_results.json", "peers.json"))
+    found: dict[str, dict[str, Any]] = {}
+    for ours, theirs in PUBLISHED.items():
+        for name, results in code.items():
+            result = results.get(theirs) or peers.get(name, {}).get("models", {}).get(theirs)
+            if result and "fail" not in result:
+                found.setdefault(ours, {})[name] = result
+    return found
+
+
+def _table(losses: Losses, score: str) -> str:
+    sets = list(dict.fromkeys(name for found in losses.values() for name in found))
+    least = {name: min(found[name][score] for found in losses.values() if name in found) for name in sets}
+    body = [[m, *(_bold(found, name, score, least) for name in sets)] for m, found in losses.items()]
+    return f"## {score}\n\nThe best of a column is bold.\n\n" + table(["method", *sets], body)
+
+
+def _bold(found: Mapping[str, Any], name: str, score: str, least: Mapping[str, float]) -> str:
+    if name not in found:
+        return ""
+    value = found[name][score]
+    return f"**{value:.4f}**" if value <= least[name] + 5e-5 else f"{value:.4f}"
+
+
+def _ranks(losses: Losses, folder: Path) -> str:
+    """Friedman ranks twice: of as many methods as possible, and on as many data sets as possible."""
+    tried = {name: sum(name in found for found in losses.values()) for found in losses.values() for name in found}
+    if not tried:
+        return ""
+    most = max(tried.values())
+    complete = sorted(name for name, methods in tried.items() if methods >= most - 1)  # one method may fail somewhere
+    widest = max(len(found) for found in losses.values())
+    everywhere = [m for m, found in losses.items() if len(found) == widest]
+    wide = sorted(set.intersection(*(set(losses[m]) for m in everywhere)))
+    parts = [_ranked(losses, [m for m in losses if set(complete) <= set(losses[m])], complete, folder / "ranks.svg")]
+    if len(wide) > len(complete):
+        parts.append(_ranked(losses, everywhere, wide, folder / "ranks-wide.svg"))
+    parts = [part for part in parts if part]
+    return "## Ranks\n\n" + "\n".join(parts) if parts else ""
+
+
+def _ranked(losses: Losses, methods: Sequence[str], sets: Sequence[str], path: Path) -> str:
+    from optbn.evaluate.significance import difference_diagram, friedman
+
+    if len(methods) < 2 or len(sets) < 3:
+        return ""
+    test = friedman({m: [losses[m][name]["rmse"] for name in sets] for m in methods})
+    body = [
+        [m, f"{rank:.2f}", f"{np.mean([losses[m][name]['rmse'] for name in sets]):.4f}"]
+        for m, rank in sorted(zip(test.methods, test.ranks, strict=True), key=lambda item: item[1])
+    ]
+    text = f"{len(methods)} methods by RMSE on {len(sets)} data sets; Friedman p = {test.p:.2g}, critical difference "
+    text += f"{test.critical_difference:.2f}.\n\n{table(['method', 'rank', 'average RMSE'], body)}"
+    try:
+        difference_diagram(test, str(path))
+    except ImportError:
+        return text
+    return text + f"\n![critical differences]({path.name})\n"
+
+
+def _times(losses: Losses) -> str:
+    body = [
+        [m, str(len(found)), f"{_mean(found, 'train_seconds'):.3f}", f"{_mean(found, 'predict_seconds'):.3f}"]
+        for m, found in losses.items()
+    ]
+    return "## CPU seconds per fold\n\nMeans over the data sets of each method.\n\n" + table(
+        ["method", "data sets", "training", "prediction"], body
+    )
+
+
+def _mean(found: Mapping[str, Any], key: str) -> float:
+    return float(np.mean([result[key] for result in found.values()]))
