@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optbn.experiments.tables import Series, curves, mean_and_error, table
+from optbn.experiments.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -247,9 +247,8 @@ def _splits(done: Sequence[Row], folder: Path) -> str:
                     continue
                 body.append([network, str(size), str(s), *(_shown(m, means[m]) for m in MEASURES)])
                 body[-1] += [f"{np.mean(means['score_cpu']):.2f}", f"{np.mean(means['kept']):.0f}"]
-                series.setdefault((f"{network}, {size} rows", "divergence"), []).append(
-                    (s, float(np.mean(means["divergence"])))
-                )
+                point = (s, float(np.mean(means["divergence"])), standard_error(means["divergence"]))
+                series.setdefault((network, f"{size} rows"), []).append(point)
     text += table(["network", "rows", "s", *MEASURES.values(), "phase I s", "sets kept"], body)
     samples, settings = _complete(done, lambda c: (c["splits"],))
     text += f"\nOver the {len(samples)} samples that have every s:\n\n"
@@ -301,8 +300,7 @@ def _named(setting: Setting) -> str:
 def _shown(measure: str, values: Sequence[float]) -> str:
     if measure != "divergence" or not values:
         return mean_and_error(values)
-    error = f" ± {np.std(values, ddof=1) / math.sqrt(len(values)):.2f}" if len(values) > 1 else ""
-    return f"{np.mean(values):.2f}{error}"
+    return f"{np.mean(values):.2f} ± {standard_error(values):.2f}"
 
 
 def _values(done: Sequence[Row], key: str, **where: Any) -> list[float]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optbn.errors import DataError
-from optbn.experiments.tables import Series, curves, mean_and_error, table
+from optbn.experiments.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,7 +137,9 @@ def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
             values = list(distances.get((score, part), {}).values())
             line.append(f"{mean_and_error(values)} ({len(values)})" if values else "")
             if values:
-                series.setdefault((Path(data).stem, score), []).append((1 / part, float(np.mean(values))))
+                series.setdefault((Path(data).stem, score), []).append(
+                    (1 / part, float(np.mean(values)), standard_error(values))
+                )
         body.append(line)
     n, rows = len(agreed.names), max(row["result"]["rows"] for row in done)
     pairs = int(np.triu(agreed.specified, 1).sum())

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from optbn.experiments.tables import Series, curves, mean_and_error, table
+from optbn.experiments.tables import Series, curves, mean_and_error, standard_error, table
 from optbn.experiments.times import section
 
 Row = Mapping[str, Any]
@@ -73,9 +73,11 @@ def report(rows: Sequence[Row], folder: Path) -> str:
                     body.append([str(size), *(mean_and_error(values) for values in cells)])
                 for score, values in zip(scores, cells, strict=True):
                     if values:
-                        series.setdefault((network, score), []).append((size, float(np.mean(values))))
+                        series.setdefault((network, score), []).append(
+                            (size, float(np.mean(values)), standard_error(values))
+                        )
             parts.append(f"### {network}\n\n" + table(["rows", *scores], body))
-        curves(folder / f"{key}.svg", series, "rows", f"SHD between {level}")
+        curves(folder / f"{key}.svg", series, "rows", f"SHD between {level} (mean, standard error)")
         parts.append(f"![curves]({key}.svg)\n")
     parts.append(_paired_tests(done, networks, sizes))
     parts.append(_optimality(done))

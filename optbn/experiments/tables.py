@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-Series = dict[tuple[str, str], list[tuple[float, float]]]  # (panel, line) -> points
+Series = dict[tuple[str, str], list[tuple[float, ...]]]  # (panel, line) -> points (x, y) or (x, y, spread of y)
 DASHES = ("-", "--", ":", "-.")
 
 
@@ -24,7 +24,12 @@ def mean_and_error(values: Sequence[float]) -> str:
         return ""
     if len(values) == 1:
         return f"{values[0]:.1f}"
-    return f"{np.mean(values):.1f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.1f}"
+    return f"{np.mean(values):.1f} ± {standard_error(values):.1f}"
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Of the mean; 0.0 of a single value, of which nothing is known."""
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
 def curves(
@@ -57,8 +62,9 @@ def curves(
             colour, dashes = names.index(name), kinds.index(kind) + names.index(name) // 10
             points = sorted(series.get((panel, label), ()))
             if points:
-                x, y = zip(*points, strict=True)
-                axis.plot(x, y, marker="o", ms=3, lw=1.2, label=label, color=f"C{colour % 10}", ls=DASHES[dashes % 4])
+                x, y, *spread = zip(*points, strict=True)
+                look = {"marker": "o", "ms": 3, "lw": 1.2, "color": f"C{colour % 10}", "ls": DASHES[dashes % 4]}
+                axis.errorbar(x, y, *spread, label=label, elinewidth=0.7, capsize=1.5, **look)
         axis.set_xscale("log")
         if logarithmic:
             axis.set_yscale("log")
