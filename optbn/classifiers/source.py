@@ -1,8 +1,9 @@
 """Where the rows of a classifier come from: arrays in memory, or a file that is read once per pass.
 
 A structure asks for `sample`, to find cut points, and then for as many passes of coded batches as it needs; it never
-sees whether the rows fit into memory. Of a file the sample is a uniform one of given size (reservoir), with the levels
-of the whole file; the rows are encoded again in every pass, so nothing grows with their number.
+sees whether the rows fit into memory. A file is read once before that: for the levels of its columns, for which of them
+have missing values, and for a uniform sample of its rows of given size. The rows are encoded again in every pass, so
+nothing grows with their number.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.classifiers.pairs import Batch
+from optbn.classifiers.reservoir import Reservoir
 from optbn.data.dataset import Categorical
 from optbn.data.discretise.table import Table, Values
 from optbn.data.discretise.transformer import Column, Discretizer
 from optbn.data.missing import Encoded
-from optbn.errors import DataError
+from optbn.errors import DataError, UnsupportedError
 
 Sample = tuple[Table, NDArray[np.int64], NDArray[np.float64]]
 """Columns, classes, weights."""
@@ -78,6 +80,8 @@ class OnDisk:
         from optbn.data.read import wanted
         from optbn.data.schema import Schema
 
+        if isinstance(sample_size, bool) or not isinstance(sample_size, int | np.integer) or sample_size < 1:
+            raise UnsupportedError(f"sample_size={sample_size!r}: expected a whole number of rows, 1 or more")
         self._path, self._how = path, how
         self._progress = progress
         source = self._open()
@@ -90,8 +94,14 @@ class OnDisk:
         if target not in said:
             raise DataError(f"{self.where}: the target {target!r} is ignored by the schema")
         survey = Encoder(source.where, said, source.levels_given, source.tokens, keep=False)
+        reservoir = Reservoir(sample_size, np.random.default_rng(seed))
         for batch in source.rows(list(said)):
-            survey.add(batch)
+            for begin in range(0, batch.num_rows, ROWS):
+                part = batch.slice(begin, ROWS)
+                survey.add(part)
+                reservoir.add(part)
+                if progress is not None:
+                    progress(survey.rows)
         if not survey.rows:
             raise DataError(f"{self.where}: there are no rows")
         self.n_rows = survey.rows
@@ -112,7 +122,14 @@ class OnDisk:
         if not self.names:
             raise DataError(f"{self.where}: there is no column besides the target {target!r}")
         self._incomplete = {name for name in self.names if found[name].n_missing}
-        self._size, self._seed = sample_size, seed
+        chosen = Encoder(source.where, self.said, source.levels_given, source.tokens)
+        for batch in reservoir.batches():
+            chosen.add(batch)
+        columns = {column.name: column for column in chosen.finish()}
+        self._sample = [_values(columns[name]) for name in self.names]
+        self._sample_classes = columns[target].values.astype(np.int64)
+        for values in self._sample:
+            self._keep_missing(values)
 
     def _open(self) -> Any:
         from optbn.data.source import Options, open_source
@@ -137,23 +154,7 @@ class OnDisk:
                     self._progress(first)
 
     def sample(self) -> Sample:
-        """Rows drawn without replacement: a row is taken when its number is among the drawn ones."""
-        random = np.random.default_rng(self._seed)
-        size = min(self._size, self.n_rows)
-        drawn = np.sort(random.choice(self.n_rows, size, replace=False))
-        parts: list[list[Values]] = []
-        classes: list[NDArray[np.int64]] = []
-        first = 0
-        for table, y in self._blocks():
-            rows = drawn[(drawn >= first) & (drawn < first + len(y))] - first
-            parts.append([values.take(rows) for values in table])
-            classes.append(y[rows])
-            first += len(y)
-        table = [_joined(columns) for columns in zip(*parts, strict=True)]
-        y = np.concatenate(classes)
-        for values in table:
-            self._keep_missing(values)
-        return table, y, np.ones(len(y))
+        return self._sample, self._sample_classes, np.ones(len(self._sample_classes))
 
     def _keep_missing(self, values: Values) -> None:
         """A column with missing values anywhere has them in the sample, so that they get a level."""
@@ -199,7 +200,3 @@ def _values(column: Encoded) -> Values:
     codes = column.values.astype(np.int64)
     codes[codes == len(column.domain.levels)] = -1
     return Values(column.name, codes, column.domain.levels)
-
-
-def _joined(parts: Sequence[Values]) -> Values:
-    return Values(parts[0].name, np.concatenate([part.data for part in parts]), parts[0].levels)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from optbn.classifiers import CLASSIFIERS, load_classifier, source
-from optbn.errors import DataError
+from optbn.classifiers.reservoir import Reservoir
+from optbn.errors import DataError, UnsupportedError
 from tests.classifiers.examples import mixed
 
 
@@ -42,7 +45,7 @@ def test_arrow_and_several_passes(tmp_path, small_blocks: None) -> None:
     feather.write_feather(pa.Table.from_pandas(X.assign(income=y)), tmp_path / "train.arrow")
     passes: list[int] = []
     load_classifier("skdb").fit_file(tmp_path / "train.arrow", "income", progress=passes.append)
-    assert passes.count(200) == 4  # the sample, pairs, trees, leave-one-out
+    assert passes.count(200) == 4  # levels and sample; pairs, trees, leave-one-out
     passes.clear()
     load_classifier("nb").fit_file(tmp_path / "train.arrow", "income", progress=passes.append)
     assert passes.count(200) == 2
@@ -64,6 +67,27 @@ def test_cut_points_from_a_sample(tmp_path) -> None:
     assert np.array_equal(again.members_[0].columns[0].cuts, column.cuts)
 
 
+def test_a_reservoir_draws_every_row_alike_and_keeps_their_order() -> None:
+    import pyarrow as pa
+
+    batch = pa.record_batch({"i": pa.array(range(50))})
+    times = np.zeros(50)
+    for seed in range(400):
+        samples = []
+        for cuts in ([0, 50], [0, 3, 4, 30, 50]):
+            reservoir = Reservoir(8, np.random.default_rng(seed))
+            for begin, end in itertools.pairwise(cuts):
+                reservoir.add(batch.slice(begin, end - begin))
+            samples.append([i for part in reservoir.batches() for i in part.column("i").to_pylist()])
+        assert samples[0] == samples[1] == sorted(set(samples[0])) and len(samples[0]) == 8
+        times[samples[0]] += 1
+    expected = 400 * 8 / 50
+    assert ((times - expected) ** 2 / expected).sum() < 80  # chi squared of about 49 degrees of freedom: .997
+    whole = Reservoir(80, np.random.default_rng(0))
+    whole.add(batch)
+    assert sum(part.num_rows for part in whole.batches()) == 50
+
+
 def test_bad_files(tmp_path) -> None:
     path = tmp_path / "train.csv"
     path.write_text("a,y\n1.5,u\n2.5,v\n")
@@ -77,6 +101,9 @@ def test_bad_files(tmp_path) -> None:
     path.write_text("y\nu\nv\n")
     with pytest.raises(DataError, match="there is no column besides the target 'y'"):
         load_classifier("nb").fit_file(path, "y")
+    for size in (0, 1.5):
+        with pytest.raises(UnsupportedError, match=f"sample_size={size}: expected a whole number of rows"):
+            load_classifier("nb").fit_file(path, "y", sample_size=size)
     path.write_text("a,y\n")
     with pytest.raises(DataError, match="no rows"):
         load_classifier("nb").fit_file(path, "y")
