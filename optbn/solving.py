@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from optbn.network.structure import Structure
 from optbn.registry import unknown
 
 if TYPE_CHECKING:
-    from solvers import Progress, ScoreTable, Solution
+    from solvers import Budget, Progress, ScoreTable, Solution
 
 
 def solve(
@@ -24,6 +25,7 @@ def solve(
     memory: int | str | None = None,
     start: Structure | Sequence[int] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     **settings: Any,
 ) -> Solution:
     """The best acyclic graph of a score table (or score file), checked, with a bound and its evidence.
@@ -32,6 +34,7 @@ def solve(
     gap                     stop once bound - score is at most this
     memory                  bytes, or "4G"; half of the machine unless given
     start                   a graph to begin from: a Structure, or a row of the table per variable
+    checkpoint              a file that keeps the best graph and bound: a run that was killed goes on from there
     settings                of the solver
     Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
     """
@@ -47,7 +50,48 @@ def solve(
         gap=gap,
     )
     rows = rows_of(table, start) if isinstance(start, Structure) else start
-    return solvers.solve(table, solver, budget, rows, progress, **settings)
+    if checkpoint is None:
+        return solvers.solve(table, solver, budget, rows, progress, **settings)
+    return _resumed(table, solver, budget, rows, progress, checkpoint, settings)
+
+
+def _resumed(
+    table: ScoreTable,
+    solver: str,
+    budget: Budget,
+    start: Sequence[int] | None,
+    progress: Callable[[Progress], None] | None,
+    path: str | PathLike[str],
+    settings: dict[str, Any],
+) -> Solution:
+    """`solvers.solve` with its state on disk, from where an earlier run left it."""
+    import solvers
+    from optbn.checkpoint import Checkpoint
+    from optbn.errors import UnsupportedError
+    from solvers.checked import bound_of_proof
+    from solvers.verify import verify
+
+    if settings.get("constraints"):  # its graphs are numbered by the families that the constraints leave
+        raise UnsupportedError("a checkpoint does not go with constraints: keep one or the other")
+    kept = Checkpoint.at(table, path)
+    earlier = kept.earlier
+    if earlier is not None and earlier.status == "optimal":
+        verify(table, earlier, proof_checker=bound_of_proof)
+        return earlier
+    if kept.choice is not None and (start is None or table.total(start) < table.total(kept.choice)):
+        start = kept.choice
+
+    def listen(event: Progress) -> None:
+        kept.listen(event)
+        if progress is not None:
+            progress(event)
+
+    solution = solvers.solve(table, solver, budget, start, listen, **settings)
+    kept.finish(solution)
+    if earlier is not None:
+        note = {"score": earlier.score, "bound": earlier.bound}
+        solution = replace(solution, statistics={**solution.statistics, "earlier": note})
+    return solution
 
 
 def structure_of(table: ScoreTable, solution: Solution) -> Structure:

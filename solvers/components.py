@@ -142,6 +142,8 @@ class _Joint:
 
     def __init__(self, table: ScoreTable, choice: NDArray[np.int64], parts: Sequence[Restriction]) -> None:
         self.table = table
+        self.choice = choice.copy()
+        self.parts = parts
         self.scores = [table.total_units(choice[list(part.members)]) for part in parts]
         self.bounds = [int(part.table.units[part.table.offsets[:-1]].sum()) for part in parts]
         self.rest = table.total_units(choice) - sum(self.scores)
@@ -166,9 +168,13 @@ class _Joint:
 
         def listen(event: Progress) -> None:
             known = self.scores[i] if event.score is None else self.table.units_of(event.score)
+            part = self.parts[i]
+            if event.choice is not None and known >= self.scores[i]:
+                self.choice[list(part.members)] = part.rows[list(event.choice)]
             self.take(i, known, event.bound)
             phase = f"component {i + 1} of {len(self.scores)}: {event.phase}" if len(self.scores) > 1 else event.phase
-            progress(Progress(self.score, self.bound, event.nodes, budget.elapsed(), phase))
+            whole = tuple(self.choice.tolist())
+            progress(Progress(self.score, self.bound, event.nodes, budget.elapsed(), phase, whole))
 
         return listen
 

@@ -58,7 +58,8 @@ class SubsetDP:
         run = _Sweep(table, self.threads or os.cpu_count() or 1)
         for _ in run.slices(budget):
             if progress is not None:
-                progress(Progress(known, plain, run.done, budget.elapsed(), f"{run.done / run.f.size:.0%} of subsets"))
+                phase = f"{run.done / run.f.size:.0%} of subsets"
+                progress(Progress(known, plain, run.done, budget.elapsed(), phase, incumbent))
         statistics = {"subsets": run.done, "threads": run.threads, "cpu": budget.cpu_elapsed()}
         if not run.finished:
             return Solution(
@@ -74,7 +75,7 @@ class SubsetDP:
         choice = tuple(run.choice().tolist())
         score = table.total(choice)
         if progress is not None:
-            progress(Progress(score, score, run.done, budget.elapsed(), "done"))
+            progress(Progress(score, score, run.done, budget.elapsed(), "done", choice))
         evidence: Evidence = Exhausted("dynamic programming over all subsets, in exact sums")
         if table.n <= LARGEST_SUBSET:
             evidence = whole_row(table, table.total_units(choice))

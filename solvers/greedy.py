@@ -148,7 +148,8 @@ class Greedy:
             if best is None or walk.total > best.total:
                 best = walk
                 if progress is not None:
-                    progress(Progress(table.total(best.rows), table.score_of(bound_units), climbs, budget.elapsed()))
+                    score, bound = table.total(best.rows), table.score_of(bound_units)
+                    progress(Progress(score, bound, climbs, budget.elapsed(), choice=tuple(best.rows.tolist())))
             elif walk.total == best.total:
                 best = walk
         optimal = best.total == bound_units

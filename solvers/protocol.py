@@ -70,13 +70,17 @@ class Budget:
 
 @dataclass(frozen=True)
 class Progress:
-    """One report of a running solver; `score` is None while there is no incumbent. Always bound >= optimum >= score."""
+    """One report of a running solver; `score` is None while there is no incumbent. Always bound >= optimum >= score.
+
+    choice   the rows of the incumbent, from solvers that can tell
+    """
 
     score: float | None
     bound: float
     nodes: int
     seconds: float
     phase: str = ""
+    choice: tuple[int, ...] | None = None
 
     @property
     def gap(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,9 +27,11 @@ def predict(
     """
     import contextlib
     import csv
+    import io
     import sys
 
     from optbn.classifiers.saved import read_classifier
+    from solvers.files.atomic import replacing
 
     logging.getLogger("optbn.classifiers").addHandler(_warned())
     classifier = read_classifier(model)
@@ -38,7 +40,10 @@ def predict(
     block = next(blocks)  # what is wrong with the file is said before anything is written
     classes = [str(c) for c in classifier.classes_]
     with contextlib.ExitStack() as stack:
-        file = sys.stdout if output == "-" else stack.enter_context(open(output, "w", newline="", encoding="utf-8"))
+        file: Any = sys.stdout
+        if output != "-":
+            raw = stack.enter_context(replacing(output))
+            file = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([classifier.target_, *(f"P({name})" for name in classes)])
         while block is not None:
@@ -46,6 +51,8 @@ def predict(
             for row, k in zip(block, best, strict=True):
                 writer.writerow([classes[k], *(f"{p:.6g}" for p in row)])
             block = next(blocks, None)
+        if output != "-":
+            file.detach()
 
 
 def _warned() -> logging.Handler:

@@ -44,6 +44,9 @@ def solve(
         str | None, typer.Option(help="Write a proof of optimality to this file; auto then means cp.")
     ] = None,
     start: Annotated[str | None, typer.Option(help="An earlier answer (json) to begin from.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="Keeps the best graph and bound in a file: a killed run goes on there.")
+    ] = None,
     setting: SettingOption = None,
 ) -> None:
     """Find the best acyclic graph of a score file; the answer is checked before it is written.
@@ -68,6 +71,7 @@ def solve(
     from optbn.solving import FORMATS, written
     from optbn.solving import solve as search
     from solvers.files import read_table
+    from solvers.files.atomic import replacing
     from solvers.registry import load_solver
     from solvers.solution_json import from_json
 
@@ -93,6 +97,7 @@ def solve(
             memory=memory,
             start=begin,
             progress=progress,
+            checkpoint=checkpoint,
             **given,
         )
     if solution.choice is None:
@@ -102,7 +107,8 @@ def solve(
     if output == "-":
         sys.stdout.write(text)
     else:
-        Path(output).write_text(text, encoding="utf-8")
+        with replacing(output) as file:
+            file.write(text.encode())
     print(_sentence(table, solution), file=sys.stderr if output == "-" else sys.stdout)
     if solution.gap > gap:
         raise typer.Exit(3)

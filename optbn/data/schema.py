@@ -92,7 +92,10 @@ class Schema:
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        from solvers.files.atomic import replacing
+
+        with replacing(path) as file:
+            file.write(self.to_json().encode())
 
     @property
     def closed(self) -> frozenset[str]:

@@ -45,7 +45,9 @@ def write(
         raise DataError(f"{path}: is a folder, expected a file")
     if not path.parent.is_dir():
         raise DataError(f"{path}: there is no folder {path.parent}")
-    with path.open("wb") as file:
+    from solvers.files.atomic import replacing
+
+    with replacing(path) as file:
         writer(blocks, file)
 
 

@@ -130,4 +130,7 @@ def from_json(text: bytes | str) -> Report:
 
 def write(report: Report, path: str | Path) -> None:
     """Write the report's JSON."""
-    Path(path).write_bytes(to_json(report) + b"\n")
+    from solvers.files.atomic import replacing
+
+    with replacing(path) as file:
+        file.write(to_json(report) + b"\n")

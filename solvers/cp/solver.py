@@ -193,7 +193,8 @@ class _Solve:
         if self.progress is not None and (now or elapsed - self.reported > REPORT_SECONDS):
             self.reported = elapsed
             score = None if self.rows is None else self.table.total(self.rows)
-            self.progress(Progress(score, self.table.score_of(self.bound), nodes, elapsed, "search"))
+            rows = None if self.rows is None else tuple(self.rows.tolist())
+            self.progress(Progress(score, self.table.score_of(self.bound), nodes, elapsed, "search", rows))
 
     def solution(self) -> Solution:
         score = None if self.rows is None else self.table.total(self.rows)

@@ -174,7 +174,8 @@ class _Solve:
             table = self.table
             score = table.total(self.ledger.rows)
             bound_score = math.ldexp(float(bound), -table.exponent)
-            self.progress(Progress(score, bound_score, self.nodes, self.budget.elapsed(), self.phase))
+            rows = tuple(self.ledger.rows.tolist())
+            self.progress(Progress(score, bound_score, self.nodes, self.budget.elapsed(), self.phase, rows))
 
     def _solution(self) -> Solution:
         table, ledger = self.table, self.ledger

@@ -1,0 +1,107 @@
+"""`--checkpoint`: written whole, resumed from, refused when it belongs elsewhere, never believed without a check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import optbn
+from optbn import checkpoint
+from optbn.checkpoint import Checkpoint
+from optbn.errors import DataError, UnsupportedError
+from solvers import Progress
+from solvers.errors import CheckFailed
+from solvers.solution import Status
+from solvers.solution_json import from_json
+from solvers.verify import verify
+from tests.naive import phase1 as naive
+
+
+@pytest.fixture(scope="module")
+def table():
+    return optbn.score_table(naive.random_categorical(np.random.default_rng(3), 9, 200), "bdeu", 3, jobs=1)
+
+
+@pytest.mark.parametrize("solver", ["ilp", "cp", "dp", "greedy", "auto"])
+def test_reports_carry_the_graph_that_they_speak_of(table, solver):
+    events: list[Progress] = []
+    solution = optbn.solve(table, solver, progress=events.append, cpu_limit=3)
+    told = [event for event in events if event.choice is not None]
+    assert told or solver == "auto"
+    for event in told:
+        assert table.total(event.choice) == event.score <= solution.bound
+    assert not told or max(event.score for event in told) <= solution.score
+
+
+def test_a_state_is_a_solution_file(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    states = []
+    write = Checkpoint.write
+    monkeypatch.setattr(Checkpoint, "write", lambda self, s: (write(self, s), states.append(self.path.read_bytes())))
+    best = optbn.solve(table, "ilp", checkpoint=tmp_path / "c.json")
+    assert len(states) >= 2
+    for state in states[:-1]:
+        solution = from_json(table, state)
+        assert solution.status is Status.FEASIBLE and solution.bound >= best.score >= solution.score
+        verify(table, solution)
+    assert from_json(table, states[-1]).status is Status.OPTIMAL
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+
+
+def test_a_run_goes_on_from_a_state(table, tmp_path):
+    path = tmp_path / "c.json"
+    best = optbn.solve(table, "ilp")
+    kept = Checkpoint.at(table, path)
+    kept.listen(Progress(best.score, best.score + 5.0, 0, 0.0, choice=best.choice))
+    stopped = optbn.solve(table, "greedy", cpu_limit=0, checkpoint=path)
+    assert stopped.score == best.score
+    assert stopped.statistics["earlier"] == {"score": best.score, "bound": best.score + 5.0}
+    assert from_json(table, path.read_bytes()).bound == min(best.score + 5.0, stopped.bound)
+    done = optbn.solve(table, "ilp", checkpoint=path)
+    assert done.score == done.bound == best.score
+    again = optbn.solve(table, "greedy", checkpoint=path)  # only checks
+    assert again.solver == "ilp" and again.status is Status.OPTIMAL
+
+
+def test_a_worse_end_keeps_the_better_state(table, tmp_path):
+    path = tmp_path / "c.json"
+    best = optbn.solve(table, "ilp")
+    Checkpoint.at(table, path).listen(Progress(best.score, best.score, 0, 0.0, choice=best.choice))
+    kept = Checkpoint.at(table, path)
+    kept.finish(optbn.solve(table, "greedy", cpu_limit=0.01))
+    assert from_json(table, path.read_bytes()).score == best.score
+
+
+def test_what_is_refused(table, tmp_path):
+    path = tmp_path / "c.json"
+    optbn.solve(table, "ilp", checkpoint=path)
+    other = optbn.score_table(naive.random_categorical(np.random.default_rng(4), 9, 200), "bdeu", 3, jobs=1)
+    with pytest.raises(DataError, match="does not fit"):
+        optbn.solve(other, "ilp", checkpoint=path)
+    with pytest.raises(UnsupportedError, match="there is no folder"):
+        optbn.solve(table, "ilp", checkpoint=tmp_path / "none" / "c.json")
+    record = json.loads(path.read_text())
+    record["parents"] = table.graph([*(int(table.offsets[v + 1]) - 1 for v in range(table.n))])
+    record["score"] = record["bound"]
+    path.write_text(json.dumps(record))
+    with pytest.raises((CheckFailed, DataError)):
+        optbn.solve(table, "ilp", checkpoint=path)
+    path.write_bytes(b"{")
+    with pytest.raises(DataError, match="does not fit"):
+        optbn.solve(table, "ilp", checkpoint=path)
+
+
+def test_the_command_line_keeps_a_state(table, tmp_path, capsys):
+    from optbn.cli import main
+    from solvers.files import write_table
+
+    write_table(table, tmp_path / "s.parquet")
+    for _ in range(2):
+        with pytest.raises(SystemExit) as left:
+            main(["solve", str(tmp_path / "s.parquet"), "--checkpoint", str(tmp_path / "c"), "-o", str(tmp_path / "o")])
+        assert left.value.code == 0
+    assert "optimal" in capsys.readouterr().out
+    assert Path(tmp_path / "c").exists()
