@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from solvers.cases import Cases
 from solvers.components import Components
 from solvers.dp import check_memory
 from solvers.errors import TooLargeError
 from solvers.protocol import Budget, ProgressCallback, Solver
 from solvers.registry import SOLVERS, load_solver
+from solvers.residual import ArcLimit, ChildLimit, Residual
 from solvers.solution import Solution
 from solvers.table import ScoreTable
 
@@ -31,7 +33,12 @@ VERY_DENSE = 250  # and from here on whatever it takes
 
 @dataclass(frozen=True)
 class Auto:
-    """The quickest solver for each component, by size and density."""
+    """The quickest solver for each component, by size and density.
+
+    residual  constraints on the whole graph (solvers.residual): they leave no components
+    """
+
+    residual: tuple[Residual, ...] = ()
 
     def solve(
         self,
@@ -42,8 +49,26 @@ class Auto:
     ) -> Solution:
         """The answer of the chosen solvers, joined."""
         budget = budget or Budget()
+        if self.residual:
+            return self._constrained(table, budget, start, progress)
         solution = Components(lambda part: choose(part, budget)).solve(table, budget, start, progress)
         return replace(solution, solver="auto")
+
+    def _constrained(
+        self, table: ScoreTable, budget: Budget, start: Sequence[int] | None, progress: ProgressCallback | None
+    ) -> Solution:
+        """Branch and cut has constraints as rows; on few variables the recurrence, case by case, is quicker."""
+        limits = any(isinstance(each, ArcLimit | ChildLimit) for each in self.residual)
+        solver: Solver
+        if table.n <= PROVED and not limits:
+            name, why = "dp", "few variables, case by case"
+            solver = Cases(load_solver("dp"), "dp", self.residual)
+        else:
+            name, why = "ilp", "constraints as rows"
+            solver = load_solver("ilp", residual=self.residual)
+        solution = solver.solve(table, budget, start, progress)
+        part = {"variables": table.n, "families": len(table), "solver": name, "why": why}
+        return replace(solution, solver="auto", statistics={**solution.statistics, "parts": [part]})
 
 
 def choose(table: ScoreTable, budget: Budget) -> tuple[str, Solver, str]:

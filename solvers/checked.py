@@ -12,17 +12,20 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from solvers.errors import CheckFailed
-from solvers.protocol import Budget, ProgressCallback
+from solvers.cases import Cases
+from solvers.constraints import Constraints
+from solvers.errors import CheckFailed, InfeasibleError
+from solvers.filtering import allowed_families
+from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.registry import load_solver
 from solvers.solution import Proof, Solution
 from solvers.table import ScoreTable
-from solvers.verify import Constraint, verify
+from solvers.verify import verify
 
 
 def solve(
@@ -31,24 +34,61 @@ def solve(
     budget: Budget | None = None,
     start: Sequence[int] | None = None,
     progress: ProgressCallback | None = None,
-    constraints: Sequence[Constraint] = (),
+    constraints: Constraints | None = None,
     **options: Any,
 ) -> Solution:
     """The checked answer of the solver called `solver` (its `options` are its own settings).
 
+    Under constraints it is the best graph that obeys them; InfeasibleError when there is none. What families cannot say
+    is the business of solvers with a setting `residual`, and of `Cases` around the others.
     statistics["checked"] says what was proved and what the solver only claims.
     """
     budget = budget or Budget()
+    chosen = load_solver(solver, **options)
     with stopping_on_interrupt(budget):
-        solution = load_solver(solver, **options).solve(table, budget, start, progress)
+        if constraints:
+            solution = _constrained(table, solver, chosen, budget, start, progress, constraints)
+        else:
+            solution = chosen.solve(table, budget, start, progress)
     begun = time.perf_counter()
-    verdict = verify(table, solution, constraints, bound_of_proof)
+    verdict = verify(table, solution, bound_of_proof)
     checked = {
         "proved": list(verdict.proved),
         "claimed": list(verdict.claimed),
         "seconds": time.perf_counter() - begun,
     }
     return replace(solution, statistics={**solution.statistics, "checked": checked})
+
+
+def _constrained(
+    table: ScoreTable,
+    name: str,
+    solver: Any,
+    budget: Budget,
+    start: Sequence[int] | None,
+    progress: ProgressCallback | None,
+    constraints: Constraints,
+) -> Solution:
+    """The answer on the families that the constraints allow, as one for the whole table."""
+    filtered = allowed_families(table, constraints)
+    if filtered.residual:
+        own = any(field.name == "residual" for field in fields(solver))
+        solver = replace(solver, residual=filtered.residual) if own else Cases(solver, name, filtered.residual)
+
+    def lifted(choice: Sequence[int] | None) -> tuple[int, ...] | None:
+        return None if choice is None else tuple(filtered.rows[list(choice)].tolist())
+
+    def listen(event: Progress) -> None:
+        if progress is not None:
+            progress(replace(event, choice=lifted(event.choice)))
+
+    try:
+        solution: Solution = solver.solve(
+            filtered.table, budget, filtered.narrow(start), None if progress is None else listen
+        )
+    except InfeasibleError as error:
+        raise InfeasibleError(f"under the constraints, {error}") from None
+    return replace(solution, choice=lifted(solution.choice), table_digest=table.digest, constraints=constraints)
 
 
 def bound_of_proof(table: ScoreTable, solution: Solution, proof: Proof) -> int:

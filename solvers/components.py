@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from solvers.greedy import search
 from solvers.kernels.masks import undominated
 from solvers.protocol import Budget, Progress, ProgressCallback, Solver
-from solvers.solution import ClusterRow, Evidence, Part, Parts, RowBound, Solution, Status, SubsetRow
+from solvers.solution import BoundRow, ClusterRow, Evidence, Part, Parts, RowBound, Solution, Status, SubsetRow
 from solvers.table import ScoreTable
 
 
@@ -201,7 +201,8 @@ def _renamed(part: Restriction, bound: int, evidence: Evidence | None) -> list[P
     return [Part(part.members, bound, evidence)]
 
 
-def _renamed_row(row: ClusterRow | SubsetRow, name: Sequence[int]) -> ClusterRow | SubsetRow:
+def _renamed_row(row: BoundRow, name: Sequence[int]) -> ClusterRow | SubsetRow:
+    assert isinstance(row, ClusterRow | SubsetRow), "constraints on the whole graph leave no components"
     members = tuple(name[v] for v in row.members)
     if isinstance(row, ClusterRow):
         return ClusterRow(members, row.multiplier)

@@ -20,6 +20,11 @@ before it left. The graph is optimal once some stage has B <= score, or leaves a
 The best multipliers are fractions; they are whole numbers of 1/denominator units. As scores are whole units, B may be
 rounded down, and a family is needed only for graphs of score + 1 or more.
 
+Under constraints (solvers.constraints) there are fewer families to begin with, and two more kinds of rows, which only
+graphs that obey the constraints must satisfy:
+    clause: some literal holds, or  sum over its literals of x(families for which it is false) <= literals - 1
+    limit:  sum |P & parents| x(v, P) <= rhs
+
 Parts, the mathematics. Cut the variables into parts. A DAG restricted to a part K is acyclic on K, so the families of
 K score at most the maximum over choices for K that are acyclic within K, whatever their parents outside: bounds of the
 parts add up to a bound. A part's rows have their members in K, and its filter compares with the graph's families in K.
@@ -30,7 +35,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from solvers.constraints import Constraints
 
 
 class Status(StrEnum):
@@ -65,10 +73,39 @@ class SubsetRow:
 
 
 @dataclass(frozen=True)
+class Literal:
+    """About the family of `child`. meets: it has a parent among `others`; else: it does not have all of them."""
+
+    child: int
+    others: tuple[int, ...]
+    meets: bool
+
+
+@dataclass(frozen=True)
+class ClauseRow:
+    """One of the literals, which are about different children, holds in every graph that obeys the constraints."""
+
+    literals: tuple[Literal, ...]
+    multiplier: int
+
+
+@dataclass(frozen=True)
+class LimitRow:
+    """At most `rhs` arcs begin at one of `parents` in a graph that obeys the constraints."""
+
+    parents: tuple[int, ...]
+    rhs: int
+    multiplier: int
+
+
+BoundRow = ClusterRow | SubsetRow | ClauseRow | LimitRow
+
+
+@dataclass(frozen=True)
 class RowBound:
     """Multipliers that prove the bound, in stages (see the module's header), in units of 1/denominator."""
 
-    stages: tuple[tuple[ClusterRow | SubsetRow, ...], ...]
+    stages: tuple[tuple[BoundRow, ...], ...]
     denominator: int = 1
 
 
@@ -113,8 +150,9 @@ class Solution:
 
     choice      the row of the table each variable uses, or None
     score       the exact sum of those rows, or None
-    bound       no acyclic graph scores more
+    bound       no acyclic graph (that obeys the constraints) scores more
     statistics  what the solver counted on its way (nodes, cuts, seconds...), for people
+    constraints what was asked of the graph besides being acyclic, if anything
     """
 
     status: Status
@@ -125,6 +163,7 @@ class Solution:
     table_digest: str
     solver: str
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    constraints: Constraints | None = None
 
     def __post_init__(self) -> None:
         if (self.choice is None) != (self.score is None):

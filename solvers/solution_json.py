@@ -5,9 +5,9 @@
      "evidence": {"kind": "rows", "stages": [[{"row": "cluster", "members": [0, 1], "multiplier": 7}]]},
      "statistics": {...}}
 
-`parents` is the answer; evidence counts variables by their place in `variables`. An infinite bound is null. Reading
-needs the table, to turn parents into its rows. A file with another program's graph needs only `parents` and `score`:
-what it does not say is not claimed.
+`parents` is the answer; evidence counts variables by their place in `variables`. `constraints`, if there were any, are
+the fields of `solvers.constraints`. An infinite bound is null. Reading needs the table, to turn parents into its rows.
+A file with another program's graph needs only `parents` and `score`: what it does not say is not claimed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from typing import Any, Literal
 
 import msgspec
 
+from solvers.constraints import Constraints
 from solvers.errors import CheckFailed
 from solvers.solution import (
+    BoundRow,
+    ClauseRow,
     ClusterRow,
     Evidence,
     Exhausted,
+    LimitRow,
     Part,
     Parts,
     Proof,
@@ -29,6 +33,9 @@ from solvers.solution import (
     Solution,
     Status,
     SubsetRow,
+)
+from solvers.solution import (
+    Literal as RowLiteral,
 )
 from solvers.table import ScoreTable
 
@@ -47,8 +54,28 @@ class _Subset(msgspec.Struct, tag_field="row", tag="subset"):
     multiplier: int
 
 
+class _Literal(msgspec.Struct):
+    child: int
+    others: tuple[int, ...]
+    meets: bool
+
+
+class _Clause(msgspec.Struct, tag_field="row", tag="clause"):
+    literals: tuple[_Literal, ...]
+    multiplier: int
+
+
+class _Limit(msgspec.Struct, tag_field="row", tag="limit"):
+    parents: tuple[int, ...]
+    rhs: int
+    multiplier: int
+
+
+_AnyRow = _Cluster | _Subset | _Clause | _Limit
+
+
 class _Rows(msgspec.Struct, tag_field="kind", tag="rows"):
-    stages: tuple[tuple[_Cluster | _Subset, ...], ...]
+    stages: tuple[tuple[_AnyRow, ...], ...]
     denominator: int = 1
 
 
@@ -85,6 +112,7 @@ class _File(msgspec.Struct, omit_defaults=False):
     variables: list[str] | None = None
     evidence: _AnyEvidence | None = None
     statistics: dict[str, Any] = {}
+    constraints: dict[str, Any] = {}
     format: Literal["optbn-solution-1"] = FORMAT
 
 
@@ -102,9 +130,11 @@ def to_json(table: ScoreTable, solution: Solution) -> bytes:
         parents=None if graph is None else {child: list(parents) for child, parents in graph.items()},
         evidence=None if solution.evidence is None else _written(solution.evidence),
         statistics=dict(solution.statistics),
+        constraints=solution.constraints.given() if solution.constraints else {},
     )
     fields = msgspec.to_builtins(file, enc_hook=_plain)
-    order = ["format", "solver", "status", "score", "bound", "table", "variables", "parents", "evidence", "statistics"]
+    order = ["format", "solver", "status", "score", "bound", "table", "variables", "parents"]
+    order += [*(["constraints"] if solution.constraints else []), "evidence", "statistics"]
     lines = [f"  {_encode(key)}: {_block(fields[key]) if key == 'parents' else _encode(fields[key])}" for key in order]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
@@ -113,7 +143,7 @@ def from_json(table: ScoreTable, text: bytes | str) -> Solution:
     """The solution written in `text`; CheckFailed when it names variables or families that the table does not have."""
     try:
         file = msgspec.json.decode(text, type=_File)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CheckFailed(f"not a solution file: {error}") from None
     if file.variables is not None and tuple(file.variables) != table.names:
         raise CheckFailed("the solution is about other variables than the score table, or in another order")
@@ -129,9 +159,25 @@ def from_json(table: ScoreTable, text: bytes | str) -> Solution:
             table_digest=table.digest if file.table is None else file.table,
             solver=file.solver,
             statistics=file.statistics,
+            constraints=_constraints(file.constraints),
         )
     except ValueError as error:
         raise CheckFailed(f"the solution contradicts itself: {error}") from None
+
+
+def has_constraints(text: bytes | str) -> bool:
+    """Whether the solution written in `text` was asked to obey constraints: then its table must have all families."""
+    try:
+        return bool(msgspec.json.decode(text, type=_File).constraints)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CheckFailed(f"not a solution file: {error}") from None
+
+
+def _constraints(given: dict[str, Any]) -> Constraints | None:
+    try:
+        return Constraints(**given) or None
+    except TypeError as error:
+        raise CheckFailed(f"the constraints in the solution cannot be read: {error}") from None
 
 
 def _rows(table: ScoreTable, parents: dict[str, list[str]]) -> tuple[int, ...]:
@@ -165,17 +211,33 @@ def _written_part(evidence: RowBound | Proof | Exhausted) -> _Rows | _Proof | _E
     if isinstance(evidence, Exhausted):
         return _Exhausted(evidence.method, evidence.tolerance)
     return _Rows(
-        tuple(
-            tuple(
-                _Cluster(row.members, row.multiplier)
-                if isinstance(row, ClusterRow)
-                else _Subset(row.members, row.coefficients, row.rhs, row.multiplier)
-                for row in stage
-            )
-            for stage in evidence.stages
-        ),
+        tuple(tuple(map(_written_row, stage)) for stage in evidence.stages),
         evidence.denominator,
     )
+
+
+def _written_row(row: BoundRow) -> _AnyRow:
+    match row:
+        case ClusterRow():
+            return _Cluster(row.members, row.multiplier)
+        case SubsetRow():
+            return _Subset(row.members, row.coefficients, row.rhs, row.multiplier)
+        case ClauseRow():
+            return _Clause(tuple(_Literal(x.child, x.others, x.meets) for x in row.literals), row.multiplier)
+        case LimitRow():
+            return _Limit(row.parents, row.rhs, row.multiplier)
+
+
+def _read_row(row: _AnyRow) -> BoundRow:
+    match row:
+        case _Cluster():
+            return ClusterRow(row.members, row.multiplier)
+        case _Subset():
+            return SubsetRow(row.members, row.coefficients, row.rhs, row.multiplier)
+        case _Clause():
+            return ClauseRow(tuple(RowLiteral(x.child, x.others, x.meets) for x in row.literals), row.multiplier)
+        case _Limit():
+            return LimitRow(row.parents, row.rhs, row.multiplier)
 
 
 def _read(evidence: _AnyEvidence) -> Evidence:
@@ -190,15 +252,7 @@ def _read_part(evidence: _Rows | _Proof | _Exhausted) -> RowBound | Proof | Exha
     if isinstance(evidence, _Exhausted):
         return Exhausted(evidence.method, evidence.tolerance)
     return RowBound(
-        tuple(
-            tuple(
-                ClusterRow(row.members, row.multiplier)
-                if isinstance(row, _Cluster)
-                else SubsetRow(row.members, row.coefficients, row.rhs, row.multiplier)
-                for row in stage
-            )
-            for stage in evidence.stages
-        ),
+        tuple(tuple(map(_read_row, stage)) for stage in evidence.stages),
         evidence.denominator,
     )
 

@@ -174,6 +174,18 @@ class ScoreTable:
         hit = np.flatnonzero((self.masks[lo:hi] == mask).all(axis=1))
         return int(lo + hit[0]) if len(hit) else None
 
+    def select(self, keep: NDArray[np.bool_] | Sequence[bool], prune: bool) -> NDArray[np.int64]:
+        """The numbers of the rows marked in `keep`; with `prune`, without those that one of the others dominates."""
+        rows = np.flatnonzero(keep)
+        if prune:
+            rows = rows[undominated(np.searchsorted(rows, self.offsets), self.masks[rows], self.units[rows])]
+        return rows
+
+    def restricted(self, rows: NDArray[np.int64]) -> ScoreTable:
+        """The table of some rows (ascending, at least one per child), on the same grid."""
+        offsets = np.searchsorted(rows, self.offsets).astype(np.int64)
+        return ScoreTable(self.names, offsets, self.masks[rows], self.units[rows], self.exponent)
+
     def graph(self, choice: Sequence[int]) -> dict[str, tuple[str, ...]]:
         """The graph of one row per child as {variable: its parents}, in names."""
         return {

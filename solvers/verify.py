@@ -9,6 +9,7 @@ what is used here, in one line each:
     cluster   a set of variables in an acyclic graph has a member without parents in the set
     subset    sum of a[v, P & C] <= r for every DAG: re-proved by maximising the left side over the DAGs on C, by
               f(U) = max over v in U of f(U - v) + max { a[v, T] : T within U - v }
+    clause, limit   what the constraints say of every graph, in the checker's own words (solvers.rules)
     filter    a family that cannot be in a graph better than the one in hand is dropped before the next stage
 
 Cost: (sum of row sizes) x (families per variable), plus m 2^m per subset row of m members.
@@ -22,13 +23,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from solvers.errors import CheckFailed
-from solvers.solution import ClusterRow, Evidence, Exhausted, Parts, Proof, RowBound, Solution, Status, SubsetRow
+from solvers.rules import Rules
+from solvers.solution import (
+    BoundRow,
+    ClauseRow,
+    ClusterRow,
+    Evidence,
+    Exhausted,
+    LimitRow,
+    Parts,
+    Proof,
+    RowBound,
+    Solution,
+    Status,
+    SubsetRow,
+)
 from solvers.table import ScoreTable
 
 LARGEST_SUBSET = 12  # members of a subset row: beyond that the check costs too much, and no solver makes them
 
-Parents = tuple[tuple[int, ...], ...]
-Constraint = Callable[[Parents], str | None]  # what is wrong with the graph, or None
 ProofChecker = Callable[[ScoreTable, Solution, Proof], int]  # the bound in units that a proof file proves
 Units = int | float | Fraction  # exact; a float is only ever +inf
 
@@ -51,7 +64,6 @@ class Verdict:
 def verify(
     table: ScoreTable,
     solution: Solution,
-    constraints: Sequence[Constraint] = (),
     proof_checker: ProofChecker | None = None,
 ) -> Verdict:
     """Check every statement of a solution; CheckFailed names the first that is false."""
@@ -64,10 +76,10 @@ def verify(
     proved: list[str] = []
     total = None
     if solution.choice is not None:
-        total = check.graph(solution.choice, constraints)
+        total = check.graph(solution.choice)
         proved.append(f"the graph is acyclic, its families exist and add up to {solution.score!r}")
-        if constraints:
-            proved.append(f"it satisfies {len(constraints)} constraints")
+        if solution.constraints:
+            proved.append(f"it obeys the constraints ({', '.join(solution.constraints.given())})")
     if solution.status is Status.OPTIMAL and solution.bound != solution.score:
         raise CheckFailed(f"the status is optimal, but the bound {solution.bound!r} is not the score")
     if solution.status is Status.INFEASIBLE:
@@ -82,7 +94,8 @@ def verify(
     if check.stated < found.accepted:
         source = "the sum of the best scores" if solution.evidence is None else "its evidence gives"
         raise CheckFailed(f"the bound {solution.bound!r} is lower than {source}, {check.score(found.accepted)!r}")
-    proved.append(f"no acyclic graph scores more than {check.score(found.proved)!r}")
+    obeying = " that obeys the constraints" if solution.constraints else ""
+    proved.append(f"no acyclic graph{obeying} scores more than {check.score(found.proved)!r}")
     claimed = found.claims if check.stated < found.proved else ()
     return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed)
 
@@ -109,6 +122,17 @@ class _Check:
         self.families: list[list[tuple[int, int]]] = [
             families[self.first[v] : self.first[v + 1]] for v in range(self.n)
         ]
+        self.rules = Rules(solution.constraints, table.names) if solution.constraints else None
+        self.usable, self.reduced = self.families, table  # what the bound is about
+        if self.rules is not None:
+            allowed = [
+                self.rules.allows(v, _members(mask)) for v, listed in enumerate(self.families) for mask, _ in listed
+            ]
+            rows = table.select(allowed, prune=not self.rules.demanding)
+            kept = [[families[row] for row in rows if self.first[v] <= row < self.first[v + 1]] for v in range(self.n)]
+            if not all(kept):
+                raise CheckFailed(f"no family of {self.names[kept.index([])]!r} obeys the constraints")
+            self.usable, self.reduced = kept, table.restricted(rows)
         if math.isnan(solution.bound):
             raise CheckFailed("the bound is not a number")
         self.stated = self.units(solution.bound)
@@ -120,8 +144,8 @@ class _Check:
     def score(self, units: Units) -> float:
         return float(units) if isinstance(units, float) else float(Fraction(units) / Fraction(2) ** self.exponent)
 
-    def graph(self, choice: Sequence[int], constraints: Sequence[Constraint]) -> int:
-        """The exact score of an acyclic choice of families."""
+    def graph(self, choice: Sequence[int]) -> int:
+        """The exact score of an acyclic choice of families that obeys the constraints."""
         if len(choice) != self.n:
             raise CheckFailed(f"the graph has {len(choice)} families, but there are {self.n} variables")
         for v, row in enumerate(choice):
@@ -140,10 +164,10 @@ class _Check:
         given = self.solution.score
         if given is None or not math.isfinite(given) or self.units(given) != total:
             raise CheckFailed(f"the score is given as {given!r}, but the families add up to {self.score(total)!r}")
-        for constraint in constraints:
-            wrong = constraint(tuple(_members(mask) for mask in masks))
+        if self.rules is not None:
+            wrong = self.rules.wrong({(u, v) for v, mask in enumerate(masks) for u in _members(mask)})
             if wrong is not None:
-                raise CheckFailed(f"a constraint does not hold: {wrong}")
+                raise CheckFailed(f"the graph does not obey the constraints: {wrong}")
         return total
 
     def infeasible(self) -> None:
@@ -151,7 +175,7 @@ class _Check:
         placed, grown = 0, True
         while grown:
             grown = False
-            for v, families in enumerate(self.families):
+            for v, families in enumerate(self.usable):
                 if not placed >> v & 1 and any(mask & ~placed == 0 for mask, _ in families):
                     placed |= 1 << v
                     grown = True
@@ -181,7 +205,7 @@ class _Check:
         if isinstance(evidence, RowBound):
             return _Bound(proved := self.rows(members, evidence), proved)
         if isinstance(evidence, Proof) and self.proof_checker is not None and len(members) == self.n:
-            return _Bound(proved := self.proof_checker(self.table, self.solution, evidence), proved)
+            return _Bound(proved := self.proof_checker(self.reduced, self.solution, evidence), proved)
         plain = self.rows(members, RowBound(()))
         if isinstance(evidence, Proof):
             how = f"the proof file {evidence.path} was not opened"
@@ -205,7 +229,7 @@ class _Check:
             raise CheckFailed(f"the evidence has the denominator {fine!r}; expected a whole number >= 1")
         if choice is not None:
             target = sum(self.families[v][choice[v] - self.first[v]][1] for v in members)
-        alive = {v: self.families[v] for v in members}
+        alive = {v: self.usable[v] for v in members}
         if len(members) < self.n:
             alive = {v: _within(families, sum(1 << u for u in members)) for v, families in alive.items()}
         best = sum(max(units for _, units in alive[v]) for v in members)
@@ -230,7 +254,7 @@ class _Check:
 
     def add_row(
         self,
-        row: ClusterRow | SubsetRow,
+        row: BoundRow,
         alive: dict[int, list[tuple[int, int]]],
         adjusted: dict[int, list[int]],
     ) -> int:
@@ -238,6 +262,8 @@ class _Check:
         y = row.multiplier
         if not _whole(y) or y < 0:
             raise CheckFailed(f"a row of the evidence has the multiplier {y!r}; expected a whole number >= 0")
+        if isinstance(row, ClauseRow | LimitRow):
+            return self.add_rule(row, alive, adjusted)
         if not row.members or len(set(row.members)) < len(row.members) or not alive.keys() >= set(row.members):
             raise CheckFailed(
                 f"a row of the evidence is on {row.members!r}, which is not a set of variables of its part"
@@ -265,6 +291,33 @@ class _Check:
                 if pattern in worth:
                     values[i] -= worth[pattern]
         return row.rhs * y
+
+    def add_rule(
+        self,
+        row: ClauseRow | LimitRow,
+        alive: dict[int, list[tuple[int, int]]],
+        adjusted: dict[int, list[int]],
+    ) -> int:
+        """The same for a row that holds because of the constraints."""
+        y = row.multiplier
+        if self.rules is None or len(alive) < self.n:
+            raise CheckFailed("a row of the evidence speaks of constraints, but there are none on all the variables")
+        valid = self.rules.valid_clause(row) if isinstance(row, ClauseRow) else self.rules.valid_limit(row)
+        if not valid:
+            raise CheckFailed(f"the constraints do not imply a row of the evidence: {row!r}")
+        if isinstance(row, LimitRow):
+            begins = sum(1 << u for u in row.parents)
+            for v, values in adjusted.items():
+                for i, (mask, _) in enumerate(alive[v]):
+                    values[i] -= y * (mask & begins).bit_count()
+            return row.rhs * y
+        for literal in row.literals:
+            others = sum(1 << u for u in set(literal.others))
+            values = adjusted[literal.child]
+            for i, (mask, _) in enumerate(alive[literal.child]):
+                if (not mask & others) if literal.meets else (mask & others == others):
+                    values[i] -= y
+        return (len(row.literals) - 1) * y
 
 
 def _within(families: list[tuple[int, int]], part: int) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ fractions of a unit are rounded down, which any multiplier survives.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from solvers.cp.kernels.subsets import CLASSES
 from solvers.kernels.masks import pack_sets
 from solvers.proofs.writer import Records
-from solvers.solution import ClusterRow, RowBound, SubsetRow
+from solvers.solution import BoundRow, ClusterRow, RowBound, SubsetRow
 from solvers.table import ScoreTable
 
 Row = ClusterRow | SubsetRow
@@ -88,8 +89,10 @@ def coefficients_of(row: SubsetRow, table: ScoreTable, rows: NDArray[np.int64]) 
     return coefficients
 
 
-def _small(row: Row) -> bool:
-    return isinstance(row, ClusterRow) or all(coefficient < CLASSES for _, _, coefficient in row.coefficients)
+def _small(row: BoundRow) -> TypeGuard[Row]:
+    if isinstance(row, SubsetRow):
+        return all(coefficient < CLASSES for _, _, coefficient in row.coefficients)
+    return isinstance(row, ClusterRow)
 
 
 def _adjust(table: ScoreTable, alive: NDArray[np.int64], rows: tuple[Row, ...]) -> tuple[NDArray[np.int64], int]:

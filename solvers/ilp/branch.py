@@ -31,6 +31,7 @@ from solvers.ilp.localcuts import LEVELS, LocalCuts
 from solvers.ilp.refine import refine, within_rounding
 from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.root import Root, RootSettings, settle
+from solvers.ilp.rows import Rule
 from solvers.ilp.separate import Point, stuck_cluster
 from solvers.protocol import Budget
 from solvers.table import mask_members
@@ -160,16 +161,19 @@ class Branching:
         holder = np.repeat(np.arange(len(point.which)), np.diff(starts))
         doubt: dict[tuple[int, tuple[int, ...]], float] = {}
         for r in np.argsort(-lp.duals, kind="stable")[: self.settings.rows]:
-            members = lp.rows[r].members
-            if lp.duals[r] <= 0 or len(members) < 3:
+            row = lp.rows[r]
+            if lp.duals[r] <= 0 or not (isinstance(row, Rule) or len(row.members) > 2):
                 continue
-            inside = np.zeros(families.n, dtype=np.bool_)
-            inside[list(members)] = True
-            meeting = np.zeros(len(point.which))
-            meeting[holder[inside[parents]]] = 1.0
-            share = np.bincount(children, meeting * point.x, families.n)
-            for v in members:
-                doubt[v, tuple(u for u in members if u != v)] = abs(float(share[v]) - 0.5)
+            if isinstance(row, Rule):
+                asked_of = [(literal.child, literal.others) for literal in row.literals]
+            else:
+                asked_of = [(v, tuple(u for u in row.members if u != v)) for v in row.members]
+            for v, others in asked_of:
+                inside = np.zeros(families.n, dtype=np.bool_)
+                inside[list(others)] = True
+                meeting = np.zeros(len(point.which))
+                meeting[holder[inside[parents]]] = 1.0
+                doubt[v, others] = abs(float((meeting * point.x)[children == v].sum()) - 0.5)
         single = {(int(v), (int(u),)): abs(point.arcs[u, v] - 0.5) for u, v in np.argwhere(point.arcs > 1e-6)}
         several = np.flatnonzero(np.bincount(families.children[node.alive], minlength=families.n) > 1)
         for v in several[:1]:

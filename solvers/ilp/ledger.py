@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from solvers.clusters import Ascent
 from solvers.ilp.families import Families
 from solvers.ilp.rows import Cluster, Entries, Row
+from solvers.ilp.rules import Rules
 from solvers.table import ScoreTable, mask_members
 
 LARGEST = 2.0**61  # sums of products stay below this, so that int64 does not overflow
@@ -49,6 +50,7 @@ class Ledger:
     families: Families
     known: Sequence[int] | None = None  # debugging: the rows of an optimal graph
     report: Callable[[], None] = lambda: None  # called when the score or the bound improves
+    rules: Rules | None = None  # constraints that graphs must obey; the incumbent does
     score: int = field(init=False)
     bound: int = field(init=False)
     alive: NDArray[np.bool_] = field(init=False)
@@ -70,10 +72,15 @@ class Ledger:
         return self.bound - self.score
 
     def offer(self, rows: NDArray[np.int64]) -> bool:
-        """Take an acyclic graph if it is better; returns whether it was."""
+        """Take an acyclic graph if it is better and obeys (or what is made of it does); returns whether it was."""
         total = self.table.total_units(rows)
         if total <= self.score:
             return False
+        if self.rules is not None:
+            obeying = self.rules.obeying(rows)
+            if obeying is None or (total := self.table.total_units(obeying)) <= self.score:
+                return False
+            rows = obeying
         if self.known is not None and total > self.table.total_units(self.known):
             raise WrongProof(f"a graph of {total} units beats the known optimum")
         self.rows, self.score = rows.copy(), total
@@ -150,7 +157,7 @@ class Ledger:
         if known is not None:
             held = self.families.positions(np.array(known, dtype=np.int64))
             known = known if (held >= 0).all() and alive[held].all() else None
-        case = Ledger(self.table, self.rows, self.families, known)
+        case = Ledger(self.table, self.rows, self.families, known, rules=self.rules)
         case.alive, case.bound = alive, min(bound, self.bound)
         if (np.bincount(self.families.children[alive], minlength=self.families.n) == 0).any():
             case.bound = case.score
@@ -161,6 +168,10 @@ class Ledger:
         keep = self.alive.copy()
         keep[self.families.positions(self.rows)] = True
         self.families, self.alive = Families.of(self.table, self.families.rows[keep]), self.alive[keep]
+
+    def rule_rows(self) -> list[Row]:
+        """What is known of the constraints as rows."""
+        return [] if self.rules is None else list(self.rules.rows)
 
     def check_rows(self, rows: Sequence[Row]) -> None:
         """Debugging: no row cuts off the known optimum."""

@@ -48,6 +48,7 @@ def refine(
 ) -> bool:
     """Try to close a gap of rounding size; returns whether it is closed."""
     rows: list[Row] = list(relaxation.rows)
+    known = set(rows)
     entries = list(relaxation.entries)
     base = np.zeros(len(rows))
     base[: len(relaxation.duals)] = np.maximum(0.0, np.rint(relaxation.duals))
@@ -77,7 +78,8 @@ def refine(
             better = ledger.offer(ledger.families.rows[np.sort(point.which)])
         better |= polish(ledger, index, point, rng)
         base = np.maximum(0.0, np.rint(kept + residual.duals))
-        new: list[Row] = list(violated_clusters(point, rng))
+        new: list[Row] = [*violated_clusters(point, rng), *(row for row in ledger.rule_rows() if row not in known)]
+        known.update(new)
         new += local.round(point, budget) if not new else []
         ledger.check_rows(new)
         rows += new

@@ -22,7 +22,7 @@ from solvers.ilp.ledger import Ledger, Stage
 from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.polish import polish
 from solvers.ilp.relaxation import Relaxation
-from solvers.ilp.rows import Cluster, Entries, Row
+from solvers.ilp.rows import Cluster, Entries, Pattern, Row
 from solvers.ilp.separate import Point, stuck_cluster, violated_clusters
 from solvers.protocol import Budget
 
@@ -135,10 +135,13 @@ class Root:
         found: list[tuple[Row, float]] = list(clusters.items())
         if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 30:
             found += [(row, 0.0) for row in self.local.round(point, budget)]
-        rows = select_rows(point, [row for row, _ in found], self.settings.most_rows, self.settings.most_parallel)
+        if self.ledger.rules is not None:
+            self.ledger.rules.separate(point.arcs)
+        candidates = [*self.ledger.rule_rows(), *(row for row, _ in found)]
+        rows = select_rows(point, candidates, self.settings.most_rows, self.settings.most_parallel)
         self.ledger.check_rows([row for row, _ in rows])
         self.clusters_added += sum(isinstance(row, Cluster) for row, _ in rows)
-        self.local_added += sum(not isinstance(row, Cluster) for row, _ in rows)
+        self.local_added += sum(isinstance(row, Pattern) for row, _ in rows)
         return rows
 
 
@@ -164,7 +167,7 @@ def select_rows(
         vector[at[at >= 0]] = value[at >= 0]
         norm = float(np.sqrt(vector @ vector))
         violation = float(vector @ point.x) - row.rhs
-        if norm > 0 and violation > least * row.rhs:
+        if norm > 0 and violation > least * max(row.rhs, 0.01):
             ranked.append((violation / norm, number, vector / norm, entries))
     ranked.sort(key=lambda item: -item[0])
     chosen: list[tuple[Row, Entries]] = []
@@ -194,7 +197,7 @@ def first_relaxation(
     costs = reduced_costs(families.offsets, families.units)
     lp = Relaxation(families, np.flatnonzero(start), costs, typical)
     larger = sorted((c for c in clusters if len(c.members) > 2), key=lambda c: len(c.members))
-    lp.add_rows([*two_cycles(families, lp.columns)[:FIRST_ROWS], *larger[:FIRST_ROWS]])
+    lp.add_rows([*two_cycles(families, lp.columns)[:FIRST_ROWS], *larger[:FIRST_ROWS], *ledger.rule_rows()])
     return lp
 
 

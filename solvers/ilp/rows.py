@@ -3,20 +3,25 @@
     Cluster  C     sum over (v in C, P meets C) of x(v, P) <= |C| - 1        (some v in C has P disjoint from C)
     Pattern  C, a  sum over (v in C) of a[v, P & C] x(v, P) <= rhs           (true on C, hence true everywhere: a DAG
                                                                               on all variables induces one on C)
+
+and, under constraints, of what every graph that obeys them satisfies:
+    Rule   literals     sum over its literals of x(v, P) for the P that make it false <= literals - 1
+    Limit  U            sum of |P & U| x(v, P) <= rhs
 Coefficients and right-hand sides are integers, so a bound made of rows with integer multipliers is exact.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvers.ilp.kernels.families import cluster_entries, pattern_entries
 from solvers.ilp.kernels.local import project
-from solvers.solution import ClusterRow, SubsetRow
+from solvers.kernels.masks import pack_sets
+from solvers.solution import ClauseRow, ClusterRow, LimitRow, Literal, SubsetRow
 
 if TYPE_CHECKING:
     from solvers.ilp.families import Families
@@ -75,7 +80,54 @@ class Pattern:
         return SubsetRow(self.members, tuple(sorted(coefficients)), self.rhs, multiplier)
 
 
-Row = Cluster | Pattern
+@dataclass(frozen=True)
+class Rule:
+    """One of the literals holds (solvers.residual)."""
+
+    literals: tuple[Literal, ...]
+    members: ClassVar[tuple[int, ...]] = ()  # no set to branch on
+
+    @property
+    def rhs(self) -> int:
+        return len(self.literals) - 1
+
+    def entries(self, families: Families) -> Entries:
+        """The families with a coefficient, and the coefficients."""
+        index = [np.zeros(0, dtype=np.int64)]
+        for literal in self.literals:
+            own = np.arange(families.offsets[literal.child], families.offsets[literal.child + 1])
+            others = pack_sets([literal.others], families.n)[0]
+            common = families.masks[own] & others
+            false = (common == 0).all(axis=1) if literal.meets else (common == others).all(axis=1)
+            index.append(own[false])
+        found = np.concatenate(index)
+        return found, np.broadcast_to(np.int64(1), len(found))
+
+    def evidence(self, families: Families, multiplier: int) -> ClauseRow:
+        """The row as the checker reads it."""
+        return ClauseRow(self.literals, multiplier)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """At most `rhs` arcs begin in `parents`."""
+
+    parents: tuple[int, ...]
+    rhs: int
+    members: ClassVar[tuple[int, ...]] = ()
+
+    def entries(self, families: Families) -> Entries:
+        """The families with a coefficient, and the coefficients."""
+        counts = np.bitwise_count(families.masks & pack_sets([self.parents], families.n)[0]).sum(axis=1, dtype=np.int64)
+        index = np.flatnonzero(counts)
+        return index, counts[index]
+
+    def evidence(self, families: Families, multiplier: int) -> LimitRow:
+        """The row as the checker reads it."""
+        return LimitRow(self.parents, self.rhs, multiplier)
+
+
+Row = Cluster | Pattern | Rule | Limit
 
 
 def traces_of(families: Families, members: tuple[int, ...]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@
     refine        the last digits of a root that closed                                          (ilp.refine)
     branch        a short tree with exact bounds                                                 (ilp.branch)
     tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
+    rules         what constraints say, as rows, when a graph breaks them                        (ilp.rules)
     evidence      the stages that prove the bound, as few as will do                             (ilp.evidence)
 
 All of them write into one ledger of exact integers (ilp.ledger).
@@ -16,11 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.cases import Cases
 from solvers.clusters import dual_ascent, reduced_costs
 from solvers.greedy import FamilyIndex, search
 from solvers.ilp.branch import Branching, BranchSettings
@@ -32,8 +34,10 @@ from solvers.ilp.refine import refine, within_rounding
 from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.root import Root, RootSettings, first_relaxation
 from solvers.ilp.rows import Cluster
+from solvers.ilp.rules import Rules
 from solvers.ilp.tree import TreeSettings, solve_tree
 from solvers.protocol import Budget, Progress, ProgressCallback
+from solvers.residual import Residual
 from solvers.solution import Evidence, Exhausted, Solution, Status
 from solvers.table import ScoreTable, mask_members
 
@@ -48,6 +52,7 @@ class Ilp:
     starts, kicks  the local search for the first graph
     ascents        random orders of the dual ascent
     root, branch, tree  settings of the phases
+    residual       constraints that the families of the table do not say (solvers.residual)
     """
 
     seed: int = 0
@@ -57,6 +62,7 @@ class Ilp:
     root: RootSettings = field(default_factory=RootSettings)
     branch: BranchSettings = field(default_factory=BranchSettings)
     tree: TreeSettings = field(default_factory=TreeSettings)
+    residual: tuple[Residual, ...] = ()
 
     def solve(
         self,
@@ -66,9 +72,23 @@ class Ilp:
         progress: ProgressCallback | None = None,
         known: Sequence[int] | None = None,
     ) -> Solution:
-        """The best graph and a bound. `known` (the rows of an optimum) is for debugging: every step is checked."""
+        """The best graph and a bound. `known` (the rows of an optimum) is for debugging: every step is checked.
+
+        The relaxation is held together by a graph that obeys the constraints; if none is found, they are met case by
+        case (solvers.cases) instead.
+        """
         table.check_feasible()
-        return _Solve(self, table, budget or Budget(), progress, known).run(start)
+        budget = budget or Budget()
+        rows = search(FamilyIndex.of(table), self.seed, self.starts, self.kicks, start, budget)
+        rules = Rules(table, self.residual, budget) if self.residual else None
+        if rules is not None:
+            obeying = rules.obeying(rows)
+            if start is not None and (obeying is None or table.total(obeying) < table.total(start)):
+                obeying = np.asarray(start, dtype=np.int64)
+            if obeying is None:
+                return Cases(replace(self, residual=()), "ilp", self.residual).solve(table, budget, None, progress)
+            rows = obeying
+        return _Solve(self, table, budget, progress, known, rules).run(rows)
 
 
 @dataclass(eq=False)
@@ -80,17 +100,18 @@ class _Solve:
     budget: Budget
     progress: ProgressCallback | None
     known: Sequence[int] | None
+    rules: Rules | None
     phase: str = "root"
     nodes: int = 0
     method: Exhausted | None = None  # who lowered the bound below the ledger's, if anybody did
 
-    def run(self, start: Sequence[int] | None) -> Solution:
+    def run(self, rows: NDArray[np.int64]) -> Solution:
+        """From a graph that obeys."""
         table, budget, settings = self.table, self.budget, self.settings
         rng = np.random.default_rng(settings.seed)
         index = FamilyIndex.of(table)
-        rows = search(index, settings.seed, settings.starts, settings.kicks, start, budget)
         ledger = self.ledger = Ledger(
-            table, rows, Families.of(table, np.arange(len(table))), self.known, self._announce
+            table, rows, Families.of(table, np.arange(len(table))), self.known, self._announce, self.rules
         )
         self.bound = ledger.bound
         self._announce()
@@ -107,6 +128,8 @@ class _Solve:
             self.counts = {"rounds": root.rounds, "clusters": root.clusters_added, "local cuts": root.local_added}
             if not ledger.closed and within_rounding(ledger, relaxation):
                 refine(ledger, relaxation, index, local, rng, budget, settings.root.largest_part)
+            if self.rules is not None:
+                self.counts["constraint rows"] = len(self.rules.rows)
             self.counts["survivors"] = int(ledger.alive.sum())
             self.counts["root gap"] = math.ldexp(float(ledger.gap), -table.exponent)
             if not (ledger.closed or self._content() or budget.exhausted()):

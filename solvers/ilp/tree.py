@@ -36,7 +36,7 @@ from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.polish import polish
 from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.root import select_rows
-from solvers.ilp.rows import Cluster, Entries, Row
+from solvers.ilp.rows import Entries, Row
 from solvers.ilp.separate import Point, stuck_cluster, violated_clusters
 from solvers.protocol import Budget
 
@@ -229,10 +229,16 @@ class _Run:
         else:
             model.addSol(solution)
 
-    def stuck(self, point: Point) -> Cluster | None:
-        """What a cyclic integral point cannot order (None: acyclic, or not one family per child)."""
+    def wrong(self, point: Point) -> list[Row]:
+        """Rows that an integral point violates: it has a cycle or breaks constraints (none if it is not integral)."""
         whole = Point(point.families, point.which[point.x > 0.5], point.x[point.x > 0.5])
-        return stuck_cluster(whole) if len(whole.which) == point.families.n else None
+        if len(whole.which) < point.families.n:
+            return []
+        stuck = stuck_cluster(whole)
+        if stuck is not None:
+            return [stuck]
+        rules = self.ledger.rules
+        return [] if rules is None else list(rules.broken(point.families.rows[np.sort(whole.which)]))
 
     def _terms(self, entries: Entries) -> list[tuple[int, float]]:
         index, value = entries
@@ -277,7 +283,7 @@ class _Acyclic(Conshdlr):
         if polish(run.ledger, run.index, point, run.rng, 2):
             run.add_graph(trial=True)
         clusters = violated_clusters(point, run.rng, most_seeds=150 if deep else 400)
-        rows: list[Row] = list(clusters)
+        rows: list[Row] = [*clusters, *run.ledger.rule_rows()]
         if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 20:
             rows += (self.local_in_tree if deep else self.local).round(point, run.budget)
         chosen = select_rows(point, rows, run.settings.most_rows, run.settings.most_parallel)
@@ -291,10 +297,10 @@ class _Acyclic(Conshdlr):
     def consenfolp(self, constraints: Any, useful: int, infeasible: bool) -> dict[str, Any]:
         run = self.run
         point = run.point(None)
-        stuck = run.stuck(point)
-        if stuck is None:
+        wrong = run.wrong(point)
+        if not wrong:
             return {"result": SCIP_RESULT.FEASIBLE}
-        rows: list[Row] = [stuck, *violated_clusters(point, run.rng, most_seeds=150)]
+        rows: list[Row] = [*wrong, *violated_clusters(point, run.rng, most_seeds=150)]
         chosen = select_rows(point, rows, run.settings.most_rows, run.settings.most_parallel)
         run.ledger.check_rows([row for row, _ in chosen])
         for row, entries in chosen:
@@ -311,13 +317,18 @@ class _Acyclic(Conshdlr):
         return {"result": self._judge(solution)}
 
     def _judge(self, solution: Any) -> Any:
-        stuck = self.run.stuck(self.run.point(solution))
-        return SCIP_RESULT.FEASIBLE if stuck is None else SCIP_RESULT.INFEASIBLE
+        return SCIP_RESULT.INFEASIBLE if self.run.wrong(self.run.point(solution)) else SCIP_RESULT.FEASIBLE
 
     @_guarded(None)
     def conslock(self, constraint: Any, locktype: Any, positive: int, negative: int) -> None:
         for variable in self.run.variables:
-            self.run.model.addVarLocksType(variable, locktype, negative, positive)
+            both = positive + negative  # constraints may also demand arcs
+            self.run.model.addVarLocksType(
+                variable,
+                locktype,
+                negative if self.run.ledger.rules is None else both,
+                positive if self.run.ledger.rules is None else both,
+            )
 
 
 class _Watch(Eventhdlr):

@@ -121,12 +121,15 @@ class Records:
 
 
 def write_rows(table: ScoreTable, path: str | Path, choice: Sequence[int], evidence: RowBound) -> Proof:
-    """The proof that `choice` is optimal by the stages of row multipliers alone; the last stage must close."""
+    """The proof that `choice` is optimal by the stages of row multipliers alone; the last stage must close.
+
+    Rows that only constraints make valid have no record: there must be none.
+    """
     records = Records()
-    stages = evidence.stages or ((),)
+    stages = [tuple(row for row in stage if isinstance(row, ClusterRow | SubsetRow)) for stage in evidence.stages]
     for rows in stages[:-1]:
         records.filter(rows)
-    records.filter(stages[-1], LEAF)
+    records.filter(stages[-1] if stages else (), LEAF)
     with ProofWriter(table, path, denominator=evidence.denominator) as writer:
         writer.append(records.numbers())
         proof = writer.finish(choice, records.nodes)

@@ -13,12 +13,12 @@ with constraint programming", IJCAI 2021; the clusters are from P. van Beek and 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from solvers.compiled import kernel
 from solvers.cp.kernels.families import ZERO, insert
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place(waiting, count, placed, starts, counts, masks, words):
     """Place what can be placed of waiting[:count]; returns how many stay, moved to the front in their order.
 
@@ -50,7 +50,7 @@ def place(waiting, count, placed, starts, counts, masks, words):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shrink(members, count, starts, counts, masks, words, room, placed):
     """Make a stuck set small: drop a member, place what follows, keep what is still stuck; try each member once.
 
@@ -88,7 +88,7 @@ def shrink(members, count, starts, counts, masks, words, room, placed):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unsupported(offsets, masks, words, order, counts, waiting, placed, union, reach):
     """How many live families lie on no acyclic choice; reach uint64[n, W] gets P_v. -1 if no acyclic choice exists.
 
@@ -137,7 +137,7 @@ def unsupported(offsets, masks, words, order, counts, waiting, placed, union, re
     return drop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_supported(offsets, masks, reduced, origin, words, reach):
     """Remove in place the families of v that are not inside reach[v]; the offsets follow."""
     n = len(offsets) - 1

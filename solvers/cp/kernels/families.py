@@ -17,7 +17,8 @@ below become straight vector code. W is 1, 4, 16 or 64, so that few variants are
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 INFINITE = np.int64(1) << 60  # "there is no such family"; sums of multipliers are kept below it
 HEAVIEST = INFINITE  # the sum of all multipliers of a node stays below HEAVIEST / n
@@ -25,19 +26,19 @@ ZERO = np.uint64(0)
 ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contains(mask, v):
     """Is v in the set mask uint64[W]?"""
     return (mask[v >> 6] >> np.uint64(v & 63)) & ONE != ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def insert(mask, v):
     """Put v into the set mask uint64[W]."""
     mask[v >> 6] |= ONE << np.uint64(v & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cheapest(lo, hi, masks, reduced, cluster, words):
     """The least reduced cost of the families disjoint from the cluster, and of the others. Twin: tests/naive/cp.py."""
     disjoint, other = INFINITE, INFINITE
@@ -53,7 +54,7 @@ def cheapest(lo, hi, masks, reduced, cluster, words):
     return disjoint, other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pay(lo, hi, masks, reduced, cluster, words, share, everyone):
     """Take `everyone` off each family and `share` more off those disjoint from the cluster."""
     first = cluster[0]
@@ -65,7 +66,7 @@ def pay(lo, hi, masks, reduced, cluster, words, share, everyone):
         cost[i] -= everyone + share if common == ZERO else everyone
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def normalise(offsets, reduced):
     """Bring the cheapest family of every child to 0; the sum of what that took, INFINITE if a child has none left."""
     gain = np.int64(0)
@@ -83,7 +84,7 @@ def normalise(offsets, reduced):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restrict(source, target, masks, reduced, origin, limit, child, cluster, disjoint, words):
     """Copy the families worth keeping to the place after the source; fills the offsets `target`.
 

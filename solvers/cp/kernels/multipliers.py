@@ -21,9 +21,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from solvers.compiled import kernel
 from solvers.cp.kernels.acyclicity import place, shrink
 from solvers.cp.kernels.families import HEAVIEST, INFINITE, ZERO, cheapest, insert, pay
 from solvers.cp.kernels.subsets import relax_subset
@@ -75,7 +75,7 @@ class Room(NamedTuple):
     random: NDArray[np.uint64]  # [1], state of the generator
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(random, below):
     """A pseudo-random integer in 0..below-1 (xorshift64*; quality is no concern here, only reproducibility)."""
     x = random[0]
@@ -86,7 +86,7 @@ def draw(random, below):
     return np.int64((x * np.uint64(2685821657736338717)) >> np.uint64(33)) % below
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_zeros(v, offsets, masks, reduced, room, words):
     """List the families of v with reduced cost 0."""
     at = room.begin[v]
@@ -99,13 +99,13 @@ def list_zeros(v, offsets, masks, reduced, room, words):
     room.zeros[v] = at - room.begin[v]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_all_zeros(offsets, masks, reduced, room, words):
     for v in range(len(offsets) - 1):
         list_zeros(v, offsets, masks, reduced, room, words)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def satisfied(cluster, members, size, room, words):
     """Does a member of the cluster have a zero family disjoint from it?"""
     for j in range(size):
@@ -120,7 +120,7 @@ def satisfied(cluster, members, size, room, words):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lift(cluster, members, size, offsets, masks, reduced, short, room, words):
     """Raise the multiplier of a violated cluster as far as the bound gains, `short` at most; returns by how much."""
     least = INFINITE
@@ -141,7 +141,7 @@ def lift(cluster, members, size, offsets, masks, reduced, short, room, words):
     return raised
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, words):
     """Lift violated clusters of the pool, then at most `fresh` new ones; returns the bound and the top of the pool.
 
@@ -191,7 +191,7 @@ def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, wor
     return lower, top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax(offsets, masks, reduced, origin, y, lower, upper, pool, top, room, words):
     """Move every active multiplier to the middle of its optimal interval; returns the bound. Undoes listed zeros."""
     for slot in range(top):

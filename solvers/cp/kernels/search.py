@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from solvers.compiled import kernel
 from solvers.cp.kernels.acyclicity import keep_supported, unsupported
 from solvers.cp.kernels.families import INFINITE, ONE, ZERO, contains, insert, normalise, restrict
 from solvers.cp.kernels.multipliers import UNNAMED, ascend, draw, list_all_zeros, relax
@@ -65,7 +65,7 @@ class Costs(NamedTuple):
     cost: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def evict(levels, pool, state, keep_at_most):
     """Free the slots of clusters that no level of the path uses, least useful first; returns how many are in use.
 
@@ -107,19 +107,19 @@ def evict(levels, pool, state, keep_at_most):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write(value, records, state):
     records[state[WRITTEN]] = value
     state[WRITTEN] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def most_records(clusters, n):
     """More numbers than one step can write: every cluster defined and changed, a branch, two closed children."""
     return (clusters + 1) * (n + 4) + 16
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_cluster(cluster, n, records, state):
     """A CLUSTER record: the set gets the next number, which is returned."""
     write(CLUSTER, records, state)
@@ -133,7 +133,7 @@ def write_cluster(cluster, n, records, state):
     return state[NAMES] - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_node(kind, depth, levels, pool, records, state, words):
     """A BRANCH or LEAF record: the multipliers that differ from those of the parent, and the branch."""
     n = levels.offsets.shape[1] - 1
@@ -170,7 +170,7 @@ def write_node(kind, depth, levels, pool, records, state, words):
         write(levels.first[depth], records, state)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_incumbent(costs, incumbent, chosen, room, state, words):
     """A DAG from the zero families: place greedily, give everybody the best family of the whole table that fits.
 
@@ -225,7 +225,7 @@ def read_incumbent(costs, incumbent, chosen, room, state, words):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle(levels, pool, state, room, passes, words):
     """Filter and bound the node at the current depth; True if it is closed."""
     depth = state[DEPTH]
@@ -267,7 +267,7 @@ def settle(levels, pool, state, room, passes, words):
     return lower >= upper
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_ahead(child, cluster, disjoint, levels, pool, state, room, fresh, words):
     """How much the bound would rise in one child, by filtering and a short ascent; at most upper - lower."""
     depth = state[DEPTH]
@@ -299,7 +299,7 @@ def look_ahead(child, cluster, disjoint, levels, pool, state, room, fresh, words
     return min(reached, upper) - lower
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(levels, pool, state, room, chosen, candidates, score, who, where, fresh, words):
     """Write the branch of the current level; False if there is none (every child has one live family).
 
@@ -395,7 +395,7 @@ def choose(levels, pool, state, room, chosen, candidates, score, who, where, fre
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(costs, levels, pool, state, room, incumbent, records, candidates, passes, fresh, words):
     """Go on with the search; returns why it stopped (DONE, SLICE, or what must grow before it is called again).
 

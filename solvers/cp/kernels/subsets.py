@@ -12,20 +12,20 @@ If the slope never ends to be positive, no acyclic choice is left: y then takes 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from solvers.compiled import kernel
 from solvers.cp.kernels.families import HEAVIEST, INFINITE
 
 CLASSES = 128  # coefficients are below this
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weight_of(slot, pool, n):
     """How many n-ths of HEAVIEST one unit of a subset row's multiplier counts for: it may appear in every sum."""
     return 1 + (pool.rhs[slot] + pool.size[slot] * CLASSES) // n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def slopes(least, size, most, rhs, step):
     """(left slope, right slope, way to the next break on the left, on the right) of L at `step`; INFINITE: no break."""
     left, right = -rhs, -rhs
@@ -53,7 +53,7 @@ def slopes(least, size, most, rhs, step):
     return left, right, down, up
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def middle_step(least, size, most, rhs, now, short):
     """The t >= -now in the middle of where L is largest; far enough to gain `short` where L has no end.
 
@@ -78,7 +78,7 @@ def middle_step(least, size, most, rhs, now, short):
     return low + (high - low) // 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax_subset(slot, offsets, reduced, origin, y, short, pool, room):
     """Move the multiplier of a subset row to the middle of its optimal interval; returns what the bound gains."""
     size, rhs, most = pool.size[slot], pool.rhs[slot], pool.largest[slot]

@@ -7,10 +7,11 @@ many variables there are. Families of child v are `offsets[v]:offsets[v + 1]`. T
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parent_lists(masks):
     """(starts int64[k + 1], parents int64[sum of sizes]) from masks uint64[k, W]; O(bits set)."""
     k, words = masks.shape
@@ -35,7 +36,7 @@ def parent_lists(masks):
     return starts, parents
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pattern_entries(offsets, starts, parents, members, table, index, value):
     """The families with a coefficient in the row  sum over (v in C, P) of table[v, P & C] x(v, P).
 
@@ -59,7 +60,7 @@ def pattern_entries(offsets, starts, parents, members, table, index, value):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cluster_entries(offsets, starts, parents, inside, index):
     """The families (v in C, P meets C) of a cluster given as bool[n]; fills `index`, returns how many."""
     count = 0

@@ -11,8 +11,8 @@ Twins: tests/naive/ilp.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from solvers.compiled import kernel
 from solvers.ilp.kernels.subsets import close_upwards, max_dag, max_dag_around
 
 INSIDE, CUT, STUCK = 0, 1, 2
@@ -20,7 +20,7 @@ MOST_MULTIPLE = 60
 EPSILON = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def project(members, n, children, starts, parents, x, weight):
     """weight[j, T] += x of the families whose child is members[j] and whose parents among members are T != 0."""
     place = np.full(n, -1, dtype=np.int64)
@@ -37,7 +37,7 @@ def project(members, n, children, starts, parents, x, weight):
                 weight[j, pattern] += x[f]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outside(weight, least_weight, least_violation, most_rows, most_pivots, table):
     """(state, rhs, violation): CUT when `weight` violates  sum of table[i, T] X[i, T] <= rhs, a row true of all DAGs.
 
@@ -154,7 +154,7 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
     return CUT, rhs, total - 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lift(table, rhs, present):
     """Raise the coefficients of other patterns as far as the row stays true, small patterns first, in place.
 
@@ -190,7 +190,7 @@ def lift(table, rhs, present):
             table[i, among] = 0 if (among >> i) & 1 else best[i, among]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_graph(node, pattern, gain, best, value, last, column):
     """Fill `column` with the patterns (gains > 0) a best DAG uses; returns its gain."""
     size = best.shape[1]
@@ -214,7 +214,7 @@ def _best_graph(node, pattern, gain, best, value, last, column):
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _direction(inverse, column, step):
     """step = inverse @ column, for a column of a few entries."""
     step[:] = 0.0
@@ -224,7 +224,7 @@ def _direction(inverse, column, step):
                 step[k] += inverse[k, j] * column[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pivot(inverse, basic, step, leaving):
     """Let the column with `step` = inverse @ column replace basic variable `leaving`."""
     r = len(basic)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sink_order(offsets, starts, parents, dense, noise, order):
     """Fill `order` int64[n] from its end: the next sink is the variable that loses least by having no child left.
 

@@ -8,10 +8,11 @@ Twins: tests/naive/ilp.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arc_weights(n, children, starts, parents, x):
     """float64[n, n]: how much u is a parent of v in the point, at [u, v]."""
     weight = np.zeros((n, n))
@@ -21,7 +22,7 @@ def arc_weights(n, children, starts, parents, x):
     return weight
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cycle_seeds(weight, seeds):
     """Shortest cycles through each variable under arc lengths max(0, 1 - weight); fills bool rows, returns how many.
 
@@ -62,7 +63,7 @@ def cycle_seeds(weight, seeds):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def violations_of_flips(inside, children, starts, parents, x, out):
     """out[v] = violation of C with v flipped, for all v in one pass over the support; returns C's own violation."""
     n = len(inside)
@@ -94,7 +95,7 @@ def violations_of_flips(inside, children, starts, parents, x, out):
     return met - (size - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb_clusters(seeds, children, starts, parents, x, least, steps, violation):
     """Improve each seed (bool[k, n], in place) to a set of larger violation; violation[k] is what it ends with.
 

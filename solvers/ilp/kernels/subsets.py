@@ -9,10 +9,11 @@ Silander and Myllymaki 2006. Twins: tests/naive/ilp.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def close_upwards(best):
     """best[i, U] = max over T within U of best[i, T], in place (columns of sets that hold i are never used)."""
     m, size = best.shape
@@ -26,7 +27,7 @@ def close_upwards(best):
                         row[low + half] = max(row[low + half], row[low])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def max_dag(best, value, last):
     """Fill value[U] (value[0] = 0) and last[U], the node placed last in U; returns value of all nodes."""
     m, size = best.shape
@@ -44,7 +45,7 @@ def max_dag(best, value, last):
     return value[size - 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def max_dag_around(best, value, node, parents):
     """The same maximum over the DAGs in which `node` has parents that include `parents` and earns nothing.
 

@@ -8,7 +8,8 @@ proof beyond that is refused (the reference has no such limit). Shares no code w
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
 (
@@ -32,7 +33,7 @@ ZERO = np.uint64(0)
 ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def meets(mask, other):
     """Do two sets uint64[W] have a member in common?"""
     common = ZERO
@@ -41,7 +42,7 @@ def meets(mask, other):
     return common != ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def inside(mask, other):
     """Is the set a subset of the other?"""
     missing = ZERO
@@ -50,12 +51,12 @@ def inside(mask, other):
     return missing == ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def put(mask, v):
     mask[v >> 6] |= ONE << np.uint64(v & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pattern_of(mask, members):
     """The positions of the members that are in the mask, as bits."""
     pattern = 0
@@ -66,7 +67,7 @@ def pattern_of(mask, members):
     return pattern
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_of(offsets, values, constant):
     """The bound of a node; NONE if a variable has no family."""
     total = constant
@@ -80,7 +81,7 @@ def bound_of(offsets, values, constant):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def largest(m, best):
     """The largest sum of best[i, parents of i] over the acyclic graphs on m variables; best becomes monotone."""
     for i in range(m):
@@ -97,7 +98,7 @@ def largest(m, best):
     return most[-1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_from(placed, waiting, count, offsets, masks):
     """Place what can be placed of waiting[:count]; how many stay. The placed ones end up behind them, last first."""
     moved = True
@@ -121,7 +122,7 @@ def grow_from(placed, waiting, count, offsets, masks):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop_unsupported(offsets, masks, values):
     """Step 3 in place. Without any acyclic choice every family of some variable goes."""
     n = len(offsets) - 1
@@ -161,7 +162,7 @@ def drop_unsupported(offsets, masks, values):
     offsets[n] = k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop_hopeless(offsets, values, masks, spare):
     """Step 5 in place: families that fall `spare` or more short of the best of their variable go."""
     n = len(offsets) - 1
@@ -182,12 +183,12 @@ def drop_hopeless(offsets, values, masks, spare):
     offsets[n] = k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def double(array):
     return np.concatenate((array, np.zeros_like(array)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def check_tree(offsets0, masks0, units0, target, stream):
     """(FINE or what is wrong, number of nodes read). masks0 uint64[F, W], stream int64[...]."""
     n, words = len(offsets0) - 1, masks0.shape[1]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 LONGEST = 10  # bytes of one number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def encode(values, out):
     """Write int64[k] into out uint8[>= LONGEST * k]; returns the number of bytes."""
     at = 0
@@ -23,7 +24,7 @@ def encode(values, out):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decode(body, out):
     """Read uint8[k] into out int64[>= k]; how many numbers, -1 if one is cut off or does not fit 64 bits."""
     count = 0
