@@ -23,7 +23,7 @@ from optbn.errors import OptbnError
 if TYPE_CHECKING:
     from optbn.scores.protocol import LocalScore
 
-SAMPLE_SECONDS = 0.01  # to time the sets of one size
+SAMPLE_SECONDS = 0.01  # CPU, to time the sets of one size
 MOST_SETS = 512
 CORNER = (200, 4)  # rows, and columns of each kind
 
@@ -66,24 +66,31 @@ def estimate(
     generator = np.random.default_rng(0)
 
     def seconds_of(size: int, count: int) -> tuple[float, int]:
-        """How long that many random sets take, and how many families they were."""
+        """CPU seconds of that many random sets, and how many families they were."""
         drawn = np.array([np.sort(generator.permutation(n)[:size]) for _ in range(count)], dtype=np.int32)
         sets = np.unique(drawn.reshape(count, size), axis=0)
         wanted = rules.wanted(sets)
-        start = time.perf_counter()
+        start = time.thread_time()
         bound.block(sets, wanted, None)
-        return time.perf_counter() - start, max(1, int(wanted.sum()))
+        return time.thread_time() - start, int(wanted.sum())
+
+    def seconds_each(size: int) -> float:
+        """Of a family: what more sets take longer, so that what every call costs does not count."""
+        before, took, done, count = (0.0, 0), 0.0, 0, 1
+        while took < SAMPLE_SECONDS and count <= min(MOST_SETS, math.comb(n, size)):
+            before = (took, done)
+            took, done = seconds_of(size, count)
+            count *= 8
+        if done > before[1] and took > before[0]:
+            return (took - before[0]) / (done - before[1])
+        return took / max(1, done)
 
     _compile(data, score)
     costs: list[Cost] = []
     families, seconds = 0, 0.0
     for size in range(rules.largest + 1):
-        count, took, done = 1, 0.0, 1
-        while took < SAMPLE_SECONDS and count <= min(MOST_SETS, math.comb(n, size)):
-            took, done = seconds_of(size, count)
-            count *= 4
         families += rules.count(size)
-        seconds += took / done * rules.count(size) / check_jobs(jobs)
+        seconds += seconds_each(size) * rules.count(size) / check_jobs(jobs)
         kept = 8 * n * (math.comb(n, size - 1) + math.comb(n, max(0, size - 2))) if size else 0
         used = sum(column.nbytes for column in data.columns)
         costs.append(Cost(size, families, seconds, used + min(kept, limit // 2)))

@@ -186,7 +186,7 @@ def learn(
         model,
         title=title or f"The best network for {source}",
         source=source,
-        command=command,
+        command=command or _call(source, method, scored.size, solver, chosen, seed, constraints),
         notes=notes,
         trace=trace,
         alternatives=near,
@@ -202,6 +202,24 @@ def learn(
         },
     )
     return Learned(model.network, found.solution, scored.table, report)
+
+
+def _call(
+    source: str,
+    method: LocalScore,
+    size: int,
+    solver: str,
+    smoother: str | Smoother,
+    seed: int,
+    constraints: Mapping[str, Any] | None,
+) -> str:
+    """How to get the same in Python, for those who did not come by the command line."""
+    more = f", constraints={dict(constraints)!r}" if constraints else ""
+    data = repr(source) if "." in source else "data"
+    return (
+        f"optbn.learn({data}, score={method!r}, max_parents={size}, solver={solver!r}, smoother={smoother!r}, "
+        f"seed={seed}{more})"
+    )
 
 
 def _dataset(data: Any, schema: Any, missing: Any, reading: Mapping[str, Any]) -> tuple[Dataset, str]:

@@ -58,7 +58,7 @@
     const d = curve(points);
     const weight = 1.1 + 3.4 * Math.sqrt(Math.abs(arc.strength ?? 0) / strongest);
     arc.element = svg("g", {
-      class: "arc" + (arc.compelled === false ? " reversible" : ""), tabindex: 0, role: "button",
+      class: "arc" + (arc.compelled === false ? " reversible" : ""), tabindex: -1, role: "button", // keys: the tables
       "aria-label": `arc from ${from.label} to ${to.label}`, ...act(() => chooseArc(index)),
     }, svg("path", { class: "reach", d }), svg("path", { class: "line", d, "stroke-width": weight.toFixed(2) }),
     svg("polygon", { points: `${end.x},${end.y} ${tip(-10, 0.42)} ${tip(-10, -0.42)}` }));
@@ -76,17 +76,44 @@
   });
 
   // ---- pan and zoom ----------------------------------------------------------------------------------------------
+  const LEGIBLE = 0.55; // below this scale names cannot be read; a large graph opens on its middle, with a map of it all
   const camera = { x: 0, y: 0, k: 1 };
-  const place = () => scene.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.k})`);
   const extent = (pick, grow) => [Math.min(...view.nodes.map((n) => pick(n) - grow(n))), Math.max(...view.nodes.map((n) => pick(n) + grow(n)))];
-  function fitAll() {
+  const [left, right] = extent((n) => n.x, (n) => n.width / 2 + 14), [top, bottom] = extent((n) => n.y, () => HEIGHT);
+  const map = byId("map"), frame = svg("rect", { class: "frame" });
+  map.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
+  const boxes = view.nodes.map((n) => `M${n.x - n.width / 2} ${n.y - HEIGHT}h${n.width}v${2 * HEIGHT}h${-n.width}z`);
+  map.append(svg("path", { d: boxes.join("") }), frame);
+  function place() {
+    scene.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.k})`);
+    const box = canvas.getBoundingClientRect(), shown = { width: box.width / camera.k, height: box.height / camera.k };
+    const all = shown.width >= 0.98 * (right - left) && shown.height >= 0.98 * (bottom - top);
+    map.toggleAttribute("hidden", all);
+    fill(frame, { x: -camera.x / camera.k, y: -camera.y / camera.k, ...shown });
+  }
+  const wholeScale = (box) => Math.min(1.4, box.width / (right - left), box.height / (bottom - top));
+  function look(x, y, k) { // the point of the graph to put into the middle, and the scale
     const box = canvas.getBoundingClientRect();
-    const [left, right] = extent((n) => n.x, (n) => n.width / 2 + 14), [top, bottom] = extent((n) => n.y, () => HEIGHT);
-    camera.k = Math.min(1.4, box.width / (right - left), box.height / (bottom - top));
-    camera.x = box.width / 2 - (camera.k * (left + right)) / 2;
-    camera.y = box.height / 2 - (camera.k * (top + bottom)) / 2;
+    camera.k = k;
+    camera.x = box.width / 2 - k * x;
+    camera.y = box.height / 2 - k * y;
     place();
   }
+  const fitAll = () => look((left + right) / 2, (top + bottom) / 2, wholeScale(canvas.getBoundingClientRect()));
+  function open() {
+    const box = canvas.getBoundingClientRect();
+    if (wholeScale(box) >= LEGIBLE) { fitAll(); return; }
+    const degree = new Array(view.nodes.length).fill(0);
+    for (const arc of view.arcs) { degree[arc.from]++; degree[arc.to]++; }
+    const hub = view.nodes[degree.indexOf(Math.max(...degree))];
+    look(hub.x, hub.y, LEGIBLE);
+  }
+  function follow(e) { // a press on the map moves the view there
+    const at = new DOMPoint(e.clientX, e.clientY).matrixTransform(map.getScreenCTM().inverse());
+    look(at.x, at.y, camera.k);
+  }
+  map.addEventListener("pointerdown", (e) => { map.setPointerCapture(e.pointerId); follow(e); });
+  map.addEventListener("pointermove", (e) => { if (map.hasPointerCapture(e.pointerId)) follow(e); });
   function zoom(factor, x, y) {
     const k = Math.min(4, Math.max(0.02, camera.k * factor));
     camera.x = x - ((x - camera.x) * k) / camera.k;
@@ -94,13 +121,7 @@
     camera.k = k;
     place();
   }
-  function centre(node) {
-    const box = canvas.getBoundingClientRect();
-    camera.k = Math.max(camera.k, 0.75);
-    camera.x = box.width / 2 - camera.k * node.x;
-    camera.y = box.height / 2 - camera.k * node.y;
-    place();
-  }
+  const centre = (node) => look(node.x, node.y, Math.max(camera.k, 0.75));
   const middle = () => { const box = canvas.getBoundingClientRect(); return [box.width / 2, box.height / 2]; };
   canvas.addEventListener("wheel", (e) => {
     e.preventDefault();
@@ -122,7 +143,7 @@
   byId("larger").addEventListener("click", () => zoom(1.3, ...middle()));
   byId("smaller").addEventListener("click", () => zoom(1 / 1.3, ...middle()));
   byId("fit").addEventListener("click", fitAll);
-  window.addEventListener("resize", fitAll);
+  window.addEventListener("resize", open);
 
   // ---- choosing --------------------------------------------------------------------------------------------------
   function mark(nodes, arcs, chosen) {
@@ -151,7 +172,8 @@
       el("h2", { text: node.label }), el("p", { class: "soft", text: node.summary }),
       el("p", {}, document.createTextNode("Parents: "), ...(parents.length ? between(parents) : [document.createTextNode("none")])),
       el("p", {}, document.createTextNode("Children: "), ...(children.length ? between(children) : [document.createTextNode("none")])),
-      el("h3", { text: "Local distribution" }), distribution(node.cpd));
+      el("h3", { text: "Local distribution" }), distribution(node.cpd),
+      touching.length ? el("h3", { text: "Arcs" }) : "", touching.length ? arcTable(touching) : "");
   }
   function chooseArc(index) {
     const arc = view.arcs[index];
@@ -170,13 +192,17 @@
       el("h3", { text: "Strongest arcs" }), arcTable(view.arcs.map((arc, i) => i).slice().sort((a, b) => (view.arcs[b].strength ?? 0) - (view.arcs[a].strength ?? 0)).slice(0, 12)),
       el("p", { class: "soft", text: "Click a variable or an arc; Esc comes back here." }));
   }
+  const averaged = view.arcs.some((arc) => arc.posterior !== null && arc.posterior !== undefined);
   function arcTable(order) {
-    return el("table", {}, el("thead", {}, el("tr", {}, el("th", { text: "Arc" }), el("th", { text: "Strength (nat)" }))),
+    const head = ["Arc", "Strength (nat)", ...(averaged ? ["Probability"] : [])];
+    return el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { text, scope: "col" })))),
       el("tbody", {}, ...order.map((i) => el("tr", {},
         el("td", {}, el("button", { class: "link", type: "button", text: `${view.nodes[view.arcs[i].from].label} → ${view.nodes[view.arcs[i].to].label}`, onclick: () => chooseArc(i) })),
-        el("td", { class: "number", text: view.arcs[i].strength === null ? "" : short(view.arcs[i].strength) })))));
+        el("td", { class: "number", text: view.arcs[i].strength === null ? "required" : short(view.arcs[i].strength) }),
+        averaged ? el("td", { class: "number", text: share(view.arcs[i].posterior) }) : null))));
   }
   canvas.addEventListener("click", (e) => { if (e.target === canvas) overview(); });
+  const ARROWS = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
   document.addEventListener("keydown", (e) => {
     if (e.key === "Escape") { byId("search").value = ""; find(); overview(); }
     else if (e.key === "/" && document.activeElement !== byId("search")) { e.preventDefault(); byId("search").focus(); }
@@ -184,6 +210,7 @@
     else if (e.key === "+" || e.key === "=") zoom(1.3, ...middle());
     else if (e.key === "-") zoom(1 / 1.3, ...middle());
     else if (e.key === "0") fitAll();
+    else if (ARROWS[e.key] && !panel.contains(e.target)) { e.preventDefault(); camera.x += ARROWS[e.key][0]; camera.y += ARROWS[e.key][1]; place(); }
   });
 
   // ---- search ----------------------------------------------------------------------------------------------------
@@ -250,7 +277,7 @@
     lay(0, 0);
     const w = Math.max(1, leaves) * LEAF, h = (depth + 1) * LEVEL + 16;
     const picture = svg("svg", { class: "tree", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "decision tree" }, ...shapes);
-    picture.style.minWidth = `${Math.min(w, 1400) * 0.8}px`;
+    picture.style.minWidth = `${Math.min(w, 1400) * 0.66}px`;
     picture.style.maxWidth = `${w * 1.15}px`;
     return el("div", {}, el("div", { class: "scroll" }, picture),
       cpd.columns.length ? el("p", { class: "soft", text: "Bars: " + cpd.columns.join(", ") + "." }) : null);
@@ -265,8 +292,8 @@
   function chart(trace) {
     const points = trace.filter((t) => t[2] !== null || t[1] !== null);
     const finite = points.flatMap((t) => [t[1], t[2]]).filter((v) => v !== null);
-    const low = Math.min(...finite), high = Math.max(...finite), last = Math.max(1e-6, ...points.map((t) => t[0]));
-    const x = (t) => 62 + (330 * t) / last, y = (v) => 12 + 128 * (high === low ? 0.5 : (high - v) / (high - low));
+    const low = Math.min(...finite), high = Math.max(...finite), first = Math.min(...points.map((t) => t[0])), last = Math.max(first + 1e-6, ...points.map((t) => t[0]));
+    const x = (t) => 62 + (330 * (t - first)) / (last - first), y = (v) => 12 + 128 * (high === low ? 0.5 : (high - v) / (high - low));
     const line = (column) => {
       let d = "", before = null;
       for (const t of points) if (t[column] !== null) {
@@ -278,7 +305,7 @@
     return svg("svg", { class: "chart", viewBox: "0 0 400 165", role: "img", "aria-label": "score and bound over time" },
       svg("line", { x1: 62, y1: 145, x2: 395, y2: 145 }), svg("path", { class: "bound", d: line(2) }), svg("path", { class: "score", d: line(1) }),
       svg("text", { x: 2, y: 16, text: short(high) }), svg("text", { x: 2, y: 144, text: short(low) }),
-      svg("text", { x: 62, y: 160, text: "0 s" }), svg("text", { x: 395, y: 160, "text-anchor": "end", text: `${short(last)} s` }));
+      svg("text", { x: 62, y: 160, text: `${short(first)} s` }), svg("text", { x: 395, y: 160, "text-anchor": "end", text: `${short(last)} s` }));
   }
   function record() {
     byId("subtitle").textContent = view.subtitle;
@@ -294,12 +321,12 @@
       details.append(article("Nearly as good", ...view.alternatives.map((text) => el("p", { text }))));
     details.append(article("Settings", listOf(view.settings)));
     details.append(article("Data", el("p", { text: view.data.words }), el("div", { class: "scroll" }, el("table", {}, el("tbody", {},
-      ...view.data.columns.map(([name, kind, summary]) => el("tr", {}, el("td", { text: name }), el("td", { text: kind }), el("td", { class: "soft", text: summary }))))))));
+      ...view.data.columns.map(([name, kind, summary]) => el("tr", {}, el("td", { text: name }), el("td", { text: kind }), el("td", { class: "soft values", text: summary }))))))));
     details.append(article("All arcs", el("div", { class: "scroll" }, arcTable(view.arcs.map((arc, i) => i)))));
-    details.append(article("Reproduce and cite", view.command ? el("pre", { text: view.command }) : null, el("p", { text: view.cite })));
+    details.append(article("Reproduce and cite", view.command ? el("pre", { text: view.command }) : null, ...view.cite.map((text) => el("p", { text }))));
   }
   record();
   overview();
-  fitAll();
+  open();
   document.documentElement.dataset.ready = "true";
 })();

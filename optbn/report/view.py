@@ -7,7 +7,7 @@ exact numbers are in the model file. Long tables are cut, and say so.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from optbn.data.dataset import Categorical
@@ -70,14 +70,50 @@ def view(report: Report) -> dict[str, Any]:
         "trace": [[point.seconds, point.score, point.bound] for point in report.trace],
         "phases": [[phase.name, phase.wall, phase.cpu] for phase in report.phases],
         "alternatives": list(report.alternatives),
-        "settings": [[key, "" if value is None else str(value)] for key, value in report.settings.items()],
+        "settings": [[key, "none" if value is None else str(value)] for key, value in report.settings.items()],
         "data": {
             "words": f"{report.data.source}: {report.data.rows:,} rows, sha256 {report.data.digest[:16]}…",
             "columns": [[c.name, c.kind, _summary(c)] for c in report.data.columns],
         },
         "command": report.command,
-        "cite": f"Made with optbn {report.version}. Please cite optbn and the papers of the score and smoother used.",
+        "cite": [f"Made with optbn {report.version}.", *citations(report.settings.values())],
     }
+
+
+PAPERS = {
+    "PCART": "Trees and bins: Talvitie, Eggeling, Koivisto (2019), Learning Bayesian networks with local structure, "
+    "mixed variables, and exact algorithms, International Journal of Approximate Reasoning 115.",
+    "BDeu": "BDeu: Heckerman, Geiger, Chickering (1995), Learning Bayesian networks: the combination of knowledge and "
+    "statistical data, Machine Learning 20.",
+    "BDs": "BDs: Scutari (2016), An empirical-Bayes score for discrete Bayesian networks, PGM.",
+    "K2": "K2: Cooper, Herskovits (1992), A Bayesian method for the induction of probabilistic networks from data, "
+    "Machine Learning 9.",
+    "BIC": "BIC: Schwarz (1978), Estimating the dimension of a model, Annals of Statistics 6.",
+    "AIC": "AIC: Akaike (1974), A new look at the statistical model identification, IEEE Transactions on Automatic "
+    "Control 19.",
+    "FNML": "fNML: Silander, Roos, Kontkanen, Myllymäki (2008), Factorized normalized maximum likelihood criterion for "
+    "learning Bayesian network structures, PGM.",
+    "QNML": "qNML: Silander, Leppä-aho, Jääsaari, Roos (2018), Quotient normalized maximum likelihood criterion for "
+    "learning Bayesian network structures, AISTATS.",
+    "BGe": "BGe: Geiger, Heckerman (2002), Parameter priors for directed acyclic graphical models and the "
+    "characterization of several probability distributions, Annals of Statistics 30.",
+    "hdp": "Probabilities: Petitjean, Buntine, Webb, Zaidi (2018), Accurate parameter estimation for Bayesian network "
+    "classifiers using hierarchical Dirichlet processes, Machine Learning 107.",
+    "hierarchical": "Probabilities: Azzimonti, Corani, Zaffalon (2019), Hierarchical estimation of parameters in "
+    "Bayesian networks, Computational Statistics and Data Analysis 137.",
+}
+"""What to cite, by how the name of a score or a smoother begins in the settings (FT and FTp are of PCART's paper)."""
+
+
+def citations(settings: Iterable[Any]) -> list[str]:
+    """The papers of the score and the smoother."""
+    said = [str(value).lower() for value in settings]
+    found = []
+    for name, paper in PAPERS.items():
+        names = (name, "FT", "FullTable") if name == "PCART" else (name,)
+        if any(text.startswith(tuple(n.lower() for n in names)) for text in said):
+            found.append(paper)
+    return found
 
 
 def distribution(network: BayesianNetwork, name: str, counts: Sequence[int] | None) -> dict[str, Any]:

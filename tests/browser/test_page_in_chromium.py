@@ -6,8 +6,10 @@ import json
 import shutil
 import time
 
+import msgspec
 import pytest
 
+import optbn
 from optbn.report.page import render
 from tests.report.examples import HOSTILE, hostile_network, report_of
 
@@ -90,6 +92,36 @@ def test_zoom_pan_and_fit_move_the_scene(open_page):
     assert scene.get_attribute("transform") != fitted
     click(browser, "#fit")
     assert scene.get_attribute("transform") == fitted
+
+
+def test_a_large_graph_opens_legibly_with_a_map_of_it_all(open_page):
+    small = open_page(report_of(hostile_network()))
+    assert small.find_element("css selector", "#map").get_attribute("hidden") is not None
+    browser = open_page(report_of(optbn.load_network("andes")))
+    scene, shown = browser.find_element("css selector", "#canvas > g"), browser.find_element("css selector", "#map")
+    assert shown.get_attribute("hidden") is None and "scale(0.55)" in scene.get_attribute("transform")
+    before = scene.get_attribute("transform")
+    webdriver.ActionChains(browser).move_to_element_with_offset(shown, 20, 30).click().perform()
+    moved = scene.get_attribute("transform")
+    assert moved != before and "scale(0.55)" in moved
+    browser.find_element("css selector", "body").send_keys("\ue014")  # right
+    assert scene.get_attribute("transform") != moved
+    click(browser, "#fit")
+    assert shown.get_attribute("hidden") is not None
+
+
+def test_alternatives_probabilities_and_papers_are_shown(open_page):
+    report = report_of(hostile_network())
+    arcs = tuple(msgspec.structs.replace(arc, posterior=0.125) for arc in report.arcs)
+    settings = {"score": "BDeu(ess=1.0)", "smoother": "hdp"}
+    browser = open_page(
+        msgspec.structs.replace(report, arcs=arcs, alternatives=("0.3 nat less: without a → b",), settings=settings)
+    )
+    below = text(browser, "#details")
+    assert "Nearly as good" in below and "0.3 nat less" in below and "0.125" in below and "Probability" in below
+    assert "Heckerman" in below and "Petitjean" in below and "Talvitie" not in below
+    click(browser, f'.node[aria-label="variable {HOSTILE[0]}"]')
+    assert browser.find_elements("css selector", "#panel table button.link")
 
 
 def test_a_node_can_be_reached_and_opened_with_the_keyboard(open_page):
