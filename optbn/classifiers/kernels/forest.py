@@ -76,6 +76,30 @@ LARGE, SMALL = 2.0**900, 2.0**300
 
 
 @njit(cache=True, nogil=True)
+def _by_path(codes, attribute, asked, order, other, tally):
+    """The rows by the value of the attribute, then of what is asked first, second, ...; from the last key to the first.
+
+    order, other  int64[n], the first holds rows in any order; returns (order, the other one)
+    """
+    n = len(order)
+    for d in range(len(asked) - 1, -2, -1):
+        a = attribute if d < 0 else asked[d]
+        if a < 0:
+            continue
+        tally[:] = 0
+        for r in range(n):
+            tally[codes[r, a] + 2] += 1
+        for v in range(1, len(tally)):
+            tally[v] += tally[v - 1]
+        for i in range(n):
+            v = codes[order[i], a] + 1
+            other[tally[v]] = order[i]
+            tally[v] += 1
+        order, other = other, order
+    return order, other
+
+
+@njit(cache=True, nogil=True)
 def leave_one_out(
     codes, classes, weights, prior, attribute, asked, sizes, node_at, value_at, children, branch, smooth, counts,
     totals, m, choice, losses, picked
@@ -87,11 +111,15 @@ def leave_one_out(
     choice   (k, trees) at which P(. | x) is written to picked, float64[n or 0, C]
     A row of weight w stands for w equal rows, of which one (or all of w < 1) is left out. Products are kept between
     SMALL and LARGE by exact powers of two, so a class counts until it is e^-900 times less likely than the others.
+    Rows are taken in the order of their paths down the tree, so that each walks only where it leaves the last one's;
+    what a class other than its own says is the same for all rows of a path.
     Twin: tests.naive.classifiers.leave_one_out_losses, by fitting without the row.
     """
     n, C, T, K = len(codes), len(prior), len(attribute), losses.shape[0]
     product = np.empty((n, K, C))
-    node, p = np.empty(C, dtype=np.int64), np.empty(C)
+    node, p = np.empty((K, C), dtype=np.int64), np.empty((K, C))  # at every depth of the path
+    order, other = np.arange(n), np.empty(n, dtype=np.int64)
+    tally = np.empty(codes.max() + 3 if codes.size else 0, dtype=np.int64)
     rows = prior.sum()
     for r in range(n):
         own, w = classes[r], min(weights[r], 1.0)
@@ -99,41 +127,59 @@ def leave_one_out(
             count = prior[y] - (w if y == own else 0.0)
             product[r, :, y] = LARGE * (count + 1.0 / C) / (rows - w + 1.0)
     for t in range(T + 1):
-        for r in range(n):
+        size, root, first, attr = 0, 0, 0, 0
+        if t > 0:
+            size, root, attr = sizes[t - 1], node_at[t - 1], attribute[t - 1]
+            order, other = _by_path(codes, attr, asked[t - 1, : K - 1], order, other, tally)
+        last, known = 0, -1  # the row before, and to what depth its path is known
+        for i in range(n):
+            r = order[i]
             own, w = classes[r], min(weights[r], 1.0)
-            x = codes[r, attribute[t - 1]] if t > 0 else -1
-            size, root, first, alive = 0, 0, 0, 0
-            p[:] = 1.0
+            x = codes[r, attr] if t > 0 else -1
+            own_p, own_on = 1.0, False
             if x >= 0:
-                size, root, alive = sizes[t - 1], node_at[t - 1], C
                 first = value_at[t - 1] - root * size + x  # where node u has the number of x, less u size
-                node[:] = root
-                at_root = counts[first + root * size] - w + m / size
-                p[:] = at_root / (totals[root] - w + m) if totals[root] > w else 1.0 / size
-            for k in range(K):
-                value = -1
-                if alive > 0 and k > 0 and asked[t - 1, k - 1] >= 0:
-                    value = codes[r, asked[t - 1, k - 1]]
-                if k > 0 and value < 0:
-                    alive = 0
-                if alive > 0:
-                    alive, before = 0, p[own]
+                own_p = 1.0 / size
+                if totals[root] > w:
+                    own_p = (counts[first + root * size] - w + m / size) / (totals[root] - w + m)
+                own_on = True
+                if known >= 0 and (codes[last, attr] != x or min(weights[last], 1.0) != w):
+                    known = -1
+                if known < 0:
                     for y in range(C):
-                        if node[y] >= 0:
-                            u = _child(node[y], y if k == 0 else value, children, branch)
-                            node[y] = u
-                            if u >= 0:
-                                p[y] = smooth[first + u * size]
-                                alive += 1
-                    u = node[own]
-                    if u >= 0 and totals[u] <= w * (1.0 + 1e-12):
-                        node[own], p[own] = -1, before
-                    elif u >= 0:
-                        p[own] = (counts[first + u * size] - w + m / size) / (totals[u] - w + m)
+                        node[0, y] = _child(root, y, children, branch)
+                        p[0, y] = smooth[first + node[0, y] * size] if node[0, y] >= 0 else own_p
+                    known = 0
+                else:
+                    for d in range(known):
+                        if codes[last, asked[t - 1, d]] != codes[r, asked[t - 1, d]]:
+                            known = d
+                            break
+                while known < K - 1 and asked[t - 1, known] >= 0 and codes[r, asked[t - 1, known]] >= 0:
+                    value = codes[r, asked[t - 1, known]]
+                    for y in range(C):
+                        u = node[known, y]
+                        if u >= 0:
+                            u = _child(u, value, children, branch)
+                        node[known + 1, y] = u
+                        p[known + 1, y] = smooth[first + u * size] if u >= 0 else p[known, y]
+                    known += 1
+                last = r
+            for k in range(K):
                 mine = product[r, k]
+                if x >= 0:
+                    if k <= known and own_on:
+                        u = node[k, own]
+                        own_on = u >= 0 and totals[u] > w * (1.0 + 1e-12)
+                        if own_on:
+                            own_p = (counts[first + u * size] - w + m / size) / (totals[u] - w + m)
+                    here = p[min(k, known)]
+                    mine_own = mine[own] * own_p
+                    for y in range(C):
+                        mine[y] *= here[y]
+                    mine[own] = mine_own
                 whole = 0.0
                 for y in range(C):
-                    mine[y] *= p[y]
                     whole += mine[y]
                 short = 1.0 - mine[own] / whole
                 losses[k, t] += weights[r] * short * short
