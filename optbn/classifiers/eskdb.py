@@ -101,6 +101,9 @@ class ESKDB(BayesianClassifier):
             raise UnsupportedError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
         if isinstance(self.n_members, bool) or not isinstance(self.n_members, int | np.integer) or self.n_members < 1:
             raise UnsupportedError(f"n_members={self.n_members!r}: expected a whole number, at least 1")
+        for name in ("sample_parents", "bootstrap", "calibrate"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise UnsupportedError(f"{name}={getattr(self, name)!r}: expected True or False")
         if self.bootstrap and not isinstance(source, InMemory):
             raise UnsupportedError("bootstrap=True needs the rows in memory: use fit, not fit_file")
 

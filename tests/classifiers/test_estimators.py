@@ -19,7 +19,7 @@ from optbn.smoothing.protocol import SMOOTHERS
 from tests.classifiers.examples import mixed
 
 QUICK = [name for name in CLASSIFIERS if name != "optimal"]
-OWN_PRIOR = ("optimal", "discriminative")
+OWN_PRIOR = ("optimal", "discriminative", "tree", "forest")
 """Those that do not smooth the class frequencies by one row spread over the classes."""
 
 
@@ -185,6 +185,8 @@ def test_bad_input_is_named() -> None:
                 load_classifier(name, k=k).fit(X, y)
     with pytest.raises(UnsupportedError, match="n_members=0: expected a whole number, at least 1"):
         load_classifier("eskdb", n_members=0).fit(X, y)
+    with pytest.raises(UnsupportedError, match="calibrate='maybe': expected True or False"):
+        load_classifier("eskdb", calibrate="maybe").fit(X, y)
     with pytest.raises(UnsupportedError, match="weights='best': expected one of uniform, stacking"):
         load_classifier("eskdb", weights="best").fit(X, y)
     with pytest.raises(UnsupportedError, match="optimal='all': expected one of blanket, augmented"):
