@@ -157,8 +157,8 @@ class CountScore:
         if math.prod(shape) > 1 << 30:
             names = ", ".join(self._data.names[u] for u in parents)
             raise UnsupportedError(
-                f"the table of {self._data.names[child]!r} given {{{names}}} has {math.prod(shape):,} cells, expected at "
-                f"most {1 << 30:,}; allow fewer parents or merge rare levels"
+                f"the table of {self._data.names[child]!r} given {{{names}}} has {math.prod(shape):,} cells, "
+                f"expected at most {1 << 30:,}; allow fewer parents or merge rare levels"
             )
         columns = [self._data.columns[u].astype(np.int64) for u in (*parents, child)]
         cell = np.ravel_multi_index(columns, shape)
