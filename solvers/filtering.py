@@ -43,9 +43,9 @@ class Filtered:
         return None if any(each.broken(parents) for each in self.residual) else at.tolist()
 
 
-def allowed_families(table: ScoreTable, constraints: Constraints) -> Filtered:
+def allowed_families(table: ScoreTable, constraints: Constraints, keep_dominated: bool = False) -> Filtered:
     """The table of the families that may be used, and what that leaves to say."""
-    numbered = _Numbered.of(constraints, table.names)
+    numbered = Numbered.of(constraints, table.names)
     arcs = numbered.arcs()
     residual = numbered.residual(arcs)
     allowed = pack_sets([np.flatnonzero(row).tolist() for row in arcs.allowed], table.n)[table.children]
@@ -63,7 +63,7 @@ def allowed_families(table: ScoreTable, constraints: Constraints) -> Filtered:
             f"the table has no parent set of {table.names[v]!r} that the constraints allow ({wants}); sets that one "
             "of their subsets beats are in a table only if it was made with them"
         )
-    rows = table.select(keep, prune=all(each.hereditary for each in residual))
+    rows = table.select(keep, prune=not keep_dominated and all(each.hereditary for each in residual))
     return Filtered(table.restricted(rows), rows, residual)
 
 
@@ -76,7 +76,7 @@ class Arcs:
 
 
 @dataclass(frozen=True, eq=False)
-class _Numbered:
+class Numbered:
     """The constraints with numbers for names."""
 
     names: tuple[str, ...]
@@ -85,7 +85,7 @@ class _Numbered:
     before: NDArray[np.bool_]  # [u, v]: the order wants u before v, closed
 
     @classmethod
-    def of(cls, said: Constraints, names: Sequence[str]) -> _Numbered:
+    def of(cls, said: Constraints, names: Sequence[str]) -> Numbered:
         at = {name: v for v, name in enumerate(names)}
         mentioned = [
             *(

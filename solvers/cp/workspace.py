@@ -52,6 +52,7 @@ class Workspace:
         )
         self.levels.offsets[1] = table.offsets
         self.levels.stage[0] = 2
+        self.origins = np.arange(size)  # the row of the table that each `origin` means
         self.pool = Pool(
             clusters=np.zeros((clusters, wide), dtype=np.uint64),
             members=np.zeros((clusters, n), dtype=np.int16),
@@ -98,6 +99,7 @@ class Workspace:
     def begin_with(self, start: Start, table: ScoreTable) -> NDArray[np.int64]:
         """Begin the tree below known rows; returns the records that a proof begins with."""
         n, size = table.n, len(start.rows)
+        self.origins = start.rows
         children = table.children[start.rows]
         tops = np.maximum.reduceat(start.units, np.searchsorted(children, np.arange(n)))
         self.levels.offsets[1] = np.searchsorted(children, np.arange(n + 1))

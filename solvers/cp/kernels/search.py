@@ -12,6 +12,9 @@ a branch by looking ahead at the bounds of the children of a few candidates.
 
 The path lives in flat arrays (`Levels`), so the search runs in slices: `search` returns when it has done its share of
 nodes or when an array must grow, and continues where it was. No node is ever dropped for lack of room.
+
+With state[EVERY] the search does not look for the best graph but for all that cost less than `upper`: nothing lowers
+it from inside, and each node with one family per child is a graph, with which `search` returns.
 """
 
 from __future__ import annotations
@@ -28,10 +31,11 @@ from solvers.cp.kernels.multipliers import UNNAMED, ascend, draw, list_all_zeros
 from solvers.cp.kernels.subsets import weight_of
 
 # Why `search` came back.
-DONE, SLICE, MORE_LEVELS, MORE_FAMILIES, MORE_CLUSTERS, MORE_RECORDS = range(6)
+DONE, SLICE, MORE_LEVELS, MORE_FAMILIES, MORE_CLUSTERS, MORE_RECORDS, GRAPH = range(7)
 
 # state int64[...]: what the search remembers between slices.
-DEPTH, FRESH, UPPER, TOP, NODES, LIMIT, FOUND, NAMES, WRITTEN, EVICTIONS, DEEPEST, DROPPED, RECORDS, STATE = range(14)
+DEPTH, FRESH, UPPER, TOP, NODES, LIMIT, FOUND, NAMES, WRITTEN, EVICTIONS, DEEPEST, DROPPED, RECORDS = range(13)
+EVERY, STATE = 13, 14
 
 # Records of a proof (solvers/proofs/README.md).
 CLUSTER, LEAF, BRANCH = 0, 2, 4
@@ -175,7 +179,8 @@ def read_incumbent(costs, incumbent, chosen, room, state, words):
     """A DAG from the zero families: place greedily, give everybody the best family of the whole table that fits.
 
     chosen[v] gets the zero family of v that this order uses (for a variable that stays stuck: its first one); returns
-    whether all were placed. A cheaper DAG than any before becomes the incumbent (rows of the table) and the new upper.
+    whether all were placed. A cheaper DAG than any before becomes the incumbent (rows of the table) and the new upper,
+    unless every graph is asked for.
     """
     n = len(chosen)
     total = np.int64(0)
@@ -217,7 +222,7 @@ def read_incumbent(costs, incumbent, chosen, room, state, words):
                 i += 1
     if left:
         return False
-    if total < state[UPPER]:
+    if total < state[UPPER] and not state[EVERY]:
         state[UPPER] = total
         state[FOUND] += 1
         for v in range(n):
@@ -400,7 +405,7 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
     """Go on with the search; returns why it stopped (DONE, SLICE, or what must grow before it is called again).
 
     A proof is written to `records` unless that is empty. Without room for the worst case of the next step nothing is
-    changed before returning.
+    changed before returning. GRAPH: `incumbent` has the origins of one more graph that costs less than upper.
     """
     n = levels.offsets.shape[1] - 1
     capacity = len(pool.size)
@@ -432,6 +437,13 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
                 ):
                     if not complete:
                         return MORE_CLUSTERS
+                    if state[EVERY]:
+                        for v in range(n):
+                            incumbent[v] = levels.origin[here[v]]
+                        state[NODES] += 1
+                        state[FRESH] = 0
+                        state[DEPTH] -= 1
+                        return GRAPH
                     # One family each and acyclic: the incumbent costs no more. Without multipliers the bound is exact.
                     levels.y[depth, : state[TOP]] = 0
                     closed = True
