@@ -142,7 +142,7 @@ def _explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or line}", 2
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map segment" in line):
         return f"out of memory {line}".strip(), 2
     return (
         f"unexpected {type(error).__name__}: {line} (this is a bug; run again with --debug to see where)",
