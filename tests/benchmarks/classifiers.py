@@ -133,10 +133,24 @@ def streaming_figures() -> Iterator[Figure]:
     )  # fmt: skip
 
 
+def study_figures() -> Iterator[Figure]:
+    """From the finished rows of results/classifiers/study: 5 x 2 folds of all shared data sets."""
+    found: dict[str, dict[str, float]] = {}
+    for path in (Path(__file__).parents[2] / "results" / "classifiers" / "study" / "runs").glob("*.json"):
+        row = json.loads(path.read_text())
+        if row["status"] == "done":
+            found.setdefault(row["cell"]["dataset"], {})[row["cell"]["method"]] = row["result"]["rmse"]
+    both = [methods for methods in found.values() if {"ESKDB-m", "RF"} <= methods.keys()]
+    worse = sum(methods["ESKDB-m"] > methods["RF"] for methods in both)
+    yield Figure(f"of {len(both)} data sets of the study, those where random forest has the lower RMSE", worse / len(both),
+                 0.5, None, "", f"{len(both) - worse} to {worse} for ESKDB")  # fmt: skip
+
+
 def measure() -> Iterator[Figure]:
     """All figures of the room."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     yield from training_figures()
     yield from prediction_figures()
     yield from accuracy_figures()
+    yield from study_figures()
     yield from streaming_figures()
