@@ -142,8 +142,8 @@ def study_figures() -> Iterator[Figure]:
             found.setdefault(row["cell"]["dataset"], {})[row["cell"]["method"]] = row["result"]["rmse"]
     both = [methods for methods in found.values() if {"ESKDB-m", "RF"} <= methods.keys()]
     worse = sum(methods["ESKDB-m"] > methods["RF"] for methods in both)
-    yield Figure(f"of {len(both)} data sets of the study, those where random forest has the lower RMSE", worse / len(both),
-                 0.5, None, "", f"{len(both) - worse} to {worse} for ESKDB")  # fmt: skip
+    work = f"of {len(both)} data sets of the study, those where random forest has the lower RMSE"
+    yield Figure(work, worse / len(both), 0.5, None, "", f"{len(both) - worse} to {worse} for ESKDB")
 
 
 def measure() -> Iterator[Figure]:
