@@ -7,12 +7,13 @@ every machine.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 _TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(cells, cumulative, raw, out):
     """out[i] = the first level k with u < cumulative[cells[i], k], where u is raw[i] as a fraction of 2^64.
 
@@ -31,7 +32,7 @@ def draw(cells, cumulative, raw, out):
         out[i] = k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(values, parent, threshold, offset, goes_left, left, right):
     """int64[N]: the leaf each row of float64[N, k] `values` falls into; the arrays are those of `Tree`.
 

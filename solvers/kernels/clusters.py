@@ -9,10 +9,11 @@ A set of variables is uint64[W]. Twins: tests/naive/clusters.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect_free(offsets, costs, free, counts):
     """Fill the lists of free rows; O(m)."""
     for v in range(len(counts)):
@@ -24,7 +25,7 @@ def collect_free(offsets, costs, free, counts):
         counts[v] = k - offsets[v]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_prefix(offsets, masks, free, counts, placed, left):
     """Place variables of `left` while one has a free row inside `placed`; both sets are updated in place.
 
@@ -67,7 +68,7 @@ def grow_prefix(offsets, masks, free, counts, placed, left):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shrink_stuck(offsets, masks, free, counts, order, stuck):
     """Make a stuck set minimal in place: no proper subset found by dropping one variable (in `order`) is stuck.
 
@@ -91,7 +92,7 @@ def shrink_stuck(offsets, masks, free, counts, order, stuck):
                     stuck[w] = left[w]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend(offsets, masks, costs, order, clusters, multipliers):
     """Raise the bound cluster by cluster until the free rows hold a DAG or the output is full; `costs` in place.
 
@@ -139,7 +140,7 @@ def ascend(offsets, masks, costs, order, clusters, multipliers):
     return len(clusters), raised, 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _disjoint(masks, row, members):
     common = np.uint64(0)
     for w in range(len(members)):

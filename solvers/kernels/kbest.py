@@ -9,10 +9,11 @@ they compare graphs to find duplicates, here there are none.)
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend(first, last, n, offsets, masks, values, totals, sinks, rows, rests):
     """Fill the lists of the subsets first..last-1, given those of all their proper subsets.
 
@@ -53,7 +54,7 @@ def extend(first, last, n, offsets, masks, values, totals, sinks, rows, rests):
                     count = min(count + 1, k)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def graph(among, place, offsets, rows, rests, choice):
     """Set choice[v] for v in `among` to the rows of graph number `place` of its list."""
     while among:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from solvers.compiled import kernel
 
 
 def pack_sets(sets: Sequence[Sequence[int]], n: int) -> NDArray[np.uint64]:
@@ -21,7 +22,7 @@ def pack_sets(sets: Sequence[Sequence[int]], n: int) -> NDArray[np.uint64]:
     return masks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def inside(masks, row, members):
     """Whether the set of `row` is a subset of `members` uint64[W]."""
     for w in range(masks.shape[1]):  # noqa: SIM110 (numba compiles no generators)
@@ -30,7 +31,7 @@ def inside(masks, row, members):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unplaced(offsets, masks):
     """bool[n]: the variables that no acyclic graph can hold, because their families all need one another.
 
@@ -53,7 +54,7 @@ def unplaced(offsets, masks):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def undominated(offsets, masks, units):
     """bool[m]: the rows that no earlier row of the same child is a subset of.
 
@@ -110,7 +111,7 @@ def undominated(offsets, masks, units):
     return keep
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _slot(mask, slots):
     """The first slot to try for a mask (multiplicative hashing)."""
     h = np.uint64(1469598103934665603)
@@ -120,7 +121,7 @@ def _slot(mask, slots):
     return np.int64(h & np.uint64(slots - 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(table, masks, row):
     slot = _slot(masks[row], len(table))
     while table[slot] >= 0:
@@ -128,7 +129,7 @@ def _insert(table, masks, row):
     table[slot] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lookup(table, masks, probe):
     """The row whose mask equals `probe`, or -1."""
     slot = _slot(probe, len(table))

@@ -17,8 +17,8 @@ Twins: tests/naive/solvers.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from solvers.compiled import kernel
 from solvers.kernels.masks import inside
 
 NO_FAMILY = -(1 << 52)
@@ -26,14 +26,14 @@ KICK = 5  # swaps per kick: measured, 3 and fewer get stuck more often
 ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy(target, source):
     """target[:] = source, which compiles numba's whole machinery of shapes and their error messages."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index_holders(offsets, masks):
     """(starts int64[n * n + 1], rows int32[sum of set sizes]): child v's rows that contain u, best first, are
     rows[starts[v * n + u]:starts[v * n + u + 1]]."""
@@ -65,7 +65,7 @@ def index_holders(offsets, masks):
     return starts, rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_rows(offsets, masks, order, rows):
     """Set rows[v] to the best row of v among its predecessors in `order` (-1: none)."""
     before = np.zeros(masks.shape[1], dtype=np.uint64)
@@ -74,7 +74,7 @@ def best_rows(offsets, masks, order, rows):
         before[v >> 6] |= ONE << np.uint64(v & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb(offsets, masks, units, starts, holders, order, rows, swaps):
     """Apply insertions, and swaps where none helps, until neither improves; returns the number of moves.
 
@@ -103,13 +103,13 @@ def climb(offsets, masks, units, starts, holders, order, rows, swaps):
     return moves
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def kick(order, strength, state):
     """Perturb `order` in place: `strength` random swaps, or one block moved elsewhere, with equal chance."""
     n = len(order)
     if n < 2:
         return
-    if random_below(state, 2) == 0:
+    if random_below(state, np.int64(2)) == 0:
         for _ in range(strength):
             i, j = random_below(state, n), random_below(state, n)
             order[i], order[j] = order[j], order[i]
@@ -128,7 +128,7 @@ def kick(order, strength, state):
             order[j + k] = block[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def random_order(offsets, masks, rows, state, order):
     """A random order with every family inside its prefix; returns how many variables could be placed (n: all).
 
@@ -162,7 +162,7 @@ def random_order(offsets, masks, rows, state, order):
             return placed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def iterate(offsets, masks, units, starts, holders, order, rows, kicks, state):
     """Iterated local search from `order`: `kicks` times perturb another order of the present graph and climb; a graph
     at least as good is kept. `order` and `rows` end as the best met; returns its total."""
@@ -174,7 +174,7 @@ def iterate(offsets, masks, units, starts, holders, order, rows, kicks, state):
             _copy(trial, order)
         kick(trial, KICK, state)
         best_rows(offsets, masks, trial, trial_rows)
-        climb(offsets, masks, units, starts, holders, trial, trial_rows, False)
+        climb(offsets, masks, units, starts, holders, trial, trial_rows, np.bool_(False))
         total = total_of(units, trial_rows)
         if total >= best:
             best = total
@@ -183,7 +183,7 @@ def iterate(offsets, masks, units, starts, holders, order, rows, kicks, state):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def total_of(units, rows):
     """The sum of the rows' units, NO_FAMILY for each -1."""
     total = 0
@@ -192,7 +192,7 @@ def total_of(units, rows):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def random_below(state, n):
     """A random integer of 0..n-1 from `state` uint64[1] (splitmix64; the bias for small n is below 2^-40)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -203,7 +203,7 @@ def random_below(state, n):
     return np.int64(z >> np.uint64(1)) % n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_inside(masks, lo, hi, before):
     """The first of rows lo..hi-1 whose parents are all in `before`, or -1."""
     for row in range(lo, hi):
@@ -212,7 +212,7 @@ def _first_inside(masks, lo, hi, before):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gain(offsets, masks, starts, holders, v, u, before, row):
     """v's best row in `before` (which has u), given that `row` is its best without u."""
     pair = v * (len(offsets) - 1) + u
@@ -226,7 +226,7 @@ def _gain(offsets, masks, starts, holders, v, u, before, row):
     return row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lose(offsets, masks, v, u, before, row):
     """v's best row in `before` (which lacks u), given that `row` is its best when u is there."""
     if row < 0 or not (masks[row, u >> 6] >> np.uint64(u & 63)) & ONE:
@@ -234,12 +234,12 @@ def _lose(offsets, masks, v, u, before, row):
     return _first_inside(masks, row + 1, offsets[v + 1], before)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _worth(units, row):
     return units[row] if row >= 0 else NO_FAMILY
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_insertion(offsets, masks, units, starts, holders, order, rows, i):
     """(j, gain): the best place for the variable at place i, and what the total gains by it."""
     n = len(order)
@@ -276,7 +276,7 @@ def _best_insertion(offsets, masks, units, starts, holders, order, rows, i):
     return best, best_gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(offsets, masks, starts, holders, order, place, rows, i, j):
     """Move the variable at place i to place j and renew the rows between."""
     v = order[i]
@@ -306,7 +306,7 @@ def _insert(offsets, masks, starts, holders, order, place, rows, i, j):
     place[v] = j
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _swap_somewhere(offsets, masks, units, order, place, rows):
     """Apply the first improving exchange of two variables that are not neighbours; False if there is none."""
     n = len(order)

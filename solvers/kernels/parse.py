@@ -8,13 +8,14 @@ belongs to a real number parser. Twin: tests/naive/phase1.py `read_jkl`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 OK, NO_NUMBER, NOT_FINITE, NO_COUNT, WRONG_COUNT, UNKNOWN_PARENT, SELF_PARENT, TWICE = range(8)
 NEWLINE = 10
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nonblank_lines(buffer):
     """(int64[m] starts, int64[m] ends, int64[m] line numbers from 1) of the lines that hold more than white space."""
     total = 1
@@ -37,7 +38,7 @@ def nonblank_lines(buffer):
     return starts[:kept], ends[:kept], numbers[:kept]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_names(text, offsets):
     """int64[slots]: an open-addressing table of the names text[offsets[v]:offsets[v + 1]], -1 where empty."""
     slots = 4
@@ -52,7 +53,7 @@ def hash_names(text, offsets):
     return table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parse_rows(buffer, starts, ends, children, counted, table, text, offsets, masks, digits):
     """Parse "score [k] p1 .. pk" lines into `masks` (uint64[m, W], zeros on entry) and `digits` (a score per line).
 
@@ -100,7 +101,7 @@ def parse_rows(buffer, starts, ends, children, counted, table, text, offsets, ma
     return OK, 0, 0, 0, used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _token(buffer, at, end):
     """The next run of non-blank bytes in buffer[at:end]; empty at the end of the line."""
     while at < end and buffer[at] <= 32:
@@ -111,7 +112,7 @@ def _token(buffer, at, end):
     return at, stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _number(buffer, lo, hi):
     """Whether buffer[lo:hi] is a decimal number: OK, NOT_FINITE (it spells nan or inf) or NO_NUMBER."""
     at = lo
@@ -139,7 +140,7 @@ def _number(buffer, lo, hi):
     return OK if seen and at == hi else NO_NUMBER
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash(buffer, lo, hi):
     h = np.uint64(14695981039346656037)
     for at in range(lo, hi):
@@ -147,7 +148,7 @@ def _hash(buffer, lo, hi):
     return np.int64((h ^ (h >> np.uint64(29))) & np.uint64(0x7FFFFFFF))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(buffer, lo, hi, table, text, offsets):
     """The variable whose name is buffer[lo:hi], or -1."""
     slots = len(table)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 FLOOR = 1e-280
 NEGLIGIBLE = 1e-30
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_sums(bits, masks, weights, linear, logs):
     """logs[W] = log sum of exp(weights[i]) over the masks[i] within W, for the 2^bits sets W; returns the scale.
 
@@ -45,7 +46,7 @@ def log_sums(bits, masks, weights, linear, logs):
     return scale
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _one_log_sum(masks, weights, inside):
     largest, total = -np.inf, 0.0
     for i in range(len(masks)):
@@ -56,7 +57,7 @@ def _one_log_sum(masks, weights, inside):
     return math.log(total) + largest if total > 0 else -np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread_back(bits, masks, weights, linear, logs, scale, shares, room, posterior):
     """posterior[i] += sum over W that contain masks[i] of shares[W] exp(weights[i] - logs[W]).
 
@@ -82,7 +83,7 @@ def spread_back(bits, masks, weights, linear, logs, scale, shares, room, posteri
         posterior[i] += room[masks[i]] * math.exp(weights[i] - scale)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fitting(offsets, low_masks, high_masks, weights, child, high, rows, masks, chosen):
     """Rows of a child with their high part within `high`, best first: how many, into rows, masks and chosen."""
     count = 0
@@ -93,7 +94,7 @@ def fitting(offsets, low_masks, high_masks, weights, child, high, rows, masks, c
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def orders_forward(high, low, n, offsets, low_masks, high_masks, weights, f, terms, linear, rows, masks, chosen):
     """One block of f(U) = log sum over v in U of exp(f(U - v) + a_v(U - v)), a_v as in log_sums; f(empty) = 0.
 
@@ -127,7 +128,7 @@ def orders_forward(high, low, n, offsets, low_masks, high_masks, weights, f, ter
             block[0] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _entry(terms, block, v, inside, low):
     """The term of v in f(inside): ready for high v, from the block itself for low ones."""
     if v >= low:
@@ -136,7 +137,7 @@ def _entry(terms, block, v, inside, low):
     return terms[v, before] + block[before]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def orders_backward(
     high,
     low,
@@ -198,7 +199,7 @@ def orders_backward(
             posterior[rows[i]] += part[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def graphs_forward(first, last, n, logs, sums, scales, sign_sums, together):
     """Let the subsets U in first..last-1 act on all larger ones in
         r(S) = sum over nonempty T within S of (-1)^(|T|+1) r(S - T) prod_{j in T} A_j(S - T),
@@ -235,7 +236,7 @@ def graphs_forward(first, last, n, logs, sums, scales, sign_sums, together):
                 sign_sums[after] += sign * math.exp(term - scales[after])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def graphs_backward(first, last, n, logs, sums, adjoint, shares, together):
     """The derivatives of r(all), for the subsets U from last - 1 down to `first`:
     adjoint[U] = d log r(all) / d log r(U),   shares[j, U] = d log r(all) / d log A_j(U)."""
@@ -267,7 +268,7 @@ def graphs_backward(first, last, n, logs, sums, adjoint, shares, together):
                 left ^= bit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _position(bit):
     place = 0
     while bit > 1:
@@ -276,7 +277,7 @@ def _position(bit):
     return place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _odd(members):
     odd = False
     while members:

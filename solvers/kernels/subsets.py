@@ -15,12 +15,13 @@ Cost: about n / 2 (low / 2 + 1) vector operations per subset, 8 bytes per subset
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 LANES = 5
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(top, low, mid, n, offsets, low_masks, mid_masks, top_masks, values, f, room, own, kept):
     """Fill the blocks of f float64[2^n] whose top part is `top`, given those of all its proper subsets.
 
@@ -56,7 +57,7 @@ def sweep(top, low, mid, n, offsets, low_masks, mid_masks, top_masks, values, f,
         _within(block, low, own)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def trace(offsets, masks, units, f, n):
     """int64[n]: rows of a graph that attains f of the full set; masks int64[m]."""
     rows = np.full(n, -1, dtype=np.int64)
@@ -77,13 +78,13 @@ def trace(offsets, masks, units, f, n):
     return rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _without(members, i):
     """The set without its member i (negative: as it is)."""
     return members & ~(1 << i) if i >= 0 else members
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_values(out, bits, rows, inside, low_masks, mid_masks, values):
     """out[W] = the best value of a row with its mid part within `inside` and its low part within W, for all W."""
     out[:] = -np.inf
@@ -105,13 +106,13 @@ def _best_values(out, bits, rows, inside, low_masks, mid_masks, values):
             _take_max(out[start + step : start + 2 * step], out[start : start + step])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_max(out, other):
     for i in range(len(out)):
         out[i] = other[i] if other[i] > out[i] else out[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_sum(out, first, second):
     """out = max(out, first + second), elementwise."""
     for i in range(len(out)):
@@ -119,7 +120,7 @@ def _take_sum(out, first, second):
         out[i] = total if total > out[i] else out[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _within(block, low, own):
     """The recurrence inside one block, over its low variables; own[v, W] is v's best value, W squeezed."""
     lanes = min(LANES, low)
@@ -141,7 +142,7 @@ def _within(block, low, own):
             target[offset] = best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _squeeze(members, v):
     """The set with the place of v (not a member) closed up."""
     below = (1 << v) - 1

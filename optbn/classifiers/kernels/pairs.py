@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_pairs(codes, classes, weights, n_classes, sizes, single_at, pair_at, singles, pairs):
     """Add rows to the tables of n(x_i, y) and n(x_i, x_j, y), j < i; a code of -1 counts nowhere.
 
@@ -28,7 +29,7 @@ def count_pairs(codes, classes, weights, n_classes, sizes, single_at, pair_at, s
                     pairs[pair_at[first + j] + (np.int64(x) * sizes[j] + codes[r, j]) * n_classes + y] += w
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_information(pairs, n_classes, sizes, pair_at):
     """float64[a, a]: I(X_i; X_j | Y) in nats, times the weight of the rows where both are known; symmetric.
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 BLOCK = 128
 """Rows whose scores are held at a time, so that they stay in the first cache."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_up(cells, begin, rows, scores, prior, out):
     """out[c, r] = the score of row begin + r under class c."""
     for c in range(len(scores)):
@@ -27,7 +28,7 @@ def _add_up(cells, begin, rows, scores, prior, out):
             out[c, r] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def loss_and_gradient(cells, classes, weights, scores, prior, gradient):
     """The negative conditional log-likelihood in nats of rows int32[n, F]; its gradient by the scores is added.
 
@@ -67,7 +68,7 @@ def loss_and_gradient(cells, classes, weights, scores, prior, gradient):
     return loss
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def adaptive_pass(cells, classes, weights, order, scale, target, pull, parameters, squares, prior, frozen, rate):
     """One pass of AdaGrad, a row at a time in the given order; the loss met on the way is returned.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wrong_pairs(child_at, child, parent_at, parent, reach, adjusted):
     """The number of wrong (i, j). reach[u, v]: v is u or below it; adjusted[i]: the set Z of i.
 

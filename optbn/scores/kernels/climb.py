@@ -14,12 +14,12 @@ Twin: tests/naive/pcart.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from optbn.scores.kernels.simd import WIDTH, raise_to_best_sum
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     """value float64[slot, lane] for every slot; the last slot is the root.
 

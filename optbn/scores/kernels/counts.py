@@ -19,13 +19,13 @@ not on the block it comes in. Twin: tests/naive/phase1.py `cell_counts`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from optbn.scores.kernels.sets import rank_without
 from optbn.scores.kernels.terms import term
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rare_rows(codes):
     """(rows int32[..], starts int64[n + 1]): per variable the rows whose code is not 0."""
     n, N = codes.shape
@@ -45,7 +45,7 @@ def rare_rows(codes):
     return rows, starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choose, dense_cells, rows, tables, kinds,
               parameters):  # fmt: skip
     """(sums float64[u, T], observed int64[u]): per set the sum of T terms over its cells, and its non-empty cells.
@@ -90,7 +90,7 @@ def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choos
     return sums, observed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def all_tables(sets, codes, levels, rare, rare_starts, lower, lower_starts, choose, starts):
     """int32[starts[-1]]: the tables of `sets` (all k-subsets in lexicographic order), one after another."""
     out = np.empty(starts[-1], np.int32)
@@ -105,13 +105,13 @@ def all_tables(sets, codes, levels, rare, rare_starts, lower, lower_starts, choo
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _workspace(k, N):
     """Per prefix length: the rows in its list, their code, and how long the list is."""
     return np.empty((max(k, 1), N), np.int32), np.empty((max(k, 1), N), np.int32), np.zeros(max(k, 1), np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shared(sets, i, depth):
     """How many of the `depth` members whose lists the workspace holds are still good for set i."""
     if i == 0:
@@ -122,7 +122,7 @@ def _shared(sets, i, depth):
     return same
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(set_, depth, codes, levels, rare, rare_starts, lower, lower_starts, choose, dense_cells, space, table):
     """Count one set into table[:cells]; returns (cells, members whose lists the workspace now holds)."""
     k = len(set_)
@@ -193,7 +193,7 @@ def _count(set_, depth, codes, levels, rare, rare_starts, lower, lower_starts, c
     return cells, k - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _groups(set_, codes, levels, table):
     """Sizes of the groups of rows with equal codes, in order of their first rows; returns how many there are."""
     N = codes.shape[1]
@@ -224,7 +224,7 @@ def _groups(set_, codes, levels, table):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def assemble(sets, where, joint, own, own_of, penalty, q_of, r_of):
     """float64[m, n]: the scores of a block, -inf where `where` is -1.
 

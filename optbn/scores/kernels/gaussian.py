@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def residuals(sets, matrix, smallest):
     """(log_det float64[m], residual float64[m, n], bad int64): per set the log determinant and all residuals.
 

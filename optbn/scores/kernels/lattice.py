@@ -24,12 +24,12 @@ Twin: tests/naive/pcart.py enumerates trees from the definition.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def interval_end(part):
     """The hi of an ordinal part."""
     hi = int((np.sqrt(8.0 * part + 1.0) - 1.0) * 0.5)
@@ -40,7 +40,7 @@ def interval_end(part):
     return hi
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def finest_part(kind, cell):
     """The part that is one finest cell."""
     if kind == CATEGORICAL:
@@ -50,7 +50,7 @@ def finest_part(kind, cell):
     return cell
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dense_plan(
     members, coordinates, site_rows, n_sites, leaf_rows, kinds, sizes, parts, table, halves, need, box, plan
 ):
@@ -93,7 +93,7 @@ def dense_plan(
     first[0] = second[0] = 0
     rows[0] = 0
     offset[0] = offset[1] = 0
-    n_slots, n_splits = 1, 0
+    n_slots, n_splits = 1, np.int64(0)
     part = np.zeros(k, np.int64)
     inner, table0 = 1, 0
     if k > 0:
@@ -152,7 +152,7 @@ def dense_plan(
     return n_slots
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest(i, members, part, support, kinds, sizes, stride, shift):
     """The number of the smallest box that holds the rows of box i, given the levels they have."""
     for j in range(len(members)):
@@ -172,7 +172,7 @@ def smallest(i, members, part, support, kinds, sizes, stride, shift):
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def splits(i, members, part, kinds, parts, stride, slot, left, right, n):
     """Append the pairs of slots that box i can be split into; returns the new length of left and right."""
     for j in range(len(members)):

@@ -11,10 +11,11 @@ lexicographic order into reversed colexicographic order, whose rank is a sum of 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def binomials(n, k):
     """int64[n + 1, k + 1] of binom(a, b); -1 where it would not fit into 62 bits."""
     choose = np.zeros((n + 1, k + 1), np.int64)
@@ -26,7 +27,7 @@ def binomials(n, k):
     return choose
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank_without(members, skip, n, choose):
     """The rank of the set without its member number `skip` (-1: of the whole set)."""
     size = len(members) - (skip >= 0)
@@ -39,7 +40,7 @@ def rank_without(members, skip, n, choose):
     return rank
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sets_between(n, k, first, last, choose):
     """int32[last - first, k]: the k-subsets of ranks first..last-1."""
     out = np.empty((last - first, k), np.int32)
@@ -64,7 +65,7 @@ def sets_between(n, k, first, last, choose):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_of_subsets(sets, best, n, choose):
     """float64[m, g]: per set the greatest of `best` (float64[binom(n, k-1), g], by rank) over its (k-1)-subsets."""
     m, k = sets.shape
@@ -78,7 +79,7 @@ def best_of_subsets(sets, best, n, choose):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join(sets, wanted):
     """The distinct sets P + v over the wanted (set i, response v), by an open-addressing hash of their members.
 

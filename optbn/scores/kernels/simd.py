@@ -9,8 +9,10 @@ narrower. The same additions and comparisons in the same order per lane, so the 
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.extending import intrinsic
+
+from solvers.compiled import kernel
 
 WIDTH = 8
 """Doubles per vector; rows of `value` are padded to a multiple of it."""
@@ -83,7 +85,7 @@ def _emit(vectors):
 _raise_1, _raise_2, _raise_4 = _emit(1), _emit(2), _emit(4)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _raise_vectors(value, s, vectors, left, right, begin, end):
     v = 0
     while v + 4 <= vectors:

@@ -14,10 +14,10 @@ common prefix's counts (`tabulate_last`).
 
 from __future__ import annotations
 
-from numba import njit
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_coordinates):
     """Refine sites by one more predictor; returns how many there are.
 
@@ -45,7 +45,7 @@ def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_co
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tabulate(site, n, onehot, values, rows, counts, mean, spread):
     """What every site holds: rows int32[n], counts uint32[n, M], mean and spread (squared deviations) float64[n, R].
 
@@ -81,7 +81,7 @@ def tabulate(site, n, onehot, values, rows, counts, mean, spread):
             spread[s, r] += away * away
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tabulate_last(
     cells, size, common, away, prefix_site, n_prefix, prefix_coordinates, depth, prefix_rows, prefix_counts, onehot,
     lookup, coordinates, rows, counts,

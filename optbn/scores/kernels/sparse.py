@@ -13,12 +13,12 @@ the order they are found, with their parts as in `lattice`; trees/large.py sorts
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sparse_plan(kinds, sizes, parts, coordinates, site_rows, leaf_rows, most_boxes, most_splits):
     """(parts int64[boxes, k], rows, site int64[boxes], offset int64[boxes + 1], left, right uint32[splits]).
 
@@ -188,7 +188,7 @@ def sparse_plan(kinds, sizes, parts, coordinates, site_rows, leaf_rows, most_box
     return names[:n_boxes], rows[:n_boxes], site[:n_boxes], offset[: n_boxes + 1], left[:n_splits], right[:n_splits]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name_of_site(kind, cell, part):
     """A predictor's word in the name of one site; a real part stays what it is in the box."""
     if kind == CATEGORICAL:
@@ -198,7 +198,7 @@ def name_of_site(kind, cell, part):
     return np.int64(part)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joined(kind, a, b):
     """A predictor's word in the name of the smallest box that holds two others."""
     if kind == CATEGORICAL:
@@ -208,7 +208,7 @@ def joined(kind, a, b):
     return a
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_cell(kind, size, word):
     """The lowest cell of a part."""
     if kind == CATEGORICAL:
@@ -223,7 +223,7 @@ def first_cell(kind, size, word):
     return word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def holds(kind, size, word, cell):
     """Whether a finest cell lies in a part."""
     if kind == CATEGORICAL:
@@ -236,7 +236,7 @@ def holds(kind, size, word, cell):
     return up == word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bits_below(word, cell):
     """How many levels of a mask lie below one."""
     n = 0
@@ -245,7 +245,7 @@ def bits_below(word, cell):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def found(heads, names, n_boxes, unions, side, numbers, at):
     """Number (plus 1) the box named unions[side] in numbers[at], a new one if need be; returns how many there are."""
     k = names.shape[1]
@@ -267,7 +267,7 @@ def found(heads, names, n_boxes, unions, side, numbers, at):
     return n_boxes + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def insert(heads, names, box):
     """Enter a box that is not there yet."""
     last = np.uint64(len(heads) - 1)
@@ -277,7 +277,7 @@ def insert(heads, names, box):
     heads[h] = box
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(name):
     """Where the search for a name begins: its words multiplied up (FNV's way) and folded."""
     h = np.uint64(14695981039346656037)
@@ -286,7 +286,7 @@ def start(name):
     return h ^ (h >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def longer(array):
     """Twice the room, the same beginning."""
     out = np.empty(2 * len(array), array.dtype)

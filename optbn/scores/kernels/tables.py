@@ -9,12 +9,12 @@ for the counts, and a leaf score per site and response. Twin: tests/naive/pcart.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from optbn.scores.kernels.sites import refine, tabulate
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
     """out[i, v] = best log-likelihood of v given sets[i] where wanted, -inf elsewhere; chosen[i, v] the table's number.
 

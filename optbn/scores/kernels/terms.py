@@ -15,12 +15,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 N_LOG_N, LOG_GAMMA, N_LOG_REGRET = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_regret(levels, n):
     """log C(levels, n), float64; cost O(sqrt n + levels).
 
@@ -41,7 +42,7 @@ def log_regret(levels, n):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def term(kind, parameter, n):
     """The term of kind `kind` at count n."""
     if n == 0:
@@ -54,7 +55,7 @@ def term(kind, parameter, n):
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tabulate(kind, parameter, length):
     """float64[length]: the term at counts 0..length-1, bit for bit what `term` answers."""
     out = np.empty(length)

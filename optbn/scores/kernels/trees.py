@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.lattice import dense_plan
 from optbn.scores.kernels.sites import refine, tabulate, tabulate_last
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_trees(
     sets,
     wanted,
@@ -118,7 +118,7 @@ def score_trees(
                 out[i, some[s]] = root[s] + log_c[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arrange(lane, cats, start, levels, total_row, real):
     """The lanes argument of `climb` for the responses `lane`, of which the first `cats` are categorical."""
     width, most, runs = 0, 0, 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally(table, keys):
     """table[key] += 1 for int64 keys in range; two rows at a time, for equal neighbours wait for each other."""
     half = len(keys) // 2
@@ -17,14 +18,14 @@ def tally(table, keys):
         table[keys[-1]] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally_weighted(table, keys, weights):
     """table[key] += weight."""
     for i in range(len(keys)):
         table[keys[i]] += weights[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _slot(slot_key, key):
     """Where a key is, or where it would go: linear probing from a multiplicative hash."""
     mask = len(slot_key) - 1
@@ -34,7 +35,7 @@ def _slot(slot_key, key):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rehash(slot_key, slot_node, node_parent, node_value, used):
     """Fill empty slots with the edges to nodes 1 .. used - 1."""
     for node in range(1, used):
@@ -44,7 +45,7 @@ def rehash(slot_key, slot_node, node_parent, node_value, used):
         slot_node[slot] = node
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def insert(values, child, weights, begin, slot_key, slot_node, node_parent, node_value, counts, used):
     """Walk rows begin.. of int32[n, k] `values` down a trie, making nodes where needed; add their weights at the end.
 
@@ -74,7 +75,7 @@ def insert(values, child, weights, begin, slot_key, slot_node, node_parent, node
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(values, branch, first_child):
     """int64[n]: the deepest node of a count tree that each row of int32[n, k] reaches; binary search in children."""
     n, k = values.shape

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leave_one_out(strength, node, level, counts, totals, parent, place, gradient, own):
     """The loss of all rows, each predicted without itself; its gradient by log strength is added to `gradient`.
 
@@ -52,7 +53,7 @@ def leave_one_out(strength, node, level, counts, totals, parent, place, gradient
     return loss
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def combine(strength, counts, totals, parent, place, probabilities, unseen):
     """probabilities[u] = (n_u + sum over ancestors a_p f_p + a_0/K) / (N_u + sum a_p + a_0), f the frequencies.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from optbn.smoothing.kernels.variates import gamma, minus_log_beta, normal, tables, uniform
+from solvers.compiled import kernel
 
 SHARED = 32
 """Nodes of a group are counted by size up to this; larger ones are dealt with one by one."""
@@ -19,7 +19,7 @@ ROUNDS = 3
 """Draws of the one concentration per sweep when it is drawn given the tables."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_rising_ratio(x, y, n):
     """log of the rising factorials x (x + 1) ... (x + n - 1) over y (y + 1) ... (y + n - 1)."""
     if n > 12:
@@ -31,7 +31,7 @@ def log_rising_ratio(x, y, n):
     return math.log(above / below)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, histogram,
               shape, rate):  # fmt: skip
     """log p(log to | n, phi) - log p(log a | n, phi): the group's counts are Dirichlet-multinomial given parents' phi.
@@ -70,7 +70,7 @@ def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, gr
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_sizes(g, total, group_start, histogram):
     """histogram[min(N, SHARED) - 1]: how many nodes of the group have N customers."""
     histogram[:] = 0
@@ -78,7 +78,7 @@ def count_sizes(g, total, group_start, histogram):
         histogram[min(SHARED, int(total[j])) - 1] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, histogram,
               shape, rate, state):  # fmt: skip
     """alpha_g | n, phi with the tables of the group integrated out: one step of a random walk on log alpha.
@@ -97,14 +97,14 @@ def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_sta
         step[g] *= math.exp(0.1 * ((1.0 if accepted else 0.0) - 0.44))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def given_tables(alpha, total, group_start, seated, shape, rate, histogram, state):
     """alpha | tables for one group: alpha ~ Gamma(shape + sum t, rate + sum -log q_j), q_j ~ Beta(alpha, N_j).
 
     -log q_j is distributed as sum_{i < N_j} Exp(alpha + i), so many nodes together need, per i, one gamma variate of
     shape #(N_j > i) for i < SHARED, and single beta variates Beta(alpha + SHARED, N_j - SHARED) only for large nodes.
     """
-    count_sizes(0, total, group_start, histogram)
+    count_sizes(np.int64(0), total, group_start, histogram)
     for _ in range(ROUNDS):
         spent = 0.0
         above = group_start[1] - group_start[0]
@@ -120,7 +120,7 @@ def given_tables(alpha, total, group_start, seated, shape, rate, histogram, stat
         alpha[0] = gamma(shape + seated, state) / (rate + spent)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_up(first, last, inner, n, total):
     """total of the inner nodes among first .. last - 1 from their customers; the leaves' never change."""
     K = len(n) // len(total)
@@ -131,7 +131,7 @@ def add_up(first, last, inner, n, total):
         total[u] = together
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def upward(n, base, alpha, step, adapt, across, total, phi, cells, cell_parent, cell_start, fixed, group_start, shape,
            rate, histogram, state):  # fmt: skip
     """Draw alpha and the table counts t | n, phi from the deepest level up, adding up n of the inner nodes.
@@ -157,12 +157,12 @@ def upward(n, base, alpha, step, adapt, across, total, phi, cells, cell_parent, 
             t = tables(n[cells[j]], alpha[g] * phi[cell_parent[j]], state)
             n[cell_parent[j]] += t
             seated += t
-    add_up(0, len(total) if across else 1, inner, n, total)
+    add_up(np.int64(0), len(total) if across else 1, inner, n, total)
     if across:
         given_tables(alpha, total, group_start, fixed[0] + seated, shape, rate, histogram, state)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def downward(n, total, alpha, group, parent, phi, nodes, start, levels, alpha0, root_mean, state):
     """Draw phi | n, phi of the parent, from the root down, where some child may have two customers of a level.
 
@@ -191,7 +191,7 @@ def downward(n, total, alpha, group, parent, phi, nodes, start, levels, alpha0, 
             phi[u * K + levels[j]] /= whole
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def estimate(n, total, alpha, group, parent, alpha0, mean, sums, squares, moments, second):
     """Add E[theta | n, alpha] at every node to `sums`, its square to `squares`, and E[theta^2 | n, alpha] to `moments`.
 
@@ -219,7 +219,7 @@ def estimate(n, total, alpha, group, parent, alpha0, mean, sums, squares, moment
                 moments[u * K + k] += p2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run(
     sweeps, keep, state, alpha, step, phi, n, total, parent, group, across, base, cells, cell_parent, cell_start, fixed,
     group_start, nodes, start, levels, shape, rate, alpha0, root_mean, mean, sums, squares, moments, second, traced,

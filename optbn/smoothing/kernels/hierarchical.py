@@ -10,8 +10,10 @@ import math
 import numpy as np
 from numba import njit
 
+from solvers.compiled import kernel
 
-@njit(cache=True, nogil=True)
+
+@kernel
 def polygammas(x):
     """psi(x), psi'(x), psi''(x) for x > 0: recurrence up to 12, then the asymptotic series."""
     first, second, third = 0.0, 0.0, 0.0
@@ -156,7 +158,7 @@ def ascend(kappa, tau, contexts, start, value, times, s, alpha0, tolerance, trac
     return tau, len(trace) - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_sum(terms, n):
     """log(sum(exp(terms[:n]))), -inf for none."""
     top = -np.inf
@@ -170,7 +172,7 @@ def log_sum(terms, n):
     return top + math.log(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_product(a, b):
     """Logarithms of the coefficients of the product of two polynomials with coefficients exp(a), exp(b)."""
     out = np.empty(len(a) + len(b) - 1)
@@ -184,7 +186,7 @@ def log_product(a, b):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_rising_product(value, times, s):
     """Logarithms of the coefficients of prod_j ((s b)(s b + 1) ... (s b + value_j - 1))^times_j in b."""
     degree = 0

@@ -10,6 +10,8 @@ Twins: tests/naive/ilp.py.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from solvers.compiled import kernel
@@ -62,7 +64,9 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
     node, pattern = node[:r], pattern[:r]
 
     # the first basis: every pattern alone is a DAG
-    inverse, basic, cost = np.eye(r), x[:r].copy(), np.ones(r)
+    inverse, basic, cost = np.zeros((r, r)), x[:r].copy(), np.ones(r)
+    for j in range(r):
+        inverse[j, j] = 1.0
     best, value, last = np.zeros((m, size)), np.zeros(size), np.zeros(size, dtype=np.int64)
     column, step = np.zeros(r), np.zeros(r)
 
@@ -70,7 +74,7 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
     rest, spent = x[:r].copy(), np.zeros(r, dtype=np.bool_)
     for _ in range(r):
         _best_graph(node, pattern, rest, best, value, last, column)
-        leaving = -1
+        leaving = np.int64(-1)
         for j in range(r):
             if column[j] > 0 and (leaving < 0 or rest[j] < rest[leaving]):
                 leaving = j
@@ -115,7 +119,7 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
             proved = True
             break
         _direction(inverse, column, step)
-        leaving = -1
+        leaving = np.int64(-1)
         for k in range(r):
             if step[k] > EPSILON:
                 if leaving < 0:
@@ -136,7 +140,7 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
         whole = True
         for j in range(r):
             scaled = dual[j] * multiple
-            if abs(scaled - np.round(scaled)) > 1e-5:
+            if abs(scaled - math.floor(scaled + 0.5)) > 1e-5:
                 whole = False
                 break
         if whole:
@@ -146,7 +150,7 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
         return STUCK, 0, total - 1.0
     table[:] = 0
     for j in range(r):
-        table[node[j], pattern[j]] = max(0, np.int64(np.round(dual[j] * rhs)))
+        table[node[j], pattern[j]] = max(0, math.floor(dual[j] * rhs + 0.5))
     exact, most = table.copy(), np.zeros(size, dtype=np.int64)
     close_upwards(exact)
     if max_dag(exact, most, last) > rhs:

@@ -106,9 +106,10 @@ def climb_clusters(seeds, children, starts, parents, x, least, steps, violation)
     out, rests = np.empty(n), np.empty(n, dtype=np.int64)
     inside = np.empty(n, dtype=np.bool_)
     for s in range(len(seeds)):
+        size = 0
         for v in range(n):
             inside[v] = seeds[s, v]
-        size = inside.sum()
+            size += inside[v]
         best = violations_of_flips(inside, children, starts, parents, x, out)
         rests[:] = -1
         worse = 0
@@ -125,7 +126,8 @@ def climb_clusters(seeds, children, starts, parents, x, least, steps, violation)
             value = violations_of_flips(inside, children, starts, parents, x, out)
             if value > best + 1e-9:
                 best = value
-                seeds[s] = inside
+                for v in range(n):
+                    seeds[s, v] = inside[v]
                 worse = 0
             else:
                 worse += 1

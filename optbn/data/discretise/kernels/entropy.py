@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from optbn.smoothing.kernels.variates import uniform
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _spread(counts):
     """(N times the entropy in nats, N, classes that occur)."""
     total, logs, present = 0.0, 0.0, 0
@@ -22,7 +22,7 @@ def _spread(counts):
     return (total * math.log(total) - logs if present > 1 else 0.0), total, present
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def partition(groups, by_rows, drawn, state):
     """bool[g]: whether there is a cut after each of the g different values, in ascending order.
 
