@@ -15,6 +15,8 @@ __version__ = "0.1.0"
 
 _EXPORTS: dict[str, str] = {
     "DiscriminativeBN": "optbn.discriminative.estimator",
+    "ProbabilityForest": "optbn.trees.estimator",
+    "ProbabilityTree": "optbn.trees.estimator",
     "BayesianNetwork": "optbn.network.network",
     "Categorical": "optbn.data.dataset",
     "Dataset": "optbn.data.dataset",

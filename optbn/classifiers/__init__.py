@@ -14,6 +14,8 @@ CLASSIFIERS: dict[str, str] = {
     "eskdb": "optbn.classifiers.eskdb:ESKDB",
     "optimal": "optbn.classifiers.optimal:OptimalBN",
     "discriminative": "optbn.discriminative.estimator:DiscriminativeBN",
+    "tree": "optbn.trees.estimator:ProbabilityTree",
+    "forest": "optbn.trees.estimator:ProbabilityForest",
 }
 
 _EXPORTS = {target.partition(":")[2]: target.partition(":")[0] for target in CLASSIFIERS.values()}

@@ -51,6 +51,18 @@ class Optimum(Record, tag_field="kind", tag="bayesian_network"):
     network: msgspec.Raw
 
 
+class DecisionTree(Record, tag_field="kind", tag="decision_tree"):
+    columns: list[Attribute]
+    attribute: list[int]
+    cut: list[float | None]
+    fanout: list[Code]
+    branch: list[Code]
+    counts: list[list[float]]
+    totals: list[float]
+    probabilities: list[list[float]]
+    inside: list[list[float]]
+
+
 class Classifier(Record):
     classifier: str
     settings: dict[str, str | bool | int | float | None]
@@ -58,7 +70,7 @@ class Classifier(Record):
     classes: list[str | bool | int | float]
     features: list[str] | None
     weights: list[float]
-    members: list[Network | SuperParents | Optimum]
+    members: list[Network | SuperParents | Optimum | DecisionTree]
     format: str
     version: int
     power: float = 1.0

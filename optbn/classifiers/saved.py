@@ -5,6 +5,7 @@
     MEMBER = {"kind": "network", "columns": [..], "prior": [..], "parents": [[i, [j, ..]], ..], "trees": [TREE, ..]}
              | {"kind": "super_parents", "columns": [..], "naive": MEMBER, "members": [MEMBER, ..], "frequent": [..]}
              | {"kind": "bayesian_network", "columns": [..], "target": .., "network": {..}}
+             | {"kind": "decision_tree", ..}, see `optbn.trees.saved`
     TREE = {"fanout": [children of each node, breadth first], "branch": [..], "values": [[log P, ..], ..]}
 
 null among the values is the logarithm of 0. Floats are written with their shortest exact decimals, so a classifier that
@@ -164,6 +165,12 @@ def _member(member: Any) -> dict[str, Any]:
             "members": [_member(each) for each in member.members],
             "frequent": [f.tolist() for f in member.frequent],
         }
+    from optbn.trees.member import TreeMember
+
+    if isinstance(member, TreeMember):
+        from optbn.trees.saved import to_record
+
+        return to_record(member, columns)
     import msgspec
 
     from optbn.network.formats import encode
@@ -173,7 +180,7 @@ def _member(member: Any) -> dict[str, Any]:
 
 
 def _read_member(record: Any, classes: int) -> Any:
-    from optbn.classifiers.record import Network
+    from optbn.classifiers.record import DecisionTree, Network
     from optbn.classifiers.record import SuperParents as SuperParentsRecord
 
     columns = tuple(_read_column(column) for column in record.columns)
@@ -187,6 +194,10 @@ def _read_member(record: Any, classes: int) -> Any:
         _expect(len(members) == len(columns), "as many networks as columns are expected")
         _expect([len(each) for each in record.frequent] == sizes, "the frequent values do not fit the columns")
         return SuperParents(columns, naive.prior, naive, members, tuple(np.array(f) for f in record.frequent))
+    if isinstance(record, DecisionTree):
+        from optbn.trees.saved import from_record
+
+        return from_record(record, columns, classes)
     from optbn.classifiers.optimal import Optimum
     from optbn.data.dataset import Categorical
     from optbn.network.formats import decode

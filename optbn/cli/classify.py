@@ -26,7 +26,7 @@ def classify(
         typer.Option(
             "--model",
             "-m",
-            help="nb, tan, kdb, skdb, aode, kdf, eskdb, optimal or discriminative.",
+            help="nb, tan, kdb, skdb, aode, kdf, eskdb, optimal, discriminative, tree or forest.",
             autocompletion=complete_model,
         ),
     ] = "eskdb",

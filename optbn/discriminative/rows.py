@@ -89,7 +89,7 @@ class Rows:
         return distinct(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def distinct(cells: NDArray[np.int32], classes: NDArray[np.int64], weights: NDArray[np.float64]) -> Block:
+def distinct(cells: NDArray[Any], classes: NDArray[np.int64], weights: NDArray[np.float64]) -> Block:
     """Equal rows as one, in the order of a hash of their content; where two hashes agree some may stay apart."""
     powers = np.random.default_rng(0).integers(1, 1 << 63, cells.shape[1] + 1, dtype=np.int64) | 1
     key = classes * powers[-1]

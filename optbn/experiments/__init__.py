@@ -12,4 +12,5 @@ TASKS: dict[str, str] = {
     "hyper": "optbn.experiments.hyper",
     "classifiers": "optbn.classifiers.study",
     "discriminative": "optbn.discriminative.study",
+    "trees": "optbn.trees.study",
 }

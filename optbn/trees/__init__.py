@@ -1,0 +1,19 @@
+"""Probability estimation trees and forests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_EXPORTS = {
+    "ProbabilityTree": "optbn.trees.estimator",
+    "ProbabilityForest": "optbn.trees.estimator",
+    "Explanation": "optbn.trees.explain",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module 'optbn.trees' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_EXPORTS[name]), name)

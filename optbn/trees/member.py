@@ -1,0 +1,43 @@
+"""A tree that predicts: how the attributes are coded, the tree, and smoothed probabilities at every node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.discretise.table import Table
+from optbn.data.discretise.transformer import Column
+from optbn.smoothing.protocol import Smoother
+from optbn.trees.growing import values_of
+from optbn.trees.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class TreeMember:
+    """probabilities  float64[m, C]: where a row ends there;  inside  float64[m, C]: the estimate for all rows that
+    pass, which only differs at inner nodes, and there is what an unseen branch is told (see smoothing.Estimate)"""
+
+    columns: tuple[Column, ...]
+    tree: Tree
+    probabilities: NDArray[np.float64]
+    inside: NDArray[np.float64]
+
+    @classmethod
+    def smoothed(
+        cls, columns: tuple[Column, ...], tree: Tree, smoother: Smoother, generator: np.random.Generator
+    ) -> TreeMember:
+        counted = tree.count_tree
+        estimate = smoother.fit(counted, generator)
+        nodes = np.arange(tree.size)
+        return cls(columns, tree, estimate.at(counted, nodes), estimate.probabilities)
+
+    def posterior(self, table: Table) -> NDArray[np.float64]:
+        """float64[n, C]: P(y | x)."""
+        return self.tree.predict(values_of(self.columns, table), self.probabilities)
+
+    def networks(self, target: str, classes: Sequence[str]) -> list[Any]:
+        raise AttributeError("a decision tree is no network over the attributes")
