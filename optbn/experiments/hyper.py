@@ -234,7 +234,7 @@ def _splits(done: Sequence[Row], folder: Path) -> str:
 
     text = (
         "## The number of halvings s\n\nVariables of three and more levels as real numbers (the level plus a uniform "
-        f"fraction), at most {done[0]['result'].get('max_parents', 2)} parents, alpha 0.5, prior sets.\n\n"
+        f"fraction), at most {done[0]['cell'].get('max_parents', 3)} parents, alpha 0.5, prior sets.\n\n"
     )
     series: Series = {}
     body = []

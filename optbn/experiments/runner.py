@@ -97,7 +97,10 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
         head += "; `optbn bench` on the spec beside this goes on with those that wait"
     body = experiment.module().report(found, folder)
     path = folder / "README.md"
-    text = f"{head}. Written by `optbn bench`; no number here was typed by hand.\n\n{body.strip()}\n"
+    head += ". Written by `optbn bench`; no number here was typed by hand."
+    if experiment.fixed:
+        head += f" The same for every cell: {', '.join(f'{key} {value}' for key, value in experiment.fixed.items())}."
+    text = f"{head}\n\n{body.strip()}\n"
     with replacing(path) as file:
         file.write(text.encode())
     return path
