@@ -100,4 +100,6 @@ class Solver(Protocol):
         budget: Budget | None = None,
         start: Sequence[int] | None = None,
         progress: ProgressCallback | None = None,
-    ) -> Solution: ...
+    ) -> Solution:
+        """The best graph found within the budget, with a bound and what there is of evidence."""
+        ...

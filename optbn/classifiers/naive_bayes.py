@@ -15,6 +15,8 @@ from optbn.smoothing.protocol import Smoother
 
 
 class NaiveBayes(Incremental):
+    """Attributes independent given the class; one pass, and `partial_fit` for rows that keep coming."""
+
     needs_pairs = False
 
     def __init__(self, smoother: Any = "m_estimate", discretizer: Any = "mdlp", random_state: Any = 0) -> None:

@@ -22,6 +22,8 @@ from optbn.smoothing.protocol import Smoother
 
 
 class TAN(BayesianClassifier):
+    """Naive Bayes with the best tree of arcs among the attributes (Friedman, Geiger, Goldszmidt 1997)."""
+
     def __init__(self, smoother: Any = "m_estimate", discretizer: Any = "mdlp", random_state: Any = 0) -> None:
         self.smoother = smoother
         self.discretizer = discretizer

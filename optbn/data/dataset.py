@@ -158,9 +158,11 @@ class Dataset:
             raise unknown("column", name, self.names) from None
 
     def column(self, name: str) -> NDArray[Any]:
+        """The values of a column: codes of its levels, or float64."""
         return self.columns[self.index(name)]
 
     def domain(self, name: str) -> Domain:
+        """The declared levels or range of a column."""
         return self.domains[self.index(name)]
 
     def select(self, names: Sequence[str]) -> Dataset:

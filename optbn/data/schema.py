@@ -92,6 +92,7 @@ class Schema:
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, for `--schema` and `optbn.read`."""
         from solvers.files.atomic import replacing
 
         with replacing(path) as file:

@@ -72,18 +72,23 @@ class BayesianNetwork:
         return sum(cpd.n_parameters for cpd in self.cpds)
 
     def index(self, name: str) -> int:
+        """The position of a variable; an unknown name lists the nearest."""
         return self.structure.index(name)
 
     def domain(self, name: str) -> Domain:
+        """What values a variable has: Categorical levels, or a Real range."""
         return self.domains[self.index(name)]
 
     def cpd(self, name: str) -> CPD:
+        """The local distribution of a variable given its parents."""
         return self.cpds[self.index(name)]
 
     def parents(self, name: str) -> tuple[str, ...]:
+        """The names of its parents, in the order of its distribution."""
         return self.structure.parents(name)
 
     def children(self, name: str) -> tuple[str, ...]:
+        """The names of its children."""
         return self.structure.children(name)
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
@@ -130,6 +135,7 @@ class BayesianNetwork:
         return from_pyagrum(other)
 
     def to_cpdag(self) -> Cpdag:
+        """The essential graph: what all Markov-equivalent networks share."""
         return self.structure.to_cpdag()
 
     def conform(self, data: Dataset, names: Sequence[str] | None = None) -> Dataset:

@@ -107,9 +107,11 @@ class Structure:
         return tuple((self.names[p], self.names[v]) for v, ps in enumerate(self.parent_sets) for p in ps)
 
     def parents(self, name: str) -> tuple[str, ...]:
+        """The names of its parents."""
         return tuple(self.names[p] for p in self.parent_sets[self.index(name)])
 
     def children(self, name: str) -> tuple[str, ...]:
+        """The names of its children."""
         return tuple(self.names[c] for c in self.child_sets[self.index(name)])
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:

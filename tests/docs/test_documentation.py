@@ -6,13 +6,20 @@ In a console block, lines that begin with "$ " are commands and the others show 
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import optbn
+import optbn.classifiers
+import solvers
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -44,3 +51,62 @@ def test_what_the_page_shows_works(page, tmp_path, monkeypatch):
         exec(compile(block, str(page), "exec"), namespace)
     if not commands and not blocks(page, "python"):
         pytest.skip("a page without code")
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "docs" / "examples").glob("*.py")), ids=lambda script: script.name)
+def test_an_example_runs(script, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_index_lists_every_page_and_example():
+    index = (ROOT / "docs" / "README.md").read_text()
+    for path in [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "examples").glob("*.py")]:
+        assert path.name == "README.md" or f"{path.relative_to(ROOT / 'docs')})" in index, path.name
+
+
+def test_figures_of_the_documentation_come_from_the_results():
+    figures = runpy.run_path(str(ROOT / "docs" / "figures.py"))
+    page = (ROOT / "docs" / "choosing.md").read_text()
+    made = figures["filled"](page)
+    assert [line for line in made.splitlines() if not line.startswith("|")] == [
+        line for line in page.splitlines() if not line.startswith("|")
+    ]
+    assert all(len(table().splitlines()) > 4 for table in figures["TABLES"].values())
+
+
+def test_what_is_public_says_what_it_is():
+    silent = []
+    for path in [*(ROOT / "optbn").rglob("*.py"), *(ROOT / "solvers").rglob("*.py")]:
+        if not ast.get_docstring(ast.parse(path.read_text())):
+            silent.append(str(path))
+    for package in (optbn, optbn.classifiers, solvers):
+        for name in package._EXPORTS:
+            thing = getattr(package, name)
+            if not isinstance(thing, type) and not callable(thing):
+                continue
+            if not thing.__doc__ or thing.__doc__.startswith(f"{name}("):  # what dataclass puts there
+                silent.append(f"{package.__name__}.{name}")
+            methods = vars(thing).items() if isinstance(thing, type) else ()
+            for method, function in methods:
+                if inspect.isfunction(function) and not method.startswith("_") and not inspect.getdoc(function):
+                    silent.append(f"{package.__name__}.{name}.{method}")
+    assert silent == []
+
+
+def test_the_reference_builds(tmp_path, monkeypatch):
+    pytest.importorskip("pdoc", reason="pdoc is not installed")
+    code = "import runpy, sys; m = runpy.run_path(sys.argv[1]); m['build'].__globals__['ROOTS'] = ('optbn.network',); "
+    code += "from pathlib import Path; print(m['build'](Path(sys.argv[2])))"
+    command = [sys.executable, "-W", "ignore", "-c", code, str(ROOT / "docs" / "reference.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[-1]) > 10
+    assert "most_probable" in (tmp_path / "optbn" / "network" / "network.html").read_text()
