@@ -33,6 +33,8 @@ from optbn.errors import UnsupportedError
 from optbn.smoothing.protocol import Smoother
 
 WEIGHTS = ("uniform", "stacking")
+LARGEST = 1 << 24
+"""Predictions of members for rows left out that are held at once, 128 MB."""
 
 
 class ESKDB(BayesianClassifier):
@@ -77,8 +79,8 @@ class ESKDB(BayesianClassifier):
         sample = source.sample()
         rows = np.zeros(0, dtype=np.int64)
         if self.calibrate or self.weights == "stacking":
-            rows = np.random.default_rng(seed.spawn(1)[0]).permutation(source.n_rows)[:ROWS]
-            rows.sort()
+            some = min(ROWS, LARGEST // (source.n_classes * self.n_members) + 1, source.n_rows)
+            rows = np.sort(np.random.default_rng(seed.spawn(1)[0]).choice(source.n_rows, some, replace=False))
         made = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._one)(source, sample, rows, smoother, stream) for stream in seed.spawn(self.n_members)
         )

@@ -111,7 +111,7 @@ def environment() -> dict[str, Any]:
     from importlib.metadata import PackageNotFoundError, version
 
     versions = {}
-    for package in ("optbn", "numpy", "numba", "scipy", "pyscipopt", "highspy", "pyarrow"):
+    for package in ("optbn", "numpy", "numba", "scipy", "pyscipopt", "highspy", "pyarrow", "scikit-learn", "xgboost-cpu"):
         with contextlib.suppress(PackageNotFoundError):
             versions[package] = version(package)
     return {
