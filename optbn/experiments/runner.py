@@ -111,7 +111,8 @@ def environment() -> dict[str, Any]:
     from importlib.metadata import PackageNotFoundError, version
 
     versions = {}
-    for package in ("optbn", "numpy", "numba", "scipy", "pyscipopt", "highspy", "pyarrow", "scikit-learn", "xgboost-cpu"):
+    packages = "optbn numpy numba scipy pyscipopt highspy pyarrow scikit-learn xgboost-cpu"
+    for package in packages.split():
         with contextlib.suppress(PackageNotFoundError):
             versions[package] = version(package)
     return {
