@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from optbn.network.structure import Structure
 from optbn.registry import unknown
 
 if TYPE_CHECKING:
-    from solvers import Budget, Progress, ScoreTable, Solution
+    from solvers import Budget, Constraints, Progress, ScoreTable, Solution
+    from solvers.near import Near
 
 
 def solve(
@@ -26,6 +28,7 @@ def solve(
     start: Structure | Sequence[int] | None = None,
     progress: Callable[[Progress], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Solution:
     """The best acyclic graph of a score table (or score file), checked, with a bound and its evidence.
@@ -35,14 +38,15 @@ def solve(
     memory                  bytes, or "4G"; half of the machine unless given
     start                   a graph to begin from: a Structure, or a row of the table per variable
     checkpoint              a file that keeps the best graph and bound: a run that was killed goes on from there
+    constraints             what is asked of the graph: solvers.Constraints, or a dictionary of its fields
     settings                of the solver
     Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
     """
     import solvers
     from optbn.scores.memory import parse_memory
-    from solvers.files import read_table
 
-    table = scores if isinstance(scores, solvers.ScoreTable) else read_table(os.fspath(scores))
+    asked = constraints_of(constraints)
+    table = scores if isinstance(scores, solvers.ScoreTable) else table_of(scores, keep_dominated=bool(asked))
     budget = solvers.Budget(
         wall=float("inf") if time_limit is None else time_limit,
         cpu=float("inf") if cpu_limit is None else cpu_limit,
@@ -51,8 +55,62 @@ def solve(
     )
     rows = rows_of(table, start) if isinstance(start, Structure) else start
     if checkpoint is None:
-        return solvers.solve(table, solver, budget, rows, progress, **settings)
-    return _resumed(table, solver, budget, rows, progress, checkpoint, settings)
+        return solvers.solve(table, solver, budget, rows, progress, asked, **settings)
+    return _resumed(table, solver, budget, rows, progress, checkpoint, asked, settings)
+
+
+def constraints_of(given: Constraints | Mapping[str, Any] | None) -> Constraints | None:
+    """The constraints, from whatever way they were given in; None for none."""
+    from optbn.registry import unknown
+    from solvers import Constraints
+
+    if given is None or isinstance(given, Constraints):
+        return given or None
+    known = [field.name for field in fields(Constraints)]
+    for name in given:
+        if name not in known:
+            raise unknown("constraint", name, known)
+    return Constraints(**given) or None
+
+
+def table_of(path: str | PathLike[str], keep_dominated: bool = False) -> ScoreTable:
+    """The table in a score file; under constraints, and for more than one answer, with all its families."""
+    from solvers.errors import TableError
+    from solvers.files import read_rows, read_table
+
+    if not keep_dominated:
+        return read_table(os.fspath(path))
+    rows = read_rows(os.fspath(path))
+    try:
+        return rows.table(keep_dominated=True)
+    except TableError as error:
+        raise TableError(f"{os.fspath(path)}: {error}") from None
+
+
+def near(
+    scores: ScoreTable | str | PathLike[str],
+    most: int = 10,
+    *,
+    within: float | None = None,
+    per_class: bool = False,
+    time_limit: float | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Near:
+    """The best graphs of a score table (or file): the `most` best, or those whose exp(score) is at least that of the
+    best divided by `within` (at most `most`); with `per_class` the best of each equivalence class."""
+    import solvers
+    from optbn.errors import UnsupportedError
+    from solvers.checked import stopping_on_interrupt
+    from solvers.near import best_graphs
+
+    if within is not None and not within >= 1:
+        raise UnsupportedError(f"within a factor of {within!r}: expected a number from 1")
+    table = scores if isinstance(scores, solvers.ScoreTable) else table_of(scores, keep_dominated=True)
+    budget = solvers.Budget(wall=float("inf") if time_limit is None else time_limit)
+    window = None if within is None else math.log(within)
+    with stopping_on_interrupt(budget):
+        return best_graphs(table, most, window, per_class, constraints_of(constraints), budget, progress)
 
 
 def _resumed(
@@ -62,6 +120,7 @@ def _resumed(
     start: Sequence[int] | None,
     progress: Callable[[Progress], None] | None,
     path: str | PathLike[str],
+    asked: Constraints | None,
     settings: dict[str, Any],
 ) -> Solution:
     """`solvers.solve` with its state on disk, from where an earlier run left it."""
@@ -75,7 +134,7 @@ def _resumed(
         raise UnsupportedError("a checkpoint does not go with constraints: keep one or the other")
     kept = Checkpoint.at(table, path)
     earlier = kept.earlier
-    if earlier is not None and earlier.status == "optimal":
+    if earlier is not None and earlier.status == "optimal" and (earlier.constraints or None) == asked:
         verify(table, earlier, proof_checker=bound_of_proof)
         return earlier
     if kept.choice is not None and (start is None or table.total(start) < table.total(kept.choice)):
@@ -86,7 +145,7 @@ def _resumed(
         if progress is not None:
             progress(event)
 
-    solution = solvers.solve(table, solver, budget, start, listen, **settings)
+    solution = solvers.solve(table, solver, budget, start, listen, asked, **settings)
     kept.finish(solution)
     if earlier is not None:
         note = {"score": earlier.score, "bound": earlier.bound}

@@ -191,7 +191,10 @@ class _Search:
     def solution(self) -> Solution:
         table, settings = self.table, self.settings
         if self.infeasible:
-            raise InfeasibleError("no acyclic graph of the table obeys the constraints")
+            raise InfeasibleError(
+                "no acyclic graph of the table obeys them (if something is required: parent sets that one of their "
+                "subsets beats are in a table only if it was made with them)"
+            )
         evidence = self.evidence
         trivial = self.bound == int(table.units[table.offsets[:-1]].sum())
         if self.solved > 1 or not self.whole:

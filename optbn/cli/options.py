@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +21,82 @@ TiersOption = Annotated[
 ]
 RootsOption = Annotated[str | None, typer.Option(help="Variables without parents, commas between.")]
 LeavesOption = Annotated[str | None, typer.Option(help="Variables without children, commas between.")]
+
+# What may be asked of the graph: keyword of the command, option. All may be repeated but the limit on arcs, the tiers,
+# the roots and the leaves.
+CONSTRAINTS: dict[str, Any] = {
+    "forbid": ForbidOption,
+    "require": RequireOption,
+    "forbid_edge": Annotated[list[str] | None, typer.Option(help="Two variables that may not be adjacent, 'A,B'.")],
+    "require_edge": Annotated[list[str] | None, typer.Option(help="Two variables that must be adjacent, 'A,B'.")],
+    "tiers": TiersOption,
+    "order": Annotated[list[str] | None, typer.Option(help="Variables that must come in this order, 'A,B,C'.")],
+    "ancestor": Annotated[list[str] | None, typer.Option(help="A directed path there must be, 'A->B'.")],
+    "no_ancestor": Annotated[list[str] | None, typer.Option(help="A directed path there may not be, 'A->B'.")],
+    "max_children": Annotated[list[str] | None, typer.Option(help="A limit for all variables, '3', or one, 'A=2'.")],
+    "max_arcs": Annotated[int | None, typer.Option(help="The most arcs of the graph.", min=0)],
+    "roots": RootsOption,
+    "leaves": LeavesOption,
+    "independent": Annotated[
+        list[str] | None, typer.Option(help="What the graph must separate, 'A:B', or 'A:B|C,D' given C and D.")
+    ],
+}
+PANEL = "What is asked of the graph"
+
+
+def with_constraints(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of CONSTRAINTS; its parameter `constraints` gets a dictionary of what was given,
+    by the fields of `solvers.Constraints`."""
+
+    @functools.wraps(command)
+    def taking(*arguments: Any, **options: Any) -> None:
+        given = {name: options.pop(name) for name in CONSTRAINTS}
+        command(*arguments, **options, constraints=graph_constraints(**given))
+
+    extra = []
+    for name, annotation in CONSTRAINTS.items():
+        kind, option = annotation.__origin__, annotation.__metadata__[0]
+        option = typer.Option(f"--{name.replace('_', '-')}", help=option.help, min=option.min, rich_help_panel=PANEL)
+        extra.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option])
+        )
+    own = inspect.signature(command, eval_str=True)
+    kept = [parameter for name, parameter in own.parameters.items() if name != "constraints"]
+    taking.__signature__ = own.replace(parameters=[*kept, *extra])  # type: ignore[attr-defined]
+    taking.__annotations__ = {parameter.name: parameter.annotation for parameter in [*kept, *extra]}
+    return taking
+
+
+def graph_constraints(
+    forbid: list[str] | None,
+    require: list[str] | None,
+    forbid_edge: list[str] | None,
+    require_edge: list[str] | None,
+    tiers: str | None,
+    order: list[str] | None,
+    ancestor: list[str] | None,
+    no_ancestor: list[str] | None,
+    max_children: list[str] | None,
+    max_arcs: int | None,
+    roots: str | None,
+    leaves: str | None,
+    independent: list[str] | None,
+) -> dict[str, Any]:
+    """What was asked, by the fields of `solvers.Constraints`; nothing for what was not."""
+    from optbn.scores.constraints import parse_arc
+
+    given = {
+        **arc_constraints(forbid, require, tiers, roots, leaves),
+        "forbidden_edges": [_pair(text) for text in forbid_edge or ()],
+        "required_edges": [_pair(text) for text in require_edge or ()],
+        "order": [_names(text) for text in order or ()],
+        "ancestors": [parse_arc(text) for text in ancestor or ()],
+        "no_ancestors": [parse_arc(text) for text in no_ancestor or ()],
+        "max_children": dict(_limit(text) for text in max_children or ()),
+        "independences": [_separation(text) for text in independent or ()],
+    }
+    given = {name: value for name, value in given.items() if value}
+    return given if max_arcs is None else {**given, "max_arcs": max_arcs}
 
 
 def settings(texts: list[str] | None) -> dict[str, Any]:
@@ -57,6 +136,36 @@ def _setting(text: str) -> tuple[str, Any]:
         except ValueError:
             continue
     return name, value
+
+
+def _pair(text: str) -> list[str]:
+    from optbn.errors import UnsupportedError
+
+    names = _names(text)
+    if len(names) != 2:
+        raise UnsupportedError(f"{text!r} is not a pair of variables, expected something like 'A,B'")
+    return names
+
+
+def _limit(text: str) -> tuple[str, int]:
+    """("*", 3) from "3", ("A", 2) from "A=2"."""
+    from optbn.errors import UnsupportedError
+
+    name, _, number = text.rpartition("=")
+    if not number.strip().isdigit():
+        raise UnsupportedError(f"--max-children {text!r}: expected a whole number, or NAME=NUMBER")
+    return name.strip() or "*", int(number)
+
+
+def _separation(text: str) -> tuple[list[str], ...]:
+    """(["A"], ["B"], ["C", "D"]) from "A:B|C,D"."""
+    from optbn.errors import UnsupportedError
+
+    sides, _, given = text.partition("|")
+    groups = [_names(part) for part in sides.split(":")]
+    if len(groups) != 2 or not all(groups):
+        raise UnsupportedError(f"--independent {text!r}: expected something like 'A:B', or 'A:B|C,D' given C and D")
+    return (*groups, _names(given.strip()))
 
 
 def _names(text: str | None) -> list[str]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optbn.cli.options import MemoryOption, SettingOption, settings
+from optbn.cli.options import MemoryOption, SettingOption, settings, with_constraints
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from solvers import Progress, ScoreTable, Solution
+    from solvers import Constraints, Progress, ScoreTable, Solution
 
 
 def complete_solver(start: str) -> list[str]:
@@ -23,12 +23,14 @@ def complete_solver(start: str) -> list[str]:
     return [name for name in SOLVERS if name.startswith(start)]
 
 
+@with_constraints
 def solve(
+    constraints: dict[str, Any],
     scores: Annotated[str, typer.Argument(help="A .jkl, .jaa, .pss or .parquet score file; - is .jkl from stdin.")],
     solver: Annotated[
         str,
         typer.Option(
-            help="auto (chooses), ilp, cp, dp or greedy.",
+            help="auto (chooses), ilp, cp, dp, maxsat or greedy.",
             autocompletion=complete_solver,
         ),
     ] = "auto",
@@ -47,9 +49,21 @@ def solve(
     checkpoint: Annotated[
         str | None, typer.Option(help="Keeps the best graph and bound in a file: a killed run goes on there.")
     ] = None,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="With --proof: branch and cut, and its proof finished by cluster search.")
+    ] = False,
+    k_best: Annotated[int | None, typer.Option(help="So many of the best graphs.", min=1)] = None,
+    per_class: Annotated[
+        bool, typer.Option("--per-class", help="Of graphs that say the same independences only the best.")
+    ] = False,
+    within: Annotated[
+        float | None, typer.Option(help="All graphs at most so many times less probable than the best.", min=1.0)
+    ] = None,
     setting: SettingOption = None,
 ) -> None:
     """Find the best acyclic graph of a score file; the answer is checked before it is written.
+
+    With --k-best, --per-class or --within: the best graphs, and the arcs that all, most or some of them have.
 
     Ctrl-C stops the search and gives what it has. Exit code 3: stopped without proof.
 
@@ -62,15 +76,18 @@ def solve(
     optbn solve scores.jkl --solver dp --format dot | dot -Tsvg -o graph.svg
 
     optbn score data.csv | optbn solve - --proof optimal.proof
+
+    optbn solve scores.jkl --forbid "A->B" --independent "A:B|C" --max-arcs 30
+
+    optbn solve scores.jkl --within 20 --per-class -o graphs.json
     """
     import sys
     from pathlib import Path
 
     from optbn.errors import UnsupportedError
     from optbn.registry import unknown
-    from optbn.solving import FORMATS, written
+    from optbn.solving import FORMATS, constraints_of, table_of, written
     from optbn.solving import solve as search
-    from solvers.files import read_table
     from solvers.files.atomic import replacing
     from solvers.registry import load_solver
     from solvers.solution_json import from_json
@@ -80,12 +97,24 @@ def solve(
     if output != "-" and not Path(output).absolute().parent.is_dir():
         raise UnsupportedError(f"{output}: there is no folder {Path(output).absolute().parent}")
     given = settings(setting)
+    asked = constraints_of(constraints)
+    if k_best is not None or per_class or within is not None:
+        if proof is not None or solver != "auto" or format not in ("json", "adjacency"):
+            raise UnsupportedError(
+                "--k-best, --per-class and --within have a search of their own: no --solver, no --proof, and --format "
+                "json or adjacency"
+            )
+        _several(scores, k_best, per_class, within, asked, time_limit, output, format)
+        return
+    if certify and (proof is None or solver not in ("auto", "ilp")):
+        raise UnsupportedError("--certify goes with --proof FILE, and with the solver ilp or none")
     if proof is not None:
         given["proof"] = proof
-        solver = "cp" if solver == "auto" else solver
+        solver = ("ilp" if certify else "cp") if solver == "auto" else solver
+        given |= {"certify": True} if certify else {}
     load_solver(solver, **given)  # what is wrong here should not wait for a large file to be read
     with _status(f"reading {scores}"):
-        table = read_table(scores)
+        table = table_of(scores, keep_dominated=asked is not None)
     begin = None if start is None else from_json(table, Path(start).read_bytes()).choice
     with _panel(table, solver) as progress:
         solution = search(
@@ -98,6 +127,7 @@ def solve(
             start=begin,
             progress=progress,
             checkpoint=checkpoint,
+            constraints=asked,
             **given,
         )
     if solution.choice is None:
@@ -111,6 +141,50 @@ def solve(
             file.write(text.encode())
     print(_sentence(table, solution), file=sys.stderr if output == "-" else sys.stdout)
     if solution.gap > gap:
+        raise typer.Exit(3)
+
+
+MOST = 10_000  # graphs of a window that are listed
+
+
+def _several(
+    scores: str,
+    k_best: int | None,
+    per_class: bool,
+    within: float | None,
+    asked: Constraints | None,
+    time_limit: float | None,
+    output: str,
+    format: str,
+) -> None:
+    """More than one answer."""
+    import sys
+
+    import msgspec
+
+    from optbn.graphs import as_adjacency, described, in_words
+    from optbn.solving import near, table_of
+    from solvers.files.atomic import replacing
+
+    with _status(f"reading {scores}"):
+        table = table_of(scores, keep_dominated=True)
+    most = k_best or (MOST if within is not None else 10)
+    with _panel(table, "the best graphs") as progress:
+        found = near(
+            table, most, within=within, per_class=per_class, time_limit=time_limit, constraints=asked, progress=progress
+        )
+    told = described(found, per_class, within, asked.given() if asked else {})
+    text = (
+        as_adjacency(told) if format == "adjacency" else msgspec.json.format(msgspec.json.encode(told)).decode() + "\n"
+    )
+    if output == "-":
+        sys.stdout.write(text)
+    else:
+        with replacing(output) as file:
+            file.write(text.encode())
+    for line in in_words(told):
+        print(line, file=sys.stderr if output == "-" else sys.stdout)
+    if within is not None and not found.complete:
         raise typer.Exit(3)
 
 

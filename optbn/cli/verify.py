@@ -32,14 +32,15 @@ def verify(
     import msgspec
 
     from optbn.errors import UnsupportedError
+    from optbn.solving import table_of
     from solvers.checked import bound_of_proof
-    from solvers.files import read_table
     from solvers.solution import Proof
-    from solvers.solution_json import from_json
+    from solvers.solution_json import from_json, has_constraints
     from solvers.verify import verify as check
 
-    table = read_table(scores)
-    answer = from_json(table, Path(solution).read_bytes())
+    text = Path(solution).read_bytes()
+    table = table_of(scores, keep_dominated=has_constraints(text))
+    answer = from_json(table, text)
     if proof is not None:
         if not isinstance(answer.evidence, Proof):
             raise UnsupportedError(f"--proof {proof}: the evidence in {solution} is not a proof file")

@@ -9,6 +9,7 @@
     tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
     rules         what constraints say, as rows, when a graph breaks them                        (ilp.rules)
     evidence      the stages that prove the bound, as few as will do                             (ilp.evidence)
+    certify       a proof in a file, if asked for                                                (ilp.certify)
 
 All of them write into one ledger of exact integers (ilp.ledger).
 """
@@ -26,6 +27,7 @@ from solvers.cases import Cases
 from solvers.clusters import dual_ascent, reduced_costs
 from solvers.greedy import FamilyIndex, search
 from solvers.ilp.branch import Branching, BranchSettings
+from solvers.ilp.certify import certified
 from solvers.ilp.evidence import row_bound
 from solvers.ilp.families import Families
 from solvers.ilp.ledger import Ledger
@@ -53,6 +55,8 @@ class Ilp:
     ascents        random orders of the dual ascent
     root, branch, tree  settings of the phases
     residual       constraints that the families of the table do not say (solvers.residual)
+    proof          a file for a proof (solvers/proofs), written when the root closes
+    certify        when it does not, let the cluster search finish the proof from the root's rows
     """
 
     seed: int = 0
@@ -63,6 +67,8 @@ class Ilp:
     branch: BranchSettings = field(default_factory=BranchSettings)
     tree: TreeSettings = field(default_factory=TreeSettings)
     residual: tuple[Residual, ...] = ()
+    proof: str | None = None
+    certify: bool = False
 
     def solve(
         self,
@@ -88,7 +94,11 @@ class Ilp:
             if obeying is None:
                 return Cases(replace(self, residual=()), "ilp", self.residual).solve(table, budget, None, progress)
             rows = obeying
-        return _Solve(self, table, budget, progress, known, rules).run(rows)
+        run = _Solve(self, table, budget, progress, known, rules)
+        solution = run.run(rows)
+        if self.proof is None or solution.status is not Status.OPTIMAL:
+            return solution
+        return certified(table, solution, run.ledger, self.proof, self.certify, budget, progress)
 
 
 @dataclass(eq=False)

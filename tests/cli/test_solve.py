@@ -215,3 +215,64 @@ def test_tables_of_one_variable(run, tmp_path):
     write_table(ScoreTable.from_dict({"only": {(): -1.5}}), tmp_path / "one.jkl")
     code, out, _ = run("solve", str(tmp_path / "one.jkl"))
     assert code == 0 and json.loads(out)["score"] == -1.5
+
+
+def test_constraints_are_asked_obeyed_and_verified(scores, run, tmp_path):
+    file, _ = scores
+    answer = str(tmp_path / "solution.json")
+    asked = ["--forbid", "v1->v0", "--forbid-edge", "v2,v3", "--order", "v4,v5", "--no-ancestor", "v6->v7"]
+    asked += ["--max-children", "3", "--max-children", "v0=1", "--max-arcs", "6", "--independent", "v0:v1|v2"]
+    code, out, err = run("solve", file, "-o", answer, *asked)
+    assert (code, err) == (0, "") and "optimal" in out
+    fields = json.loads((tmp_path / "solution.json").read_text())
+    assert fields["constraints"]["max_children"] == {"*": 3, "v0": 1}
+    arcs = {(u, v) for v, parents in fields["parents"].items() for u in parents}
+    assert len(arcs) <= 6 and not arcs & {("v1", "v0"), ("v2", "v3"), ("v3", "v2"), ("v5", "v4")}
+    code, out, _ = run("verify", file, answer)
+    assert code == 0 and "it obeys the constraints (forbidden, forbidden_edges, order" in out
+    fields["constraints"]["max_arcs"] = 0
+    (tmp_path / "solution.json").write_text(json.dumps(fields))
+    code, _, err = run("verify", file, answer)
+    assert code == 4 and "more than 0 arcs" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--require", "v0->x"], "'x', which is not a variable"),
+        (["--independent", "v0"], "expected something like 'A:B'"),
+        (["--max-children", "v0"], "expected a whole number"),
+        (["--require-edge", "v0"], "not a pair"),
+        (["--ancestor", "v0->v1", "--max-arcs", "0"], "no acyclic graph of the table obeys"),
+        (["--k-best", "3", "--proof", "x"], "no --proof"),
+        (["--certify"], "goes with --proof"),
+    ],
+)
+def test_impossible_wishes_are_one_line(scores, run, arguments, message):
+    code, out, err = run("solve", scores[0], *arguments)
+    assert code == 2 and out == "" and message in err and len(err.splitlines()) == 1
+
+
+def test_more_than_one_answer(scores, run):
+    file, table = scores
+    code, out, err = run("solve", file, "--k-best", "4")
+    found = json.loads(out)
+    assert code == 0 and found["count"] == 4 and "arcs are in all of them" in err
+    assert found["graphs"][0]["score"] == table.score_of(optimum_by_subsets(table))
+    assert 0 < found["mass"] < 1 and found["probabilities_over"] == "all graphs"
+    code, out, _ = run("solve", file, "--per-class", "--within", "20", "--forbid", "v1->v0")
+    found = json.loads(out)
+    assert code == 0 and found["per_class"] and found["mass"] is None and found["constraints"]
+    assert all("v1" not in graph["parents"]["v0"] for graph in found["graphs"])
+    code, out, _ = run("solve", file, "--k-best", "2", "--format", "adjacency")
+    assert code == 0 and out.count("# -") == 2 and len(out.split("\n\n")) == 2
+
+
+def test_a_certified_answer(scores, run, tmp_path):
+    file, _ = scores
+    answer, proof = str(tmp_path / "a.json"), str(tmp_path / "a.proof")
+    code, out, _ = run("solve", file, "--proof", proof, "--certify", "-o", answer)
+    assert code == 0 and "the proof checked" in out
+    assert json.loads((tmp_path / "a.json").read_text())["evidence"]["kind"] == "proof"
+    code, out, _ = run("verify", file, answer, "--proof", proof)
+    assert code == 0 and "proved   the graph is optimal" in out

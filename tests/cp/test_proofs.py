@@ -13,6 +13,7 @@ import pytest
 from solvers.checked import bound_of_proof
 from solvers.cp.solver import ClusterSearch
 from solvers.errors import CheckFailed
+from solvers.ilp.root import RootSettings
 from solvers.ilp.solver import Ilp
 from solvers.proofs import fast, reference
 from solvers.proofs.format import numbers, read_proof
@@ -298,3 +299,23 @@ def test_what_branch_and_cut_proves(tmp_path):
         solution = solver.solve(table, start=known.choice)
         assert check_both(table, path) == (best, solution.choice)
     assert closed > 10
+
+
+def test_branch_and_cut_writes_proofs_and_cluster_search_finishes_them(tmp_path):
+    """Where the root closes its rows are the proof; else the tree below them is. The root is kept from working here."""
+    rng = np.random.default_rng(31)
+    trees = 0
+    for trial in range(12):
+        table = random_table(rng, 10, ("plain", "dense")[trial % 2], rows=20)
+        path = str(tmp_path / "a.proof")
+        for root in (RootSettings(), RootSettings(most_rounds=1, largest_part=1)):
+            alone = Ilp(ascents=0, root=root, proof=path).solve(table)
+            found = Ilp(ascents=0, root=root, proof=path, certify=True).solve(table)
+            assert isinstance(found.evidence, Proof) and found.score == table.score_of(optimum_by_subsets(table))
+            if not isinstance(alone.evidence, Proof):
+                trees += 1
+                assert "the root did not close" in alone.statistics["proof"]
+                assert "a tree of" in found.statistics["proof"]
+            for check in (fast.check_proof, reference.check_proof):
+                assert check(table, path) == (table.total_units(found.choice), found.choice)
+    assert trees
