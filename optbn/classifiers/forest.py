@@ -200,8 +200,6 @@ class LeaveOneOut:
     def __init__(self, parents: Parents, trees: Sequence[CountTree], class_counts: NDArray[np.float64], m: float = 1.0):
         self.forest = Forest.of(parents, trees, [tree.counts for tree in trees])
         self.totals = np.concatenate([np.zeros(0), *(tree.totals for tree in trees)])
-        smooth = [(t.counts + m / t.n_levels) / np.maximum(t.totals + m, 1e-300)[:, None] for t in trees]
-        self.smooth = np.concatenate([np.zeros(0), *(s.ravel() for s in smooth)])
         self.class_counts = class_counts
         self.m = m
         deepest = max((len(p) for p in parents.values()), default=0)
@@ -232,7 +230,7 @@ class LeaveOneOut:
             picked = np.empty((len(part) if choice[0] >= 0 else 0, len(self.class_counts)))
             leave_one_out(
                 part, classes[rows], weights[rows], self.class_counts, attribute, f.asked, f.sizes, f.node_at,
-                f.value_at, f.children, f.branch, self.smooth, f.values, self.totals, self.m,
+                f.value_at, f.children, f.branch, f.values, self.totals, self.m,
                 np.array(choice, dtype=np.int64), losses, picked,
             )  # fmt: skip
             yield picked

@@ -101,12 +101,12 @@ def _by_path(codes, attribute, asked, order, other, tally):
 
 @njit(cache=True, nogil=True)
 def leave_one_out(
-    codes, classes, weights, prior, attribute, asked, sizes, node_at, value_at, children, branch, smooth, counts,
+    codes, classes, weights, prior, attribute, asked, sizes, node_at, value_at, children, branch, counts,
     totals, m, choice, losses, picked
 ):  # fmt: skip
     """Add the loss (1 - P(y | x))^2 of each row, left out of all counts, for every depth k and number of attributes.
 
-    prior    float64[C], class counts;  counts, totals  of all nodes, and the m-estimates `smooth` made of them
+    prior    float64[C], class counts;  counts, totals  of all nodes, for m-estimates
     losses   float64[k + 1, T + 1]: with the first 0 .. k parents and the first 0 .. T trees
     choice   (k, trees) at which P(. | x) is written to picked, float64[n or 0, C]
     A row of weight w stands for w equal rows, of which one (or all of w < 1) is left out. Products are kept between
@@ -148,7 +148,8 @@ def leave_one_out(
                 if known < 0:
                     for y in range(C):
                         node[0, y] = _child(root, y, children, branch)
-                        p[0, y] = smooth[first + node[0, y] * size] if node[0, y] >= 0 else own_p
+                        u = node[0, y]
+                        p[0, y] = (counts[first + u * size] + m / size) / (totals[u] + m) if u >= 0 else own_p
                     known = 0
                 else:
                     for d in range(known):
@@ -162,7 +163,9 @@ def leave_one_out(
                         if u >= 0:
                             u = _child(u, value, children, branch)
                         node[known + 1, y] = u
-                        p[known + 1, y] = smooth[first + u * size] if u >= 0 else p[known, y]
+                        p[known + 1, y] = p[known, y]
+                        if u >= 0:
+                            p[known + 1, y] = (counts[first + u * size] + m / size) / (totals[u] + m)
                     known += 1
                 last = r
             for k in range(K):
