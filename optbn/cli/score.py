@@ -67,6 +67,10 @@ def score(
     store: Annotated[
         str | None, typer.Option(help="A folder that keeps finished work: a stopped run goes on where it was.")
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Spread the work: local (processes here), or the address of a Dask scheduler (tcp://..)."),
+    ] = None,
     forbid: ForbidOption = None,
     require: RequireOption = None,
     tiers: TiersOption = None,
@@ -100,6 +104,7 @@ def score(
             _refuse(
                 max_parents=max_parents,
                 store=store,
+                scheduler=scheduler,
                 forbid=forbid,
                 require=require,
                 tiers=tiers,
@@ -114,7 +119,7 @@ def score(
             "max_parents": _limits(max_parents or []),
             **arc_constraints(forbid, require, tiers, roots, leaves),
         }
-        _all(found, method, constraints, output, jobs, memory, store)
+        _all(found, method, constraints, output, jobs, memory, store, scheduler)
     except KeyboardInterrupt:
         import sys
 
@@ -134,13 +139,23 @@ def _all(
     jobs: int | None,
     memory: str | None,
     store: str | None,
+    scheduler: str | None,
 ) -> None:
     """Phase I proper: table to `output`, a line on what it is to stdout."""
     from optbn.scores.pipeline import describe, score_table
     from solvers.files import write_table
 
     with _meter() as progress:
-        table = score_table(data, method, jobs=jobs, memory=memory, store=store, progress=progress, **constraints)
+        table = score_table(
+            data,
+            method,
+            jobs=jobs,
+            memory=memory,
+            store=store,
+            scheduler=scheduler,
+            progress=progress,
+            **constraints,
+        )
     write_table(table, output, about=describe(data, method, constraints))
     if output != "-":
         print(f"{output}: {len(table):,} parent sets of {table.n} variables kept")

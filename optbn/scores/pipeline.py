@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from optbn.scores.protocol import BoundScore, LocalScore
 from optbn.scores.spread import check_jobs, spread
 from optbn.scores.store import Block, Store, Survivors
 from solvers.table import ScoreTable
+
+if TYPE_CHECKING:
+    from optbn.scores.cluster import Cluster
 
 BLOCK_SECONDS = 1.0  # how long a block should take: short for Ctrl-C, long for sharing within a block
 SHORTEST_SECONDS = 0.25  # blocks get shorter towards the end of a level, so that all cores end together, but not below
@@ -74,6 +77,7 @@ def score_table(
     jobs: int | None = None,
     memory: int | str | None = None,
     store: str | PathLike[str] | None = None,
+    scheduler: Any = None,
     progress: ProgressCallback | None = None,
     **settings: Any,
 ) -> ScoreTable:
@@ -86,7 +90,10 @@ def score_table(
     jobs         threads (default: all cores; the table does not depend on it)
     memory       bytes or "4G" (default: half of the machine)
     store        a folder that keeps finished blocks: a run that was stopped goes on there
+    scheduler    "local" or a Dask scheduler's address, to spread the work over processes or machines (cluster.py)
     """
+    import optbn
+
     data = as_dataset(data)
     method = load_score(score, **settings)
     check_data(data)
@@ -102,7 +109,14 @@ def score_table(
             }
             kept = stack.enter_context(Store.open(store, run))
         work = Candidates(data.names, bound, constraints, width)
-        return _Run(work, kept, threads, min(limit // 4, LARGEST_BLOCK), progress).table()
+        space = min(limit // 4, LARGEST_BLOCK)
+        if scheduler is None:
+            return _Run(work, kept, threads, space // threads, progress).table()
+        from optbn.scores.cluster import Cluster, Job
+
+        cluster = stack.enter_context(Cluster.open(scheduler, threads))
+        cluster.begin(Job(data, method, constraints, width, limit, optbn.__version__))
+        return _Run(work, kept, cluster.cores, space, progress, cluster).table()
 
 
 def check_data(data: Dataset) -> None:
@@ -161,13 +175,14 @@ def describe_run(data: Dataset, method: LocalScore, constraints: Constraints) ->
 
 @dataclass
 class _Run:
-    """One pass through all groups and levels; collects the survivors."""
+    """One pass through all groups and levels; collects the survivors. `memory` is for one block."""
 
     work: Candidates
     store: Store | None
     jobs: int
     memory: int
     progress: ProgressCallback | None
+    cluster: Cluster | None = None
     done: int = 0
     resumed: int = 0
     survivors: int = 0
@@ -205,7 +220,12 @@ class _Run:
             finished.append(block)
             self._keep(block, survivors, families)
         self.resumed += round(families * sum(block.last - block.first for block in finished))
-        for block, survivors, seconds in spread(self._blocks(group, size, finished), compute, self.jobs):
+        blocks = self._blocks(group, size, finished)
+        if self.cluster is None:
+            results = spread(blocks, compute, self.jobs)
+        else:
+            results = self._elsewhere(self.cluster, blocks, below, best)
+        for block, survivors, seconds in results:
             self.seconds_per_set = seconds / (block.last - block.first)
             self._keep(block, survivors, families)
             self._report(size)
@@ -213,6 +233,16 @@ class _Run:
         self._report(size)
         self.seconds_per_set *= 4  # a guess for the next size: its tables are that much larger
         return np.empty((0, 0)) if best is None else best
+
+    def _elsewhere(
+        self, cluster: Cluster, blocks: Iterator[Block], below: NDArray[np.float64], best: NDArray[np.float64] | None
+    ) -> Iterator[tuple[Block, Survivors, float]]:
+        """Blocks computed on a cluster; what is kept of them is kept here."""
+        for block, survivors, seconds in cluster.spread(blocks, below):
+            self.work.restore(block, survivors, below, best)
+            if self.store is not None:
+                self.store.write(block, survivors)
+            yield block, survivors, seconds
 
     def _stored(self, group: int, size: int) -> Iterator[tuple[Block, Survivors]]:
         """The blocks of a level that an earlier run has finished, by rank."""
@@ -224,7 +254,7 @@ class _Run:
 
     def _blocks(self, group: int, size: int, finished: Sequence[Block]) -> Iterator[Block]:
         """The sets still to do, cut as they are asked for, by what is known of the speed by then."""
-        most = max(1, self.memory // self.jobs // (BYTES_PER_FAMILY * self.work.n))
+        most = max(1, self.memory // (BYTES_PER_FAMILY * self.work.n))
         starts = [0, *(block.last for block in finished)]
         stops = [*(block.first for block in finished), self.work.sets(size)]
         for at, stop in zip(starts, stops, strict=True):
