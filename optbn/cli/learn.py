@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optbn.cli.options import (
-    ForbidOption,
-    JobsOption,
-    LeavesOption,
-    MemoryOption,
-    RequireOption,
-    RootsOption,
-    TiersOption,
-    arc_constraints,
-)
+from optbn.cli.options import JobsOption, MemoryOption, with_constraints
 from optbn.cli.reading import (
     DataArgument,
     DelimiterOption,
@@ -40,7 +31,9 @@ if TYPE_CHECKING:
     from optbn.learning.learn import Learned, Watcher
 
 
+@with_constraints
 def learn(
+    constraints: dict[str, Any],
     data: DataArgument,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The network: .json (everything), .bif, .xmlbif or .net.")
@@ -64,11 +57,6 @@ def learn(
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds for everything; what is then best is the answer.", min=0.1)
     ] = None,
-    forbid: ForbidOption = None,
-    require: RequireOption = None,
-    tiers: TiersOption = None,
-    roots: RootsOption = None,
-    leaves: LeavesOption = None,
     target: Annotated[str | None, typer.Option(help="A variable to say the Markov blanket of.")] = None,
     schema: SchemaOption = None,
     missing: MissingOption = "refuse",
@@ -111,7 +99,6 @@ def learn(
     _check_files(output, report)
     if store is not None and (max_parents is None or time_limit is not None):
         raise UnsupportedError("--store goes with --max-parents and without --time-limit: what it keeps is of one size")
-    constraints = arc_constraints(forbid, require, tiers, roots, leaves)
     reader = how(header, delimiter, format, encoding, missing_token)
     if only_estimate:
         _estimate(optbn.read(data, schema, missing=missing, **reader), score, max_parents, constraints, jobs, memory)
@@ -182,12 +169,14 @@ def _estimate(
     memory: str | None,
 ) -> None:
     """A line per number of parents; what the data cannot bear ends the list with the reason."""
+    from optbn.learning.constraints import divided
     from optbn.learning.estimate import estimate, in_words
     from optbn.scores import load_score
 
+    rules, _ = divided(constraints, data.names)
     print("parents          families       time      memory")
     largest = min(5 if max_parents is None else max_parents, data.n_variables - 1)
-    for cost in estimate(data, load_score(score), largest, constraints=constraints, jobs=jobs, memory=memory):
+    for cost in estimate(data, load_score(score), largest, constraints=rules, jobs=jobs, memory=memory):
         memory_text = f"{cost.memory / 1e6:,.0f} MB"
         print(f"{cost.size:7d} {cost.families:17,} {in_words(cost.seconds):>10} {memory_text:>11}")
 

@@ -12,7 +12,7 @@ import html
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,13 +120,14 @@ def learn(
     score        a name (with `settings`, ess=10 say) or a score; pcartp learns optimal decision trees for mixed data
     max_parents  of any variable; left out: 3, or fewer when scoring would take more than its share of the time
     time_limit   seconds for everything; what is then best is returned with the bound that is known
-    constraints  forbidden, required, tiers, roots, leaves as for `score_table`
+    constraints  what is asked of the network: the fields of `solvers.Constraints` (forbidden, max_arcs...)
     smoother     for the probabilities (see `optbn.fit`)
     title, source, command   what the report calls itself, the data, and the way to get it again
     schema, missing, reading how to read the data; `reading` are further options of `optbn.read` (delimiter, ...)
     alternatives  how many of the next best networks to report (at most 20 variables)
     posteriors    report each arc's probability over all networks (at most 20 variables; not within the time limit)
     """
+    from optbn.learning.constraints import all_families, divided
     from optbn.learning.local import with_local_models
     from optbn.scores import load_score
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER
@@ -143,10 +144,14 @@ def learn(
         rows, called = _dataset(data, schema, missing, reading or {})
     watcher.data(rows)
     source = source or called
-    options = {**(constraints or {}), "jobs": jobs, "memory": memory}
+    scoring, asked = divided(constraints, rows.names)
+    options = {**scoring, "jobs": jobs, "memory": memory}
     watcher.phase("score")
     scored = _scores(rows, method, max_parents, time_limit, begin, store, options, watcher, watch)
 
+    if asked is not None and (asked.required_edges or asked.ancestors):
+        with watch.phase("score"):
+            scored = replace(scored, table=all_families(rows, method, scored.size, scoring, jobs))
     watcher.phase("solve")
     trace: list[tuple[float, float | None, float]] = []
 
@@ -157,7 +162,9 @@ def learn(
     left = None
     if time_limit is not None:
         left = max(0.1, (1 - RESERVE) * time_limit - (time.monotonic() - begin))
-    found = best_structure(scored.table, scored.families, watch, solver=solver, time_limit=left, progress=traced)
+    found = best_structure(
+        scored.table, scored.families, watch, solver=solver, time_limit=left, progress=traced, constraints=asked
+    )
 
     notes = [scored.note] if scored.note else []
     watcher.phase("fit")
@@ -177,7 +184,7 @@ def learn(
             if alternatives:
                 near = nearby.alternatives(scored.table, found.solution, alternatives)
             if posteriors:
-                chances, over = nearby.arc_posteriors(rows, method, scored.size, constraints or {}, jobs)
+                chances, over = nearby.arc_posteriors(rows, method, scored.size, scoring, jobs)
                 notes.append(f"probabilities of arcs are over {over} of at most {scored.size} parents")
     watcher.phase("report")
     report = make_report(

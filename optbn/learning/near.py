@@ -29,13 +29,13 @@ MOST_OF_ALL = 14  # variables for sums over graphs, 3^n
 
 def alternatives(table: ScoreTable, solution: Solution, k: int) -> tuple[str, ...]:
     """The k best networks after the best, a line each."""
-    from solvers.kbest import k_best
+    from solvers.near import best_graphs
 
     _check(table.n, "the next best networks")
     assert solution.choice is not None and solution.score is not None
     best = _arcs(table, solution.choice)
     lines: list[str] = []
-    for choice in k_best(table, k + 1):
+    for choice in best_graphs(table, k + 1, constraints=solution.constraints).choices:
         arcs = _arcs(table, choice)
         if arcs != best and len(lines) < k:
             score = float(sum(table.scores[row] for row in choice))
@@ -47,14 +47,11 @@ def arc_posteriors(
     data: Dataset, score: LocalScore, size: int, constraints: Mapping[str, Any], jobs: int | None = None
 ) -> tuple[dict[tuple[str, str], float], str]:
     """{(parent, child): probability}, and over what it was taken."""
-    from optbn.scores.constraints import Constraints
-    from optbn.scores.families import score_families
+    from optbn.learning.constraints import all_families
     from solvers.posterior import posterior
 
     _check(data.n_variables, "arc probabilities")
-    rules = Constraints.build(data.names, size, **constraints)
-    listed = ((data.names[child], [data.names[u] for u in parents]) for child, parents in _families(rules))
-    table = score_families(data, listed, score, jobs=jobs).rows().table(keep_dominated=True)
+    table = all_families(data, score, size, constraints, jobs)
     found = posterior(table, "graphs" if table.n <= MOST_OF_ALL else "orders")
     chances = {
         (parent, child): float(np.clip(found.arcs[u, v], 0.0, 1.0))
@@ -70,7 +67,8 @@ def _check(n: int, what: str) -> None:
         raise LimitError(f"{what} are computed for at most {MOST} variables, and there are {n}")
 
 
-def _families(rules: Constraints) -> Iterator[tuple[int, tuple[int, ...]]]:
+def candidate_families(rules: Constraints) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(child, parents) of every candidate set that the rules allow."""
     for child in range(rules.n):
         must = tuple(np.flatnonzero(rules.required[child]).tolist())
         free = np.flatnonzero(rules.allowed[child] & ~rules.required[child]).tolist()

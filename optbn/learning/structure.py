@@ -19,7 +19,7 @@ from optbn.network.structure import Structure
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
-    from solvers import Progress, ScoreTable, Solution
+    from solvers import Constraints, Progress, ScoreTable, Solution
 
 
 @dataclass
@@ -91,12 +91,14 @@ def learn_structure(
     """Score every candidate set and solve for the best network.
 
     time_limit   seconds the search for the best network may take (scoring is not limited here; `affordable` is)
-    constraints  what `score_table` takes: forbidden, required, tiers, roots, leaves
+    constraints  the fields of `solvers.Constraints` (forbidden, required, tiers, max_arcs, independences...)
     settings     of the score, when it is given by name
     running      jobs, memory, store of `score_table`
     """
+    from optbn.learning.constraints import divided
     from optbn.scores.pipeline import score_table
 
+    scoring, asked = divided(constraints, data.names)
     watch, families = Stopwatch(), 0
 
     def scored(report: ScoreProgress) -> None:
@@ -106,10 +108,10 @@ def learn_structure(
             on_score(report)
 
     with watch.phase("score"):
-        table = score_table(
-            data, score, max_parents, progress=scored, **(constraints or {}), **running, **(settings or {})
-        )
-    return best_structure(table, families, watch, solver=solver, time_limit=time_limit, progress=on_solve)
+        table = score_table(data, score, max_parents, progress=scored, **scoring, **running, **(settings or {}))
+    return best_structure(
+        table, families, watch, solver=solver, time_limit=time_limit, progress=on_solve, constraints=asked
+    )
 
 
 def best_structure(
@@ -120,13 +122,14 @@ def best_structure(
     solver: str = "auto",
     time_limit: float | None = None,
     progress: Callable[[Progress], None] | None = None,
+    constraints: Constraints | None = None,
 ) -> LearnedStructure:
     """Phase II on a table that is there."""
     from optbn.errors import StoppedEarly
     from optbn.solving import solve, structure_of
 
     with watch.phase("solve"):
-        solution = solve(table, solver, time_limit=time_limit, progress=progress)
+        solution = solve(table, solver, time_limit=time_limit, progress=progress, constraints=constraints)
     if solution.choice is None:
         raise StoppedEarly("the search was stopped before it had found any network; give it more time")
     return LearnedStructure(structure_of(table, solution), table, solution, families, watch.phases)

@@ -221,3 +221,20 @@ def test_unusual_shapes():
     assert optbn.learn(one, score="bic", smoother="mle").network.n_arcs == 0
     constant = Dataset(("a", "b"), (two, two), (np.zeros(9, dtype=np.uint8), np.zeros(9, dtype=np.uint8)))
     assert optbn.learn(constant, smoother="m_estimate").network.n_arcs == 0
+
+
+def test_constraints_on_the_whole_network(asia):
+    """Limits and independences are asked of the search; a required adjacency keeps the sets that scoring drops."""
+    names = asia.names
+    free = optbn.learn(asia, score="bdeu", max_parents=2)
+    arcs = len(free.report.arcs)
+    found = optbn.learn(asia, score="bdeu", max_parents=2, constraints={"max_arcs": arcs - 1})
+    assert len(found.report.arcs) == arcs - 1 and found.solution.score < free.solution.score
+    for u in names:
+        for v in names:
+            if u != v and not {(u, v), (v, u)} & {(arc.parent, arc.child) for arc in free.report.arcs}:
+                asked = {"required_edges": [(u, v)], "forbidden_edges": []}
+                found = optbn.learn(asia, score="bdeu", max_parents=2, constraints=asked)
+                assert {(u, v), (v, u)} & {(arc.parent, arc.child) for arc in found.report.arcs}
+                assert found.report.outcome.proved
+                return

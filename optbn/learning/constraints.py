@@ -1,0 +1,49 @@
+"""Constraints on the network: what scoring can respect, and what the search for the best network must.
+
+Scoring never looks at parent sets that constraints on single arcs rule out; all that was asked is asked again of the
+answer, and checked. Scoring also drops the sets that one of their subsets beats: no best network needs them, unless
+adjacencies or paths are required. Then all sets are scored once more and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from optbn.data.dataset import Dataset
+
+if TYPE_CHECKING:
+    from optbn.scores.protocol import LocalScore
+    from solvers import Constraints, ScoreTable
+
+SCORING = ("forbidden", "required", "tiers", "roots", "leaves")
+
+
+def divided(given: Mapping[str, Any] | None, names: tuple[str, ...]) -> tuple[dict[str, Any], Constraints | None]:
+    """(what `score_table` takes, all that was asked); contradictions and unknown names are refused at once."""
+    from optbn.solving import constraints_of
+    from solvers.filtering import Numbered
+
+    asked = constraints_of(given)
+    if asked is None:
+        return {}, None
+    Numbered.of(asked, names).arcs()
+    said = asked.given()
+    scoring = {name: said[name] for name in SCORING if name in said}
+    apart = [*asked.forbidden_edges, *((v, u) for u, v in asked.forbidden_edges)]
+    if apart:
+        scoring["forbidden"] = [*scoring.get("forbidden", ()), *apart]
+    return scoring, asked
+
+
+def all_families(
+    data: Dataset, score: LocalScore, size: int, scoring: Mapping[str, Any], jobs: int | None
+) -> ScoreTable:
+    """The table of every candidate set of at most `size` parents, none left out."""
+    from optbn.learning.near import candidate_families
+    from optbn.scores.constraints import Constraints
+    from optbn.scores.families import score_families
+
+    rules = Constraints.build(data.names, size, **scoring)
+    listed = ((data.names[child], [data.names[u] for u in parents]) for child, parents in candidate_families(rules))
+    return score_families(data, listed, score, jobs=jobs).rows().table(keep_dominated=True)
