@@ -91,10 +91,12 @@ class Rows:
 
 def distinct(cells: NDArray[Any], classes: NDArray[np.int64], weights: NDArray[np.float64]) -> Block:
     """Equal rows as one, in the order of a hash of their content; where two hashes agree some may stay apart."""
-    powers = np.random.default_rng(0).integers(1, 1 << 63, cells.shape[1] + 1, dtype=np.int64) | 1
-    key = classes * powers[-1]
+    odd = np.random.default_rng(0).integers(1, 1 << 63, (cells.shape[1] + 1, 2), dtype=np.uint64) | np.uint64(1)
+    key = classes.astype(np.uint64) * odd[-1, 0]
     for f in range(cells.shape[1]):
-        key += cells[:, f] * powers[f]
+        word = cells[:, f].astype(np.int64).view(np.uint64)
+        word = (word ^ (word >> np.uint64(32))) * odd[f, 0]  # numbers with few bits have theirs at one end
+        key += (word ^ (word >> np.uint64(29))) * odd[f, 1]
     order = np.argsort(key, kind="stable")
     cells, classes, weights = cells[order], classes[order], weights[order]
     fresh = np.ones(len(classes), dtype=np.bool_)

@@ -102,27 +102,26 @@ def _numeric(rows, code, points, resolution, classes, weights, table, minimum, s
     least = 0.1 * known / C
     least = minimum if least <= minimum + TINY else min(least, 25.0)
     low, high, tried, best, after, of_branches = -1, -1, 0, 0.0, before, _nlogn(known, table)
-    if end >= 2.0 * least - TINY:
-        weight = 0.0
-        for i in range(end - 1):
-            r = rows[i]
-            w, y = weights[r], classes[r]
-            sum_left += _nlogn(left[y] + w, table) - _nlogn(left[y], table)
-            sum_right += _nlogn(max(right[y] - w, 0.0), table) - _nlogn(right[y], table)
-            left[y] += w
-            right[y] = max(right[y] - w, 0.0)
-            weight += w
-            following = code[rows[i + 1]]
-            if not points[code[r]] + resolution < points[following] or weight < least - TINY:
-                continue
-            if known - weight < least - TINY:
-                break
-            tried += 1
-            parts = _nlogn(weight, table) + _nlogn(max(known - weight, 0.0), table)
-            gain = before - (parts - sum_left - sum_right)
-            if gain > best + TINY * scale:
-                best, low, high = gain, code[r], following
-                after, of_branches = parts - sum_left - sum_right, parts
+    weight = 0.0
+    for i in range(end - 1):
+        r = rows[i]
+        w, y = weights[r], classes[r]
+        sum_left += _nlogn(left[y] + w, table) - _nlogn(left[y], table)
+        sum_right += _nlogn(max(right[y] - w, 0.0), table) - _nlogn(right[y], table)
+        left[y] += w
+        right[y] = max(right[y] - w, 0.0)
+        weight += w
+        following = code[rows[i + 1]]
+        if not points[code[r]] + resolution < points[following] or weight < least - TINY:
+            continue
+        if known - weight < least - TINY:
+            break
+        tried += 1
+        parts = _nlogn(weight, table) + _nlogn(max(known - weight, 0.0), table)
+        gain = before - (parts - sum_left - sum_right)
+        if gain > best + TINY * scale:
+            best, low, high = gain, code[r], following
+            after, of_branches = parts - sum_left - sum_right, parts
     allowed = low >= 0
     if third:
         lost = unknown.sum()
