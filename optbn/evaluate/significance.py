@@ -128,6 +128,7 @@ def bootstrap_interval(
 
 def difference_diagram(test: Friedman, path: str) -> None:
     """Draw the critical-difference diagram (an axis of ranks, bars over cliques) to a file; needs matplotlib."""
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     order = np.argsort(test.ranks, kind="stable")
@@ -150,13 +151,14 @@ def difference_diagram(test: Friedman, path: str) -> None:
         depth = -bars - 0.5 - (place if left else k - 1 - place)
         end = 0.8 if left else k + 0.2
         axes.plot([test.ranks[method]] * 2 + [end], [0, depth, depth], color="0.4", lw=0.8)
-        text = f"{test.methods[method]} {test.ranks[method]:.2f}"
+        text = f" {test.methods[method]} {test.ranks[method]:.2f} "
         axes.text(end, depth, text, ha="right" if left else "left", va="center", fontsize=8)
     rank = dict(zip(test.methods, test.ranks, strict=True))
     for i, clique in enumerate(test.cliques):
         ends = [rank[clique[0]] - 0.04, rank[clique[-1]] + 0.04]
         axes.plot(ends, [-0.4 - 0.5 * i] * 2, color="black", lw=3)
-    figure.savefig(path)
+    with rc_context({"svg.hashsalt": "optbn"}):  # the same diagram has the same bytes
+        figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
 
 
 def _cliques(methods: list[str], ranks: NDArray[np.float64], difference: float) -> tuple[tuple[str, ...], ...]:

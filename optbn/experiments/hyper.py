@@ -41,6 +41,8 @@ PRIORS: dict[str, Callable[[int, int], float]] = {
 """What a set of k parents costs."""
 
 DEFAULT = ("pcart", 0.5, "sets")
+NEAR = 0.02
+"""A divergence that is larger by such a share is as good, where the other choice costs time."""
 MEASURES = {"shd_dag": "SHD between DAGs", "shd_cpdag": "SHD between CPDAGs", "divergence": "divergence, nats per row"}
 
 
@@ -129,7 +131,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     open_ = sum(not row["result"]["optimal"] for row in done)
     parts = [f"{len(done) - open_} of {len(done)} networks are proved optimal.\n"]
     if levels:
-        parts += [_choice(levels, folder), _effects(levels, folder), _means(levels, ("model", "prior"), "alpha")]
+        parts += [_choice(levels, folder), _effects(levels), _means(levels, ("model", "prior"), "alpha")]
     if reals:
         parts.append(_splits(reals, folder))
     return "\n".join(parts)
@@ -166,7 +168,8 @@ def _choice(done: Sequence[Row], folder: Path) -> str:
     head = ["setting", "mean rank"]
     for name in MEASURES.values():
         head += [f"rank, {name}", "mean"]
-    text = f"## Recommendation\n\nOver the {len(samples)} samples that all {len(settings)} settings have learned from:"
+    text = f"## Recommendation\n\nOver the {len(samples)} samples that all {len(settings)} settings have learned from, by the ranks"
+    text += " in all three measures:"
     for model, name in (("pcart", "trees"), ("ft", "full tables")):
         best = next((s for s in ordered if s[0] == model), None)
         if best is None:
@@ -176,9 +179,8 @@ def _choice(done: Sequence[Row], folder: Path) -> str:
         if default == best:
             text += " That is the default."
         elif default in settings:
-            text += (
-                f" The default (alpha {default[1]:g}, prior {default[2]}) comes {ordered.index(default) + 1}. of all;"
-            )
+            place = ordered.index(default) + 1
+            text += f" The default (alpha {default[1]:g}, prior {default[2]}) is number {place} of all:"
             said = []
             for measure, words in MEASURES.items():
                 a, b = ([sample[s][measure] for sample in samples] for s in (default, best))
@@ -191,18 +193,23 @@ def _choice(done: Sequence[Row], folder: Path) -> str:
     return text + table(head, body) + "\n" + pictures
 
 
-def _effects(done: Sequence[Row], folder: Path) -> str:
+def _effects(done: Sequence[Row]) -> str:
     """One hyper-parameter at a time, the others averaged over."""
-    text = "## One at a time\n\nMeans over everything else, in the samples that all settings have.\n\n"
+    text = (
+        "## One at a time\n\nMeans over everything else, in the samples that all settings have; in brackets, in how"
+        " many of them it has the lowest mean.\n\n"
+    )
     samples, settings = _complete(done, lambda c: (c["model"], c["alpha"], c["prior"]))
     for at, name in ((0, "model"), (1, "alpha"), (2, "prior")):
-        body = []
-        for value in dict.fromkeys(s[at] for s in settings):
-            those = [s for s in settings if s[at] == value]
-            line = [str(value)]
-            for measure in MEASURES:
-                line.append(f"{np.mean([sample[s][measure] for sample in samples for s in those]):.3g}")
-            body.append(line)
+        values = list(dict.fromkeys(s[at] for s in settings))
+        columns = []
+        for measure in MEASURES:
+            means = np.array(
+                [[np.mean([sample[s][measure] for s in settings if s[at] == v]) for v in values] for sample in samples]
+            )
+            lowest = (means == means.min(axis=1, keepdims=True)).sum(axis=0)
+            columns.append([f"{mean:.3g} ({count})" for mean, count in zip(means.mean(axis=0), lowest, strict=True)])
+        body = [[str(v), *line] for v, line in zip(values, zip(*columns, strict=True), strict=True)]
         text += table([name, *MEASURES.values()], body) + "\n"
     return text
 
@@ -231,6 +238,7 @@ def _means(done: Sequence[Row], lines: tuple[str, str], along: str) -> str:
 def _splits(done: Sequence[Row], folder: Path) -> str:
     """What s does, on the networks seen through real numbers."""
     from optbn.evaluate.significance import wilcoxon
+    from optbn.scores.pcart import PCART
 
     text = (
         "## The number of halvings s\n\nVariables of three and more levels as real numbers (the level plus a uniform "
@@ -262,22 +270,22 @@ def _splits(done: Sequence[Row], folder: Path) -> str:
             line.append(f"{np.mean(mine):.3g}{p}")
         lines.append(line)
     text += table(["s", *MEASURES.values()], lines)
-    near = [
-        s[0]
-        for s in settings
-        if s == best
-        or all(
-            wilcoxon(*([sample[which][m] for sample in samples] for which in (s, best))) >= 0.05
-            or np.mean([sample[s][m] for sample in samples]) <= np.mean([sample[best][m] for sample in samples])
-            for m in MEASURES
-        )
-    ]
+    mean = {s: float(np.mean([sample[s]["divergence"] for sample in samples])) for s in settings}
+    near = min(s for s in settings if mean[s] <= (1 + NEAR) * mean[best])
     text += (
-        f"\nThe lowest divergence has s = {best[0]}; the smallest s that is not significantly worse in any measure "
-        f"(paired Wilcoxon, p < .05) is **s = {min(near)}**.\n"
+        f"\nThe lowest mean divergence has s = {best[0]}. The smallest s within {100 * NEAR:g} % of it is"
+        f" **s = {near[0]}** ({100 * (mean[near] / mean[best] - 1):.1f} % more); the default, s = {PCART().max_splits},"
+        f" {_against_default(mean, mean[best])}.\n"
     )
     curves(folder / "splits.svg", series, "s", "divergence, nats per row")
     return text + "\n![divergence](splits.svg)\n"
+
+
+def _against_default(mean: Mapping[Setting, float], best: float) -> str:
+    from optbn.scores.pcart import PCART
+
+    default = (PCART().max_splits,)
+    return f"has {100 * (mean[default] / best - 1):.1f} % more" if default in mean else "was not tried"
 
 
 def _complete(
@@ -300,7 +308,7 @@ def _named(setting: Setting) -> str:
 def _shown(measure: str, values: Sequence[float]) -> str:
     if measure != "divergence" or not values:
         return mean_and_error(values)
-    return f"{np.mean(values):.2f} ± {standard_error(values):.2f}"
+    return f"{np.mean(values):.2f}" + (f" ± {standard_error(values):.2f}" if len(values) > 1 else "")
 
 
 def _values(done: Sequence[Row], key: str, **where: Any) -> list[float]:

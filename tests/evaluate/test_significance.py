@@ -68,7 +68,10 @@ def test_the_diagram_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     test = significance.friedman({"a": [1, 2, 1.5], "b": [2, 3, 2], "c": [3, 1, 4]})
     significance.difference_diagram(test, str(tmp_path / "cd.svg"))
-    assert "<svg" in (tmp_path / "cd.svg").read_text()
+    drawn = (tmp_path / "cd.svg").read_text()
+    assert "<svg" in drawn
+    significance.difference_diagram(test, str(tmp_path / "again.svg"))
+    assert (tmp_path / "again.svg").read_text() == drawn
 
 
 def test_bad_input_is_named():

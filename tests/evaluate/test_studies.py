@@ -95,7 +95,7 @@ def test_hyper_parameters_are_compared_on_equal_samples(tmp_path):
     arcs = {prior: sum(r["result"]["arcs"] for r in rows if r["cell"]["prior"] == prior) for prior in ("none", "arcs")}
     assert arcs["arcs"] < arcs["none"]
     text = runner.report(experiment, tmp_path).read_text()
-    assert "Over the 2 samples that all 4 settings have learned from" in text
+    assert "Over the 2 samples that all 4 settings have learned from, by the ranks in all three measures" in text
     assert "8 of 8 networks are proved optimal" in text
     assert "For full tables the lowest mean rank has **alpha 0.5" in text  # 50 smooths everything away
 
