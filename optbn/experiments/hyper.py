@@ -168,8 +168,8 @@ def _choice(done: Sequence[Row], folder: Path) -> str:
     head = ["setting", "mean rank"]
     for name in MEASURES.values():
         head += [f"rank, {name}", "mean"]
-    text = f"## Recommendation\n\nOver the {len(samples)} samples that all {len(settings)} settings have learned from, by the ranks"
-    text += " in all three measures:"
+    text = f"## Recommendation\n\nOver the {len(samples)} samples that all {len(settings)} settings have learned from,"
+    text += " by the ranks in all three measures:"
     for model, name in (("pcart", "trees"), ("ft", "full tables")):
         best = next((s for s in ordered if s[0] == model), None)
         if best is None:
