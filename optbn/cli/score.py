@@ -67,6 +67,12 @@ def score(
     store: Annotated[
         str | None, typer.Option(help="A folder that keeps finished work: a stopped run goes on where it was.")
     ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            help="Only sets of the so many likeliest parents of each variable: a heuristic, for hundreds.", min=1
+        ),
+    ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(help="Spread the work: local (processes here), or the address of a Dask scheduler (tcp://..)."),
@@ -105,6 +111,7 @@ def score(
                 max_parents=max_parents,
                 store=store,
                 scheduler=scheduler,
+                candidates=candidates,
                 forbid=forbid,
                 require=require,
                 tiers=tiers,
@@ -117,6 +124,7 @@ def score(
             raise UnsupportedError("--structures goes with --families")
         constraints: dict[str, Any] = {
             "max_parents": _limits(max_parents or []),
+            "candidates": candidates,
             **arc_constraints(forbid, require, tiers, roots, leaves),
         }
         _all(found, method, constraints, output, jobs, memory, store, scheduler)
@@ -143,6 +151,7 @@ def _all(
 ) -> None:
     """Phase I proper: table to `output`, a line on what it is to stdout."""
     from optbn.scores.pipeline import describe, score_table
+    from optbn.scores.selection import among
     from solvers.files import write_table
 
     with _meter() as progress:
@@ -156,9 +165,11 @@ def _all(
             progress=progress,
             **constraints,
         )
-    write_table(table, output, about=describe(data, method, constraints))
+    about = describe(data, method, constraints)
+    write_table(table, output, about=about)
     if output != "-":
-        print(f"{output}: {len(table):,} parent sets of {table.n} variables kept")
+        note = f", {limited}: an optimum among them need not be one of all" if (limited := among(about)) else ""
+        print(f"{output}: {len(table):,} parent sets of {table.n} variables kept{note}")
 
 
 def _only(

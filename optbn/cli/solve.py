@@ -82,13 +82,16 @@ def solve(
     optbn solve scores.jkl --within 20 --per-class -o graphs.json
     """
     import sys
+    from dataclasses import replace
     from pathlib import Path
 
     from optbn.errors import UnsupportedError
     from optbn.registry import unknown
+    from optbn.scores.selection import among
     from optbn.solving import FORMATS, constraints_of, table_of, written
     from optbn.solving import solve as search
     from solvers.files.atomic import replacing
+    from solvers.files.native import read_about
     from solvers.registry import load_solver
     from solvers.solution_json import from_json
 
@@ -133,13 +136,17 @@ def solve(
     if solution.choice is None:
         print(f"optbn: {_sentence(table, solution)}", file=sys.stderr)
         raise typer.Exit(3)
+    limited = among(read_about(scores)) if Path(scores).suffix.lower() == ".parquet" else None
+    if limited is not None:
+        solution = replace(solution, statistics={**solution.statistics, "candidates": limited})
     text = written(table, solution, format)
     if output == "-":
         sys.stdout.write(text)
     else:
         with replacing(output) as file:
             file.write(text.encode())
-    print(_sentence(table, solution), file=sys.stderr if output == "-" else sys.stdout)
+    note = f"; {limited}, which is how the scores were made" if limited is not None else ""
+    print(_sentence(table, solution) + note, file=sys.stderr if output == "-" else sys.stdout)
     if solution.gap > gap:
         raise typer.Exit(3)
 

@@ -134,13 +134,14 @@ class Cluster:
 
     def spread(self, blocks: Iterator[Block], below: NDArray[np.float64]) -> Iterator[Result]:
         """`compute` of every block, in order of completion; a block is drawn only when there is a core for it."""
-        from distributed import as_completed
+        import distributed
         from distributed.scheduler import KilledWorker
 
         floors = self._send(below)
         tries: dict[Block, int] = {}
         running: dict[Any, Block] = {}
-        done = as_completed()
+        completed: Any = distributed.as_completed
+        done = completed()
 
         def give(block: Block) -> None:
             future = self._client.submit(compute, self._job, block, floors, pure=False, retries=0)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.data.dataset import Dataset
-from optbn.errors import DataError
+from optbn.errors import DataError, UnsupportedError
 from optbn.scores import load_score
 from optbn.scores.candidates import Candidates, group_width
 from optbn.scores.constraints import Arc, Constraints
@@ -74,6 +74,7 @@ def score_table(
     tiers: Sequence[Sequence[str]] = (),
     roots: Iterable[str] = (),
     leaves: Iterable[str] = (),
+    candidates: int | None = None,
     jobs: int | None = None,
     memory: int | str | None = None,
     store: str | PathLike[str] | None = None,
@@ -87,6 +88,7 @@ def score_table(
     max_parents  one limit, or a limit per variable ("*": for those not listed); default 3
     forbidden, required   (parent, child) pairs;  tiers  groups of names, causes first
     roots, leaves         variables without parents, without children
+    candidates   only sets of so many likeliest parents of each variable: a heuristic, for hundreds of variables
     jobs         threads (default: all cores; the table does not depend on it)
     memory       bytes or "4G" (default: half of the machine)
     store        a folder that keeps finished blocks: a run that was stopped goes on there
@@ -100,6 +102,12 @@ def score_table(
     constraints = Constraints.build(data.names, max_parents, forbidden, required, tiers, roots, leaves)
     limit, threads = parse_memory(memory), check_jobs(jobs)
     bound = bind(method, data, limit)
+    if candidates is not None:
+        if store is not None or scheduler is not None:
+            raise UnsupportedError("candidates do not go with a store or a scheduler: the work is short")
+        from optbn.scores.selection import score_candidates
+
+        return score_candidates(data, method, constraints, candidates, bound, jobs=threads, memory=limit)
     width = group_width(data.n_variables, constraints.largest, limit)
     with ExitStack() as stack:
         kept = None
