@@ -208,6 +208,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if (weights < 0).any():
                 row = int(np.argmax(weights < 0))
                 raise ValueError(f"sample_weight, row {row + 1}: {weights[row]:g} is negative")
+            if not weights.any():  # scikit-learn says so itself since 1.9
+                raise ValueError("sample_weight must contain at least one non-zero number")
         return table, codes.astype(np.int64), weights
 
     def __sklearn_tags__(self) -> Any:
