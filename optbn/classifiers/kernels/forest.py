@@ -169,26 +169,27 @@ def leave_one_out(
                     known += 1
                 last = r
             for k in range(K):
-                mine = product[r, k]
+                whole = 0.0
                 if x >= 0:
                     if k <= known and own_on:
                         u = node[k, own]
                         own_on = u >= 0 and totals[u] > w * (1.0 + 1e-12)
                         if own_on:
                             own_p = (counts[first + u * size] - w + m / size) / (totals[u] - w + m)
-                    here = p[min(k, known)]
-                    mine_own = mine[own] * own_p
+                    d = min(k, known)
+                    others, p[d, own] = p[d, own], own_p
                     for y in range(C):
-                        mine[y] *= here[y]
-                    mine[own] = mine_own
-                whole = 0.0
-                for y in range(C):
-                    whole += mine[y]
-                short = 1.0 - mine[own] / whole
+                        product[r, k, y] *= p[d, y]
+                        whole += product[r, k, y]
+                    p[d, own] = others
+                else:
+                    for y in range(C):
+                        whole += product[r, k, y]
+                short = 1.0 - product[r, k, own] / whole
                 losses[k, t] += weights[r] * short * short
                 if k == choice[0] and t == choice[1] and len(picked) > 0:
                     for y in range(C):
-                        picked[r, y] = mine[y] / whole
+                        picked[r, y] = product[r, k, y] / whole
                 if whole < SMALL:
                     for y in range(C):
-                        mine[y] *= LARGE / SMALL
+                        product[r, k, y] *= LARGE / SMALL
