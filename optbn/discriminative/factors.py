@@ -8,9 +8,9 @@ its other parents that occur (`contexts`) times the levels of its attribute; all
 then comes the class's own prior, then a cell of zeros for values that are not known.
 
 Configurations that never occur are answered higher up. What was trained is averaged over the contexts below each node
-of the tree of contexts, by the rows each has seen of that level, and applied to the generative probability there: for
-exponents the mean exponent, otherwise the mean change. The same is done for a level that a context has not seen, to
-whose parameters no row has anything to say.
+of the tree of contexts, by the rows each has seen of that level: free scores as they are, exponents and changes of
+probabilities to be applied to the generative probability there. The same is done for a level that a context has not
+seen, to whose parameters no row has anything to say.
 """
 
 from __future__ import annotations

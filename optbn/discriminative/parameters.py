@@ -102,9 +102,8 @@ class Direct(_Table):
         return self._flat(gradient)
 
     def everywhere(self, x: NDArray[np.float64], f: int, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        factor = self.layout.factors[f]
-        change = self.layout.part(self._table(x), f) - logs[:, factor.leaves]
-        return logs + factor.backed_off(change, 0.0, replace=True)
+        scores = self.layout.part(self._table(x), f)
+        return self.layout.factors[f].backed_off(scores, 0.0, replace=True)
 
 
 class Constrained(_Table):

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from optbn.experiments.claims import Claim, Results, ranks, verdicts
+from optbn.experiments.tables import Series, table
 from optbn.experiments.tables import curves as draw
-from optbn.experiments.tables import table
 
 Row = Mapping[str, Any]
 
@@ -168,7 +168,7 @@ def _draw(results: Results, folder: Path, sets: Sequence[str]) -> None:
     """The curves of naive Bayes on the four data sets with the most rows."""
     found = results.get("nb-w-I", {})
     largest = sorted((s for s in sets if s in found), key=lambda s: -found[s]["rows"])[:4]
-    series: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    series: Series = {}
     for name in largest:
         for kind in "wde":
             for how in STARTS:

@@ -8,7 +8,7 @@ optimum but not in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,9 +138,11 @@ def descend(
 
 def plot_curves(curves: Mapping[str, Curve], path: str | Path, passes: int | None = None) -> None:
     """The loss after every pass, a line per curve, logarithmic axes; needs matplotlib."""
+    from optbn.experiments.tables import Series
     from optbn.experiments.tables import curves as draw
 
-    series: Callable[[Curve], list[tuple[float, float]]] = lambda c: [  # noqa: E731
-        (p, loss) for p, loss in zip(c.passes, c.loss, strict=True) if passes is None or p <= passes
-    ]
-    draw(Path(path), {("training", name): series(c) for name, c in curves.items()}, "passes", "NLL", True)
+    series: Series = {}
+    for name, curve in curves.items():
+        points = zip(curve.passes, curve.loss, strict=True)
+        series["training", name] = [(float(p), loss) for p, loss in points if passes is None or p <= passes]
+    draw(Path(path), series, "passes", "NLL", True)

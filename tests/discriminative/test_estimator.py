@@ -100,10 +100,11 @@ def test_unseen_configurations_back_off_to_what_was_trained(kind: str) -> None:
                 trained = {}
                 for k, context in enumerate(contexts):
                     t, g = scores[c, k, v], own[c, k, v]
-                    trained[context, v] = t / g if kind == "w" else t - g
-                mean = naive.backed_off(rows_of, 3, (0, 1), (a, b), v, trained)
+                    trained[context, v] = {"w": t / g, "e": t - g, "d": t}[kind]
                 logs = everywhere[0][c, node, v]
-                expected[c, v] = (1.0 if mean is None else mean) * logs if kind == "w" else (mean or 0.0) + logs
+                known = naive.backed_off(rows_of, 3, (0, 1), (a, b), v, trained) is not None
+                mean = naive.backed_off(rows_of, 3, (0, 1), (a, b), v, trained) if known else 1.0 * (kind == "w")
+                expected[c, v] = {"w": mean * logs, "e": mean + logs, "d": mean}[kind]
         if kind == "e":
             expected -= np.log(np.exp(expected).sum(axis=1, keepdims=True))
         assert values == pytest.approx(expected[:, x] - expected[:, x].mean(), abs=1e-8)
