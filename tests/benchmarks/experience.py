@@ -1,0 +1,110 @@
+"""What a user waits for: `optbn learn` from start to page in a process of its own, imports, layouts, the page of link.
+
+Wall seconds of whole processes, as a person would count them (the CPU seconds are in the notes: the machine may be
+shared), the least of the repeats.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import optbn
+from optbn.report.layout import layered
+from optbn.report.page import render
+from tests.benchmarks import Figure, cpu_seconds
+from tests.report.examples import report_of
+
+
+def measure() -> Iterator[Figure]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for network in ("asia", "child", "alarm"):
+            optbn.write(optbn.load_network(network).sample(1000, 1), folder / f"{network}.csv")
+        yield _learn(folder, "asia", [], 1.5)
+        yield _learn(folder, "child", ["--max-parents", "3"], 5.0)
+        yield _learn(folder, "alarm", ["--max-parents", "3", "--score", "pcartp"], 15.0)
+        fresh = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache")}
+        wall, cpu = _process(_command(folder, "asia", []), 1, fresh)
+        yield Figure("`optbn learn asia.csv`, 1,000 rows, first ever", wall, 25.0, note=f"{cpu:.1f} s CPU; empty cache")
+    wall, cpu = _process([sys.executable, "-c", "import optbn"], 5)
+    bare = _process([sys.executable, "-c", "pass"], 5)
+    yield Figure("`import optbn`", wall - bare[0], 0.15, note=f"{cpu - bare[1]:.3f} s CPU, Python itself not counted")
+    alarm = optbn.load_network("alarm")
+    place = {name: i for i, name in enumerate(alarm.names)}
+    arcs = [(place[u], place[v]) for u, v in alarm.structure.arcs]
+    widths = [22 + 7.2 * len(name) for name in alarm.names]
+    layered(widths, arcs)
+    yield Figure("layout of 37 nodes (alarm)", cpu_seconds(lambda: layered(widths, arcs), 5), 0.2)
+    page = render(report_of(optbn.load_network("link")))
+    yield Figure("the page of link (724 nodes)", len(page.encode()) / 1e6, 3.0, unit="MB")
+    yield from _browser(page)
+
+
+def _command(folder: Path, network: str, more: Sequence[str]) -> list[str]:
+    stem = str(folder / network)
+    return [
+        sys.executable,
+        "-m",
+        "optbn.cli",
+        "learn",
+        f"{stem}.csv",
+        "-o",
+        f"{stem}.json",
+        "-r",
+        f"{stem}.html",
+        *more,
+    ]
+
+
+def _learn(folder: Path, network: str, more: Sequence[str], limit: float) -> Figure:
+    command = _command(folder, network, more)
+    _process(command, 1)  # compiles what is not yet compiled
+    wall, cpu = _process(command, 3)
+    what = " ".join([f"`optbn learn {network}.csv", *more]) + "`, 1,000 rows, page included, warm"
+    return Figure(what, wall, limit, note=f"{cpu:.1f} s CPU")
+
+
+def _process(command: Sequence[str], repeats: int, environment: Mapping[str, str] | None = None) -> tuple[float, float]:
+    """The least wall seconds of the process, and the CPU seconds of that run."""
+    times = []
+    for _ in range(repeats):
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append((wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
+    return min(times)
+
+
+def _browser(page: str) -> Iterator[Figure]:
+    """From the call for link's page to its being ready for clicks, in headless Chromium."""
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        return
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000"):
+        options.add_argument(argument)
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "link.html"
+            path.write_text(page, encoding="utf-8")
+            times = []
+            for _ in range(3):
+                start = time.perf_counter()
+                driver.get(path.as_uri())
+                assert driver.find_element("css selector", "html").get_attribute("data-ready") == "true"
+                times.append(time.perf_counter() - start)
+    finally:
+        driver.quit()
+    yield Figure("the page of link, until it takes clicks (Chromium)", min(times), 2.0)
