@@ -24,6 +24,7 @@ from optbn.discriminative.strength import folds
 from optbn.errors import UnsupportedError
 from optbn.registry import unknown
 from optbn.smoothing.gradient import Gradient
+from optbn.smoothing.m_estimate import MEstimate
 from optbn.smoothing.protocol import Smoother
 from optbn.trees.explain import Explanation, dot, explanation, text
 from optbn.trees.growing import Growth, Prepared, columns_of, values_of
@@ -224,14 +225,15 @@ class ProbabilityForest(Trees):
     """n_trees     bootstrap samples, a tree from each
     candidates  attributes drawn at every node: a number, or "sqrt" of how many there are
     n_jobs      threads
-    The others are those of ProbabilityTree. Smoothing a forest's trees makes it worse more often than better.
+    smoother    None: the m-estimate with a twentieth of a row, so that nothing is impossible; more makes forests worse
+    The others are those of ProbabilityTree.
     """
 
     def __init__(
         self,
         n_trees: int = 100,
         candidates: int | str = "sqrt",
-        smoother: Any = "m_estimate",
+        smoother: Any = None,
         missing: str = "level",
         min_leaf: float = 1.0,
         mdl: bool = False,
@@ -277,6 +279,9 @@ class ProbabilityForest(Trees):
         for member, weight in zip(self.members_, self.weights_, strict=True):
             total += weight * member.tree.predict(values, member.probabilities)  # type: ignore[attr-defined]
         return np.asarray(total / total.sum(axis=1, keepdims=True))
+
+    def _chosen_smoother(self) -> Smoother:
+        return MEstimate(0.05) if self.smoother is None else super()._chosen_smoother()
 
     def _candidates(self, attributes: int) -> int:
         if self.candidates == "sqrt":
