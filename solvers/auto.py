@@ -27,7 +27,7 @@ from solvers.table import ScoreTable
 DP_SECONDS = 1.2e-9  # per n 2^n, one core
 PROVED = 12  # variables up to which the recurrence leaves a proof
 DENSE = 80  # families per variable from which the recurrence is preferred, if it takes at most
-DP_WAGER = 5.0  # seconds;
+DP_WAGER = 0.5  # seconds;
 VERY_DENSE = 250  # and from here on whatever it takes
 
 

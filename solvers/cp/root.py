@@ -64,6 +64,12 @@ def strengthen(
         Root(ledger, FamilyIndex.of(table), LocalCuts(rng), rng, settings, relaxation).run(budget)
     if budget.exhausted():
         return RowBound(())
+    return some_stages(ledger)
+
+
+def some_stages(ledger: Ledger) -> RowBound:
+    """What a search can go on with: a few of the stages that the ledger kept, the last one twice."""
+    everything = Families.of(ledger.table, np.arange(len(ledger.table)))
     back = {len(ledger.stages) - (1 << k) for k in range(len(ledger.stages).bit_length())}
     stages = tuple(
         tuple(row.evidence(everything, y >> stage.bits) for row, y in stage.rows if y >> stage.bits)

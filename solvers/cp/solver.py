@@ -46,6 +46,7 @@ class ClusterSearch:
     greedy      begin with the graph of a local search
     restarts    attempts that may be given up for a stronger root; the last attempt has no limit
     nodes       how many the first attempt has for sure; later ones have 16 times those of the one before
+    most        nodes after which the last attempt is given up too, unless it seems to end soon
     rows        rows known before, to begin with: those of another solver's evidence, say
     proof       a file to write the proof to (solvers/proofs/README.md)
     proof_limit bytes that a proof may take; beyond that it is given up
@@ -58,6 +59,7 @@ class ClusterSearch:
     seed: int = 0
     restarts: int = 3
     nodes: int = 500
+    most: int | None = None
     rows: RowBound | None = None
     proof: str | None = None
     proof_limit: int = DEFAULT_LIMIT
@@ -103,8 +105,8 @@ class _Solve:
             last = number == settings.restarts
             if number and budget.exhausted():
                 break
-            self.attempt(rows, None if last else settings.nodes * 16**number)
-            if self.closed or budget.exhausted() or self.near_enough():
+            self.attempt(rows, settings.most if last else settings.nodes * 16**number)
+            if last or self.closed or budget.exhausted() or self.near_enough():
                 break
             if self.rows is not None:
                 rounds = FIRST_ROUNDS * 4**number

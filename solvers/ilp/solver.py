@@ -5,6 +5,7 @@
     root          LP loop with pricing, filtering, clusters, local cuts, polishing               (ilp.root)
     finish        what is left in small strongly connected parts is solved by DP                 (ilp.finish)
     refine        the last digits of a root that closed                                          (ilp.refine)
+    cp            cluster search from the root's rows, if it promises to end soon                (solvers.cp)
     branch        a short tree with exact bounds                                                 (ilp.branch)
     tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
     rules         what constraints say, as rows, when a graph breaks them                        (ilp.rules)
@@ -30,7 +31,7 @@ from solvers.ilp.branch import Branching, BranchSettings
 from solvers.ilp.certify import certified
 from solvers.ilp.evidence import row_bound
 from solvers.ilp.families import Families
-from solvers.ilp.ledger import Ledger
+from solvers.ilp.ledger import Ledger, WrongProof
 from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.refine import refine, within_rounding
 from solvers.ilp.relaxation import Relaxation
@@ -54,6 +55,7 @@ class Ilp:
     starts, kicks  the local search for the first graph
     ascents        random orders of the dual ascent
     root, branch, tree  settings of the phases
+    search_nodes   what the cluster search may take before the tree, unless it promises to end soon (0: none)
     residual       constraints that the families of the table do not say (solvers.residual)
     proof          a file for a proof (solvers/proofs), written when the root closes
     certify        when it does not, let the cluster search finish the proof from the root's rows
@@ -66,6 +68,7 @@ class Ilp:
     root: RootSettings = field(default_factory=RootSettings)
     branch: BranchSettings = field(default_factory=BranchSettings)
     tree: TreeSettings = field(default_factory=TreeSettings)
+    search_nodes: int = 1000
     residual: tuple[Residual, ...] = ()
     proof: str | None = None
     certify: bool = False
@@ -165,6 +168,8 @@ class _Solve:
     def _search(self, relaxation: Relaxation, index: FamilyIndex, rng: np.random.Generator) -> None:
         """Branch; hand over to SCIP when the tree is not short."""
         ledger, settings = self.ledger, self.settings
+        if self.rules is None and settings.search_nodes and self._cluster_search():
+            return
         self.phase = "branching"
         branching = Branching(ledger, relaxation, index, rng, settings.branch, self._lower)
         exact = Exhausted("branch and cut in exact integers")
@@ -183,6 +188,34 @@ class _Solve:
         if result.complete:
             self.bound = ledger.score
             self.method = Exhausted("scip branch and cut", math.ldexp(result.tolerance, -self.table.exponent))
+
+    def _cluster_search(self) -> bool:
+        """Try the search on clusters (solvers.cp) below the root, as long as it seems to end soon; did it?"""
+        from solvers.cp.root import some_stages
+        from solvers.cp.solver import ClusterSearch
+
+        ledger = self.ledger
+        self.phase = "search"
+        search = ClusterSearch(
+            greedy=False, restarts=0, most=self.settings.search_nodes, rows=some_stages(ledger), seed=self.settings.seed
+        )
+        found = search.solve(self.table, self.budget, ledger.rows.tolist(), self._below_root)
+        assert found.choice is not None
+        ledger.offer(np.array(found.choice, dtype=np.int64))
+        self.counts["nodes"] = self.nodes = int(found.statistics["nodes"])
+        if found.status is not Status.OPTIMAL:
+            return False
+        if self.known is not None and self.table.total_units(self.known) > ledger.score:
+            raise WrongProof("the cluster search ended without finding the known optimum")
+        self.bound = ledger.score
+        self.method = Exhausted("cluster search below the root of branch and cut")
+        self._announce()
+        return True
+
+    def _below_root(self, event: Progress) -> None:
+        """The search's bound is kept only once it ends."""
+        self.nodes = event.nodes
+        self._tell(self.bound)
 
     def _content(self) -> bool:
         """The gap is one the caller accepts."""

@@ -14,6 +14,7 @@ from solvers.greedy import search
 from solvers.protocol import Progress
 from solvers.table import ScoreTable
 from solvers.verify import verify
+from tests import agree
 from tests.naive.solvers import KINDS, optimum, optimum_by_subsets, random_table
 
 HEURISTIC = {"greedy"}
@@ -197,3 +198,8 @@ def test_the_same_question_has_the_same_answer(name):
 def test_an_unknown_solver_lists_what_exists():
     with pytest.raises(UnknownSolverError, match=r"did you mean 'greedy'.*greedy"):
         load_solver("gredy")
+
+
+def test_all_solvers_agree():
+    """The short form of `python -m tests.agree`."""
+    assert agree.run(range(25), seconds=60) == 0

@@ -1,0 +1,70 @@
+"""What auto should choose: single solvers and auto on tables made here, of many networks, sizes, scores and limits.
+
+None of the instances by which the solvers are judged is among them; `solvers.auto` was set by this table. CPU seconds
+of one run each, from the table to the answer; LIMIT stands for "not within LIMIT".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import optbn
+from solvers import Budget, ScoreTable, Status, load_solver
+from tests.benchmarks import Figure
+
+LIMIT = 15.0
+LARGEST_DP = 22
+
+# network, rows, score, its settings, most parents
+INSTANCES = (
+    ("sachs", 300, "bdeu", {"ess": 1.0}, 4),
+    ("sachs", 5000, "bic", {}, 3),
+    ("child", 300, "bdeu", {"ess": 10.0}, 3),
+    ("child", 5000, "bdeu", {"ess": 1.0}, 3),
+    ("child", 500, "bic", {}, 4),
+    ("insurance", 300, "bdeu", {"ess": 1.0}, 3),
+    ("insurance", 2000, "bdeu", {"ess": 10.0}, 3),
+    ("insurance", 5000, "bic", {}, 3),
+    ("water", 300, "bdeu", {"ess": 10.0}, 3),
+    ("water", 5000, "bdeu", {"ess": 1.0}, 3),
+    ("alarm", 300, "bdeu", {"ess": 1.0}, 3),
+    ("alarm", 3000, "bdeu", {"ess": 1.0}, 3),
+    ("alarm", 3000, "bic", {}, 3),
+    ("alarm", 500, "bdeu", {"ess": 20.0}, 2),
+    ("hailfinder", 300, "bdeu", {"ess": 1.0}, 2),
+    ("hailfinder", 2000, "bdeu", {"ess": 1.0}, 2),
+    ("win95pts", 300, "bdeu", {"ess": 1.0}, 2),
+    ("win95pts", 3000, "bdeu", {"ess": 1.0}, 2),
+)
+
+
+def measure() -> Iterator[Figure]:
+    """A line per instance and the sums."""
+    warm = optbn.score_table(optbn.load_network("asia").sample(200, 0), "bdeu", 2)
+    for name in ("ilp", "cp", "dp", "auto"):
+        load_solver(name).solve(warm, Budget(cpu=5))
+    best_sum = auto_sum = 0.0
+    for seed, (network, rows, score, settings, parents) in enumerate(INSTANCES):
+        table = optbn.score_table(optbn.load_network(network).sample(rows, seed), score, parents, **settings)
+        names = ("ilp", "cp", *(("dp",) if table.n <= LARGEST_DP else ()))
+        times = {name: seconds(table, name) for name in names}
+        auto = seconds(table, "auto")
+        best_sum, auto_sum = best_sum + min(times.values()), auto_sum + auto
+        made = (
+            f"{network}, {rows} rows, {score}{''.join(f' {k} {v:g}' for k, v in settings.items())}, {parents} parents"
+        )
+        size = f"n {table.n}, {len(table) / table.n:.0f} families each"
+        singles = ", ".join(f"{name} {took:.2f}" for name, took in times.items())
+        yield Figure(f"{made}: {size}", auto, note=singles)
+    yield Figure("auto, sum", auto_sum)
+    yield Figure("the best single solver of each, sum", best_sum)
+    yield Figure("auto against the best single solver of each", auto_sum / best_sum, 1.3, 1.05, unit="x")
+
+
+def seconds(table: ScoreTable, name: str) -> float:
+    """CPU seconds, LIMIT at most."""
+    begun = time.process_time()
+    answer = load_solver(name).solve(table, Budget(cpu=LIMIT))
+    took = time.process_time() - begun
+    return took if answer.status is Status.OPTIMAL else LIMIT
