@@ -156,11 +156,11 @@ def _effort(results: Results) -> str:
     body = []
     for method, found in results.items():
         values = list(found.values())
-        iterations = [v["iterations"] for v in values if "iterations" in v]
-        body.append([method, f"{np.mean(iterations):.0f}" if iterations else "",
-                     f"{np.mean([v['to_w5'] for v in values if 'to_w5' in v]):.1f}" if iterations else "",
-                     f"{np.mean([v['seconds'] for v in values]):.3f}", f"{np.mean([v['bias'] for v in values]):.4f}",
-                     f"{np.mean([v['variance'] for v in values]):.4f}"])  # fmt: skip
+        line = [method]
+        for key, digits in (("iterations", 0), ("to_w5", 1), ("seconds", 3), ("bias", 4), ("variance", 4)):
+            numbers = [v[key] for v in values if key in v]
+            line.append(f"{np.mean(numbers):.{digits}f}" if numbers else "")
+        body.append(line)
     return table(["method", "iterations", "passes to w's 5th", "seconds per fold", "bias", "variance"], body)
 
 
