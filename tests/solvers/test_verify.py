@@ -291,3 +291,18 @@ def test_it_imports_nothing_of_the_solvers():
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     own = {name for name in imported if name.startswith("solvers")}
     assert own == {"solvers.errors", "solvers.rules", "solvers.solution", "solvers.table"} and "numpy" not in imported
+
+
+def test_multipliers_count_parts_of_a_unit():
+    """Multipliers and denominator belong together: another one proves less, and what is no denominator is refused."""
+    table = ScoreTable.from_dict({"a": {("b",): -1.0, (): -3.0}, "b": {("a",): -1.0, (): -4.0}})
+    choice = (table.find(0, []), table.find(1, [0]))
+    row = ClusterRow((0, 1), 2 * table.units_of(2.0))
+    right = Solution(Status.OPTIMAL, choice, -4.0, -4.0, RowBound(((row,),), denominator=2), table.digest, "test")
+    assert verify(table, right).optimal
+    for denominator in (1, 3, 4):
+        with pytest.raises(CheckFailed, match="lower than its evidence gives"):
+            verify(table, replace(right, evidence=RowBound(((row,),), denominator)))
+    for denominator in (0, -2, 2.0, True):
+        with pytest.raises(CheckFailed, match="expected a whole number >= 1"):
+            verify(table, replace(right, evidence=RowBound(((row,),), denominator)))
