@@ -108,7 +108,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
         f"the like are the training loss after so many iterations, to_w5 passes.\n\n{verdicts(results, CLAIMS)}"
     )
     parts.append("## Win-draw-loss of the training loss\n\n" + _grid(results))
-    parts.append("## Iterations, seconds\n\nMeans over the data sets.\n\n" + _effort(results))
+    parts.append("## Iterations, seconds\n\nMeans over the data sets that each method has.\n\n" + _effort(results))
     for structure in STRUCTURES:
         methods = [f"{structure}-{m}" for m in ("m", "w-I", "d-I", "e-I", "w-cv", "d-cv", "e-cv", "w-cvg")]
         parts.append(f"## {structure}\n\n" + ranks(results, methods, "rmse", folder, f"{structure}.svg"))
