@@ -1,4 +1,7 @@
-"""`python -m tests.benchmarks ROOM [--write]`: print the figures; --write keeps them in results/ROOM."""
+"""`python -m tests.benchmarks ROOM [--write]`: print the figures; --write keeps them in results/ROOM.
+
+Without a room: the guard against decline (_guard.py), which fails when a figure is 25 % worse than recorded.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +38,16 @@ def table(figures: list[Figure]) -> str:
 def main() -> None:
     rooms = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.name.startswith("_")]
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("rooms", nargs="+", choices=rooms, metavar="ROOM", help=", ".join(rooms))
+    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=", ".join(rooms))
     parser.add_argument("--write", action="store_true", help="keep the table in results/ROOM/README.md")
     arguments = parser.parse_args()
+    for room in arguments.rooms:
+        if room not in rooms:
+            parser.error(f"no room {room!r}; there are {', '.join(rooms)}")
+    if not arguments.rooms:
+        from tests.benchmarks import _guard
+
+        raise SystemExit(_guard.run(arguments.write))
     for room in arguments.rooms:
         figures = []
         for figure in importlib.import_module(f"tests.benchmarks.{room}").measure():

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-PATIENCE = 180.0  # seconds; whoever takes longer hangs
+PATIENCE = 900.0  # seconds; whoever takes longer hangs
 MOMENTS = (0.0, 1.15)  # of the time that the undisturbed run took
 SIGNALS = [signal.SIGKILL] * 8 + [signal.SIGTERM, signal.SIGINT]
 SPEC = """task = "recovery"

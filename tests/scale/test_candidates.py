@@ -12,6 +12,7 @@ from optbn.data.write import write
 from optbn.errors import UnsupportedError
 from optbn.scores import load_score
 from optbn.scores.constraints import Constraints
+from optbn.scores.families import score
 from optbn.scores.selection import likeliest
 from tests.naive import phase1 as naive
 
@@ -32,20 +33,20 @@ def test_some_candidates_are_the_best_single_parents(data):
     k, largest = 3, 2
     wanted = {}
     for child in data.names:
-        gain = {other: optbn.scores.families.score(data, child, [other]) for other in data.names if other != child}
+        gain = {other: score(data, child, [other]) for other in data.names if other != child}
         best = sorted(gain, key=lambda name: -gain[name])[:k]
         for size in range(largest + 1):
             for parents in combinations(best, size):
-                wanted[child, frozenset(parents)] = optbn.scores.families.score(data, child, parents)
+                wanted[child, frozenset(parents)] = score(data, child, parents)
     table = optbn.score_table(data, "bdeu", largest, candidates=k)
     assert len(table) > table.n
     for row, child in enumerate(table.children.tolist()):
         parents = frozenset(table.names[u] for u in table.parents(row))
         assert wanted[table.names[child], parents] == pytest.approx(table.scores[row], abs=1e-9)
-    for (child, parents), score in wanted.items():  # what is missing, a subset matches
+    for (child, parents), value in wanted.items():  # what is missing, a subset matches
         v = table.names.index(child)
         within = [table.scores[row] for row in table.rows(v) if {table.names[u] for u in table.parents(row)} <= parents]
-        assert max(within) >= score - 1e-9
+        assert max(within) >= value - 1e-9
 
 
 def test_required_parents_are_candidates_in_any_case(data):

@@ -16,6 +16,7 @@ import optbn
 from optbn.cli.terminal import Terminal, harmless
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.write import write
+from optbn.solving import as_dot
 
 NASTY = '"><script>alert(1)</script>', "\x1b]0;owned\x07\x1b[2J", '"]; evil [label="', "[red]b[/red]\\", "$(reboot)`"
 
@@ -37,7 +38,7 @@ def test_dot_quotes_every_name(data):
     from optbn.network.formats import encode
 
     learned = optbn.learn(data, max_parents=1, score="bdeu", seed=1)
-    for text in (encode(learned.network, "dot").decode(), optbn.solving.as_dot(*solved(data))):
+    for text in (encode(learned.network, "dot").decode(), as_dot(*solved(data))):
         bare = re.sub(r'"(?:[^"\\]|\\.)*"', "NAME", text, flags=re.DOTALL)
         assert '"' not in bare and "evil" not in bare and "script" not in bare
 

@@ -1,0 +1,177 @@
+"""The guard against decline: `python -m tests.benchmarks` measures a few figures and compares them with their records.
+
+Machines differ, so a figure is a ratio: the least CPU time of the work over the least CPU time of a yardstick, a fixed
+compiled loop, in the same run. One that is 25 % above its record after a second look fails the run. `--write` records
+the ratios as they are, adds a line to results/performance/history.csv and draws it. Peers from PyPI, where they are
+installed, are measured beside: the same work with their means.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+import optbn
+from optbn.scores.families import Families
+from optbn.solving import structure_of
+
+FOLDER = Path("results") / "performance"
+WORSE = 1.25
+REPEATS = 5
+
+
+@njit
+def yardstick(steps: int) -> int:
+    """Integer arithmetic in a chain, and a table that fits no register: neither changes with this project."""
+    table = np.zeros(4096, dtype=np.int64)
+    x = 1
+    for _ in range(steps):
+        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
+        table[x & 4095] += x >> 16
+    return table.sum()
+
+
+def least(work: Callable[[], object], repeats: int = REPEATS) -> float:
+    """The least CPU time of one run."""
+    times = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        work()
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+def figures() -> dict[str, Callable[[], object]]:
+    """Name -> work of some tenths of a second."""
+    alarm = optbn.load_network("alarm")
+    large, small = alarm.sample(5000, seed=1), alarm.sample(400, seed=1)
+    table = optbn.score_table(large, "bdeu", 3, jobs=1)
+    network = structure_of(table, optbn.solve(table, "ilp"))
+    return {
+        "score alarm, 5,000 rows, BDeu, 3 parents": lambda: optbn.score_table(large, "bdeu", 3, jobs=1),
+        "score alarm, 400 rows, PCART, 3 parents": lambda: optbn.score_table(small, "pcart", 3, jobs=1),
+        "solve alarm by branch and cut": lambda: optbn.solve(table, "ilp"),
+        "solve alarm by constraint search": lambda: optbn.solve(table, "cp"),
+        "fit alarm, hierarchical Dirichlet": lambda: optbn.fit(network, large, "hdp", seed=1),
+        "sample 200,000 rows of alarm": lambda: alarm.sample(200_000, seed=1),
+    }
+
+
+def peers() -> Iterator[tuple[str, float, str, float]]:
+    """(work, our seconds, peer, its seconds)."""
+    data = optbn.load_network("alarm").sample(5000, seed=1)
+    families = [(name, [other]) for name in data.names for other in data.names if other != name]
+    listed = Families.build(data.names, families)
+    ours = least(lambda: optbn.score_families(data, listed, "bdeu", jobs=1), 3)
+    try:
+        import pandas as pd
+        from pgmpy.estimators import BDeu
+
+        labels = [np.array(d.levels, dtype=object)[c] for d, c in zip(data.domains, data.columns, strict=True)]
+        frame = pd.DataFrame(dict(zip(data.names, labels, strict=True)))
+        score = BDeu(frame, equivalent_sample_size=1)
+        some = families[:100]
+        theirs = least(lambda: [score.local_score(child, parents) for child, parents in some], 1)
+        yield f"BDeu of {len(families):,} families, 5,000 rows", ours, "pgmpy", theirs * len(families) / len(some)
+    except ImportError:
+        pass
+    from sklearn.naive_bayes import CategoricalNB
+
+    from optbn.classifiers import load_classifier
+
+    large = optbn.load_network("alarm").sample(50_000, seed=1)
+    x, y = np.column_stack(large.columns[1:]).astype(np.int64), np.asarray(large.columns[0])
+
+    def fitted(make: Callable[[], Any]) -> float:
+        return least(lambda: make().fit(x, y).predict_proba(x[:1000]), 2)
+
+    mine = fitted(lambda: load_classifier("nb"))
+    yield "naive Bayes, 50,000 x 36", mine, "scikit-learn CategoricalNB", fitted(CategoricalNB)
+    try:
+        from xgboost import XGBClassifier
+
+        boosted = fitted(lambda: XGBClassifier(n_estimators=50, n_jobs=1))
+        kdb = fitted(lambda: load_classifier("kdb", k=2))
+        yield "KDB (k = 2), 50,000 x 36", kdb, "XGBoost, 50 trees", boosted
+    except ImportError:
+        pass
+
+
+def run(write: bool) -> int:
+    """Measure, print, compare; the exit code."""
+    yardstick(1000)
+    unit = least(lambda: yardstick(50_000_000))
+    recorded = json.loads((FOLDER / "recorded.json").read_text()) if (FOLDER / "recorded.json").exists() else {}
+    ratios: dict[str, float] = {}
+    lines = ["| figure | CPU / yardstick | recorded | |", "|---|---|---|---|"]
+    worse = 0
+    for name, work in figures().items():
+        work()
+        ratio = least(work) / unit
+        if name in recorded and ratio > WORSE * recorded[name]:
+            ratio = min(ratio, least(work) / least(lambda: yardstick(50_000_000)))
+        ratios[name] = ratio
+        verdict = ""
+        if name in recorded:
+            verdict = f"{ratio / recorded[name] - 1:+.0%}"
+            if ratio > WORSE * recorded[name]:
+                verdict += " WORSE"
+                worse += 1
+        lines.append(f"| {name} | {ratio:.3f} | {recorded.get(name, float('nan')):.3f} | {verdict} |")
+        print(lines[-1], flush=True)
+    lines += ["", "| work | optbn | peer | |", "|---|---|---|---|"]
+    for work_name, ours, peer, theirs in peers():
+        lines.append(f"| {work_name} | {ours:.3g} s | {peer}: {theirs:.3g} s | {theirs / ours:.1f} times ours |")
+        print(lines[-1], flush=True)
+    if write:
+        _record(ratios, unit, lines)
+        return 0
+    return 1 if worse else 0
+
+
+def _record(ratios: dict[str, float], unit: float, lines: list[str]) -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "recorded.json").write_text(json.dumps(ratios, indent=1) + "\n")
+    history = FOLDER / "history.csv"
+    fresh = not history.exists()
+    with history.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if fresh:
+            writer.writerow(["when", "version", "python", "figure", "ratio", "yardstick"])
+        for name, ratio in ratios.items():
+            day = time.strftime("%Y-%m-%d", time.gmtime())
+            row = [day, optbn.__version__, platform.python_version(), name, f"{ratio:.4f}", f"{unit:.4f}"]
+            writer.writerow(row)
+    head = (
+        "# Performance over time\n\nWritten by `python -m tests.benchmarks --write`; without `--write` it fails when a "
+    )
+    head += "ratio is 25 % above its record.\n\n"
+    (FOLDER / "README.md").write_text(head + "\n".join(lines) + "\n\n![History](history.svg)\n")
+    _draw(history)
+
+
+def _draw(history: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "optbn"
+    from matplotlib import pyplot as plt
+
+    points: dict[str, list[float]] = {}
+    with history.open() as file:
+        for row in csv.DictReader(file):
+            points.setdefault(row["figure"], []).append(float(row["ratio"]))
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for name, ratios in points.items():
+        axes.plot(range(1, len(ratios) + 1), ratios, marker="o", label=name)
+    axes.set(xlabel="record", ylabel="CPU / yardstick", yscale="log")
+    axes.legend(fontsize=6)
+    figure.savefig(history.with_suffix(".svg"), metadata={"Date": None})

@@ -1,0 +1,137 @@
+"""Many machines and many variables: block times as measured here, the run of W workers as they imply, candidates.
+
+The simulation is a list schedule per level of the lattice (no level begins before the one below is done): blocks of
+one second (from the seconds per set measured at each size), plus per level the broadcast of the floors over log2(W)
+hops at 100 MB/s, plus per block what the one client does for it (giving out, taking in, restoring `best`), which is
+serial. Only measured times go in; that W workers are as fast as this one is the assumption.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+import optbn
+from optbn.scores import load_score, pipeline
+from optbn.scores.candidates import Candidates
+from optbn.scores.constraints import Constraints
+from optbn.scores.store import Block
+from tests.benchmarks import Figure
+
+BANDWIDTH = 1e8  # bytes per second between two machines
+CASES = [("alarm", 37, "alarm", 1600, "pcart", 4), ("200 variables", 200, "pathfinder munin1", 1000, "bdeu", 3)]
+SAMPLES = [("munin1", 1000, 2, 15), ("pigs", 1000, 2, 12), ("link", 1000, 2, 10)]
+
+
+def measure() -> Iterator[Figure]:
+    overhead = _overhead()
+    yield Figure("the client's work per block (give out, take in)", 1000 * overhead, unit="ms")
+    for name, n, networks, rows, score, largest in CASES:
+        data = _data(networks, n, rows)
+        work = Candidates(
+            data.names, pipeline.bind(load_score(score), data, 4 << 30), Constraints.build(data.names, largest), n
+        )
+        levels = list(_levels(work, largest))
+        total = sum(seconds * work.sets(size) for size, (seconds, _, _) in enumerate(levels))
+        families = sum(work.constraints.count(size) for size in range(largest + 1))
+        size_bytes = levels[-1][2]
+        what = f"{name}, N = {rows:,}, {score}, D = {largest}"
+        yield Figure(f"{what}: families/s of one core", families / total, unit="", note=f"{families:,} families")
+        note = f"{8 * math.comb(n, largest - 1) * n / 1e6:.1f} MB of floors at the last level"
+        yield Figure(f"{what}: answer per block of a second", size_bytes / 1e3, unit="kB", note=note)
+        one = _simulated(work, levels, 1, overhead)
+        for workers in (10, 100, 1000):
+            wall = _simulated(work, levels, workers, overhead)
+            yield Figure(
+                f"{what}: {workers:,} workers", wall, note=f"{one / wall:.0f} times as fast as one ({one:.0f} s)"
+            )
+    for name, rows, largest, k in SAMPLES:
+        data = optbn.load_network(name).sample(rows, seed=1)
+        pipeline.score_table(data, "bdeu", 1, candidates=2, jobs=1)  # compiles
+        begun = time.process_time()
+        table = pipeline.score_table(data, "bdeu", largest, candidates=k, jobs=1)
+        scored = time.process_time() - begun
+        solution = optbn.solve(table, cpu_limit=20)
+        searched = time.process_time() - begun - scored
+        gap = "optimal among the candidates" if solution.status == "optimal" else f"gap {solution.gap:.3g}"
+        note = f"{table.n} variables, {len(table):,} sets kept; searched {searched:.0f} s: {gap}"
+        yield Figure(f"{name}, N = {rows:,}, bdeu, D = {largest}, {k} candidates", scored, note=note)
+
+
+def _data(networks: str, n: int, rows: int) -> optbn.Dataset:
+    """A sample of these networks side by side, cut to n variables."""
+    parts = [optbn.load_network(name).sample(rows, seed=1) for name in networks.split()]
+    names = [f"v{i}" for i in range(n)]
+    domains = [domain for part in parts for domain in part.domains][:n]
+    columns = [column for part in parts for column in part.columns][:n]
+    return optbn.Dataset(tuple(names), tuple(domains), tuple(columns))
+
+
+def _levels(work: Candidates, largest: int) -> Iterator[tuple[float, float, float]]:
+    """Per size: seconds per set, seconds to restore a set, bytes of survivors per second of work."""
+    below = np.full((1, work.n), -np.inf)[:0]
+    for size in range(largest + 1):
+        sets = work.sets(size)
+        count = min(sets, 2048)
+        places = sorted({0, max(0, sets // 2 - count // 2)})
+        best = np.empty((sets, work.n)) if sets * work.n < 1 << 26 else None
+        spent = back = kept = done = 0.0
+        for at in places:
+            block = Block(0, size, at, min(sets, at + count))
+            work.compute(block, below, None)
+            begun = time.perf_counter()
+            survivors = work.compute(block, below, None)
+            spent += time.perf_counter() - begun
+            begun = time.perf_counter()
+            work.restore(block, survivors, below, best)
+            back += time.perf_counter() - begun
+            kept += 24 * len(survivors.rows)
+            done += block.last - block.first
+        yield spent / done, back / done, kept / spent
+        below = np.full((sets, work.n), -np.inf) if size < largest else below
+
+
+def _simulated(work: Candidates, levels: list[tuple[float, float, float]], workers: int, overhead: float) -> float:
+    """Seconds from beginning to end."""
+    clock = 0.0
+    for size, (seconds, restoring, _) in enumerate(levels):
+        if workers > 1 and size:
+            hops = math.ceil(math.log2(workers + 1))
+            clock += hops * 8 * work.sets(size - 1) * work.n / BANDWIDTH
+        left, given, back = float(work.sets(size)), clock, clock
+        free = [clock] * workers
+        most = max(1.0, pipeline.LARGEST_BLOCK / (pipeline.BYTES_PER_FAMILY * work.n))
+        while left > 0:
+            shortest = pipeline.SHORTEST_SECONDS / seconds
+            count = min(pipeline.BLOCK_SECONDS / seconds, most, max(shortest, left / (2 * workers)), left)
+            given += overhead / 2 if workers > 1 else 0.0
+            end = max(heapq.heappop(free), given) + count * seconds
+            heapq.heappush(free, end)
+            back = max(back, end) if workers == 1 else max(back, end) + overhead / 2 + count * restoring
+            left -= count
+        clock = max(back, max(free))
+    return clock
+
+
+def _overhead(tasks: int = 300) -> float:
+    """CPU seconds of the client per task of a cluster of one process (the floors are there already)."""
+    try:
+        import distributed
+    except ImportError:
+        return 0.002
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    ) as cluster, distributed.Client(cluster) as client:  # fmt: skip
+        client.submit(int, 1).result()
+        begun = time.process_time()
+        for future in distributed.as_completed([client.submit(_nothing, i, pure=False) for i in range(tasks)]):
+            future.result()
+        return (time.process_time() - begun) / tasks
+
+
+def _nothing(i: int) -> int:
+    return i
