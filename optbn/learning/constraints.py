@@ -21,15 +21,17 @@ SCORING = ("forbidden", "required", "tiers", "roots", "leaves")
 
 def divided(given: Mapping[str, Any] | None, names: tuple[str, ...]) -> tuple[dict[str, Any], Constraints | None]:
     """(what `score_table` takes, all that was asked); contradictions and unknown names are refused at once."""
+    from optbn.scores.constraints import Constraints as Rules
     from optbn.solving import constraints_of
     from solvers.filtering import Numbered
 
     asked = constraints_of(given)
     if asked is None:
         return {}, None
-    Numbered.of(asked, names).arcs()
     said = asked.given()
     scoring = {name: said[name] for name in SCORING if name in said}
+    Rules.build(names, len(names) - 1, **scoring)  # says more of a wrong name or a cycle than what comes next
+    Numbered.of(asked, names).arcs()
     apart = [*asked.forbidden_edges, *((v, u) for u, v in asked.forbidden_edges)]
     if apart:
         scoring["forbidden"] = [*scoring.get("forbidden", ()), *apart]
