@@ -43,6 +43,10 @@ class ScoreTable:
     units: NDArray[np.int64]
     exponent: int
 
+    def __post_init__(self) -> None:
+        for array in (self.offsets, self.masks, self.units):
+            array.setflags(write=False)
+
     @classmethod
     def build(
         cls,
@@ -104,10 +108,7 @@ class ScoreTable:
         if keep_dominated:
             keep = np.concatenate([[True], ~repeated])
         kept = np.concatenate([[0], np.cumsum(keep)])
-        table = cls(names, kept[offsets].astype(np.int64), masks[keep], units[keep], exponent)
-        for array in (table.offsets, table.masks, table.units):
-            array.setflags(write=False)
-        return table
+        return cls(names, kept[offsets].astype(np.int64), masks[keep], units[keep], exponent)
 
     @classmethod
     def from_dict(cls, families: Mapping[str, Mapping[Iterable[str], float]]) -> ScoreTable:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[BinaryIO]:
+def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file that takes `path`'s place when the block ends well and vanishes when it does not."""
     path = Path(path)
     if path.exists() and not path.is_file():  # a device or pipe cannot be replaced by renaming

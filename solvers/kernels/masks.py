@@ -73,7 +73,9 @@ def undominated(offsets, masks, units):
         slots = np.int64(4)
         while slots < 2 * (hi - lo):
             slots *= 2
-        table = np.full(slots, -1, dtype=np.int64)
+        table = np.empty(slots, dtype=np.int64)
+        for slot in range(slots):
+            table[slot] = -1
         count = 0
         for row in range(lo, hi):
             k = 0

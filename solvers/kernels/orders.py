@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.compiled import kernel
+from solvers.compiled import kernel, part
 from solvers.kernels.masks import inside
 
 NO_FAMILY = -(1 << 52)
@@ -103,7 +103,7 @@ def climb(offsets, masks, units, starts, holders, order, rows, swaps):
     return moves
 
 
-@kernel
+@part
 def kick(order, strength, state):
     """Perturb `order` in place: `strength` random swaps, or one block moved elsewhere, with equal chance."""
     n = len(order)
@@ -136,7 +136,9 @@ def random_order(offsets, masks, rows, state, order):
     `rows` any family will do. Variables are tried in random turns, each taken as soon as it fits.
     """
     n, words = len(offsets) - 1, masks.shape[1]
-    left = np.arange(n)
+    left = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        left[i] = i
     for i in range(n - 1, 0, -1):
         j = random_below(state, i + 1)
         left[i], left[j] = left[j], left[i]
@@ -239,7 +241,7 @@ def _worth(units, row):
     return units[row] if row >= 0 else NO_FAMILY
 
 
-@kernel
+@part
 def _best_insertion(offsets, masks, units, starts, holders, order, rows, i):
     """(j, gain): the best place for the variable at place i, and what the total gains by it."""
     n = len(order)
@@ -306,7 +308,7 @@ def _insert(offsets, masks, starts, holders, order, place, rows, i, j):
     place[v] = j
 
 
-@kernel
+@part
 def _swap_somewhere(offsets, masks, units, order, place, rows):
     """Apply the first improving exchange of two variables that are not neighbours; False if there is none."""
     n = len(order)

@@ -69,8 +69,10 @@ def sets_between(n, k, first, last, choose):
 def best_of_subsets(sets, best, n, choose):
     """float64[m, g]: per set the greatest of `best` (float64[binom(n, k-1), g], by rank) over its (k-1)-subsets."""
     m, k = sets.shape
-    out = np.full((m, best.shape[1]), -np.inf)
+    out = np.empty((m, best.shape[1]))
     for i in range(m):
+        for c in range(best.shape[1]):
+            out[i, c] = -np.inf
         for j in range(k):
             row = best[rank_without(sets[i], j, n, choose)]
             for c in range(len(row)):

@@ -7,7 +7,7 @@ import numpy as np
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.lattice import dense_plan
 from optbn.scores.kernels.sites import refine, tabulate, tabulate_last
-from solvers.compiled import kernel
+from solvers.compiled import kernel, part
 
 
 @kernel
@@ -118,7 +118,7 @@ def score_trees(
                 out[i, some[s]] = root[s] + log_c[i]
 
 
-@kernel
+@part
 def arrange(lane, cats, start, levels, total_row, real):
     """The lanes argument of `climb` for the responses `lane`, of which the first `cats` are categorical."""
     width, most, runs = 0, 0, 0

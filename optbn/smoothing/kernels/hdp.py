@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from optbn.smoothing.kernels.variates import gamma, minus_log_beta, normal, tables, uniform
-from solvers.compiled import kernel
+from solvers.compiled import kernel, part
 
 SHARED = 32
 """Nodes of a group are counted by size up to this; larger ones are dealt with one by one."""
@@ -78,7 +78,7 @@ def count_sizes(g, total, group_start, histogram):
         histogram[min(SHARED, int(total[j])) - 1] += 1
 
 
-@kernel
+@part
 def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, histogram,
               shape, rate, state):  # fmt: skip
     """alpha_g | n, phi with the tables of the group integrated out: one step of a random walk on log alpha.
@@ -97,7 +97,7 @@ def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_sta
         step[g] *= math.exp(0.1 * ((1.0 if accepted else 0.0) - 0.44))
 
 
-@kernel
+@part
 def given_tables(alpha, total, group_start, seated, shape, rate, histogram, state):
     """alpha | tables for one group: alpha ~ Gamma(shape + sum t, rate + sum -log q_j), q_j ~ Beta(alpha, N_j).
 
@@ -131,7 +131,7 @@ def add_up(first, last, inner, n, total):
         total[u] = together
 
 
-@kernel
+@part
 def upward(n, base, alpha, step, adapt, across, total, phi, cells, cell_parent, cell_start, fixed, group_start, shape,
            rate, histogram, state):  # fmt: skip
     """Draw alpha and the table counts t | n, phi from the deepest level up, adding up n of the inner nodes.
@@ -162,7 +162,7 @@ def upward(n, base, alpha, step, adapt, across, total, phi, cells, cell_parent, 
         given_tables(alpha, total, group_start, fixed[0] + seated, shape, rate, histogram, state)
 
 
-@kernel
+@part
 def downward(n, total, alpha, group, parent, phi, nodes, start, levels, alpha0, root_mean, state):
     """Draw phi | n, phi of the parent, from the root down, where some child may have two customers of a level.
 
@@ -191,7 +191,7 @@ def downward(n, total, alpha, group, parent, phi, nodes, start, levels, alpha0, 
             phi[u * K + levels[j]] /= whole
 
 
-@kernel
+@part
 def estimate(n, total, alpha, group, parent, alpha0, mean, sums, squares, moments, second):
     """Add E[theta | n, alpha] at every node to `sums`, its square to `squares`, and E[theta^2 | n, alpha] to `moments`.
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
 from optbn.smoothing.kernels.variates import word
+from solvers.compiled import kernel
 
 TINY = 1e-6
 """Differences below this are none."""
@@ -30,7 +31,7 @@ LOG2 = math.log(2.0)
 GROW, ENTER, LEAVE = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nlogn(x, table):
     """x log x; `table` has the values for whole x, or is empty."""
     if len(table):
@@ -38,7 +39,7 @@ def _nlogn(x, table):
     return x * math.log(x) if x > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _entropy(counts, table):
     """The entropy of some counts in nats, times their sum."""
     total, inside = 0.0, 0.0
@@ -48,7 +49,7 @@ def _entropy(counts, table):
     return _nlogn(total, table) - inside
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nominal(rows, code, classes, weights, table, minimum, per, per_class, known):
     """The split by level: (gain in nats times weight, sum of n log n of the branches, known weight, is it allowed).
 
@@ -76,7 +77,7 @@ def _nominal(rows, code, classes, weights, table, minimum, per, per_class, known
     return _entropy(known, table) - (of_branches - inside), of_branches, known.sum(), large >= 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _numeric(rows, code, points, resolution, classes, weights, table, minimum, scale, third, left, right, unknown):
     """The best cut of rows sorted by code, unknown ones last: as `_nominal`, then the codes beside it and cuts tried.
 
@@ -136,7 +137,7 @@ def _numeric(rows, code, points, resolution, classes, weights, table, minimum, s
     return before - after, of_branches, known, allowed, low, high, tried
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _branch(code, levels, low, third):
     """Which branch a code goes to, -1 when it is unknown."""
     if levels > 0:
@@ -146,7 +147,7 @@ def _branch(code, levels, low, third):
     return 0 if code <= low else 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longer(array, size):
     """The matrix with room for more rows."""
     grown = np.empty((max(size, 2 * len(array)), array.shape[1]), dtype=array.dtype)
@@ -154,14 +155,14 @@ def _longer(array, size):
     return grown
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _push(stack, depth, task, node, begin, end, extra, top):
     stack[depth, 0], stack[depth, 1], stack[depth, 2] = task, node, begin
     stack[depth, 3], stack[depth, 4], stack[depth, 5] = end, extra, top
     return depth + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _partition(mine, side, starts, width, room, ahead):
     """Sort a segment by side[row], keeping the order within; branch b begins at starts[b]."""
     for b in range(width):
@@ -182,7 +183,7 @@ def _partition(mine, side, starts, width, room, ahead):
 PARENT, ATTRIBUTE, LOW, HIGH, FIRST, CHILDREN, BRANCH = range(7)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(
     codes, levels, third, order, place, points, point_at, resolution, classes, row_weights, n_classes, minimum, mdl,
     candidates, random, table,

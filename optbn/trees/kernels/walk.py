@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def depths(parent):
     """int64[m]: how far each node is from the root; parents come before children."""
     found = np.zeros(len(parent), dtype=np.int64)
@@ -15,7 +16,7 @@ def depths(parent):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def child(node, value, kind, cut, first, children, branch):
     """The child that a known or unknown (NaN) value leads to: -1 where there is none, -2 to follow all of them."""
     low, high = first[node], first[node] + children[node]
@@ -38,7 +39,7 @@ def child(node, value, kind, cut, first, children, branch):
     return low if low < first[node] + children[node] and branch[low] == wanted else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(values, rows, kind, attribute, cut, first, children, branch, totals, weights, classes, answers, out):
     """Every row's weight down the tree: out[r] += weight * answers[node] where it ends, or out[node, class] += weight.
 

@@ -5,6 +5,7 @@ Nodes are 0..m-1, N = 2^m. X[i, T] >= 0 is the weight with which node i has the 
 by the primal simplex method. The duals a price a DAG: it enters when a'y > 1, and the best one is found by the
 subset DP. A minimum above 1 means that X is outside, and the optimal duals give the inequality a'y <= 1 it violates.
 The rows are tiny in number (tens), so the basis inverse is a dense matrix, updated by pivots.
+The coefficients of a cut are small whole numbers, so its proof by the DP is exact in floats too.
 Twins: tests/naive/ilp.py.
 """
 
@@ -151,9 +152,11 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
     table[:] = 0
     for j in range(r):
         table[node[j], pattern[j]] = max(0, math.floor(dual[j] * rhs + 0.5))
-    exact, most = table.copy(), np.zeros(size, dtype=np.int64)
-    close_upwards(exact)
-    if max_dag(exact, most, last) > rhs:
+    for i in range(m):
+        for among in range(size):
+            best[i, among] = table[i, among]
+    close_upwards(best)
+    if max_dag(best, value, last) > rhs:
         return STUCK, 0, total - 1.0
     return CUT, rhs, total - 1.0
 
@@ -167,7 +170,10 @@ def lift(table, rhs, present):
     pattern has the largest coefficient of its subsets. Cost: one DP per pattern.
     """
     m, size = table.shape
-    best, value = table.copy(), np.zeros(size, dtype=np.int64)
+    best, value = np.zeros((m, size)), np.zeros(size)
+    for i in range(m):
+        for among in range(size):
+            best[i, among] = table[i, among]
     close_upwards(best)
     for members in range(1, m):
         for among in range(1, size):
@@ -191,7 +197,7 @@ def lift(table, rhs, present):
                         more = (more - 1) & free
     for i in range(m):
         for among in range(size):
-            table[i, among] = 0 if (among >> i) & 1 else best[i, among]
+            table[i, among] = 0 if (among >> i) & 1 else np.int64(best[i, among])
 
 
 @kernel

@@ -8,8 +8,6 @@ Silander and Myllymaki 2006. Twins: tests/naive/ilp.py.
 
 from __future__ import annotations
 
-import numpy as np
-
 from solvers.compiled import kernel
 
 
@@ -54,7 +52,7 @@ def max_dag_around(best, value, node, parents):
     m, size = best.shape
     value[0] = 0
     for among in range(1, size):
-        most = np.int64(-1)
+        most = -1.0
         for i in range(m):
             if (among >> i) & 1:
                 before = among ^ (1 << i)
