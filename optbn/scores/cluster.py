@@ -1,6 +1,6 @@
 """Phase I on many machines: blocks go to the workers of a Dask cluster, their survivors come back.
 
-    local                    worker processes on this machine
+    local                    worker processes on this machine (a script needs its `if __name__ == "__main__":`)
     tcp://host:port, tls://  the scheduler of a cluster; its workers need this version of optbn, and nothing else
 
 The data and the score are sent once, and per level of the lattice what its floors need (`best` of the sizes below:
@@ -179,7 +179,7 @@ def _client(distributed: Any, scheduler: str, jobs: int) -> Any:
     """A client of its own cluster, or of the scheduler at an address."""
     if scheduler == "local":
         cluster = distributed.LocalCluster(
-            n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+            n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1"
         )
         return _Owning(cluster, distributed.Client(cluster))
     if "://" not in scheduler:

@@ -87,7 +87,7 @@ def test_the_command_line_with_local_processes(tmp_path):
 def test_local_processes_give_the_same_bits_and_share_the_store(tmp_path, small_blocks):
     expected = optbn.score_table(data(), "bdeu", 3, store=tmp_path / "threads", jobs=1)
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     ) as cluster, distributed.Client(cluster) as client:  # fmt: skip
         table = optbn.score_table(data(), "bdeu", 3, store=tmp_path / "cluster", scheduler=client)
         assert table == expected
