@@ -2,8 +2,8 @@
 
 The lattice of all parent sets of n = 500 variables has 20 million sets of three and 10^10 families. Here one pass
 scores all families with one parent; each variable v keeps the k parents u with the largest gain score(v, {u}) -
-score(v, {}), required parents in any case, and every set of up to max_parents of them is scored: binom(k, <= D) families
-per variable, the same kernels and the same bits as everywhere.
+score(v, {}), required parents in any case, and every set of up to max_parents of them is scored: binom(k, <= D)
+families per variable, the same kernels and the same bits as everywhere.
 
 This is a heuristic and says so: parents that help only together (an exclusive or) can be missed. Whatever is proved
 later about the table is proved among these candidates, which `write_table` notes and `optbn solve` repeats.
