@@ -16,6 +16,7 @@ import numpy as np
 
 PATIENCE = 900.0  # seconds; whoever takes longer hangs
 MOMENTS = (0.0, 1.15)  # of the time that the undisturbed run took
+STARTED = 1.0  # seconds: before that Python itself may hear a request to end, and says so in its own way
 SIGNALS = [signal.SIGKILL] * 8 + [signal.SIGTERM, signal.SIGINT]
 SPEC = """task = "recovery"
 [fixed]
@@ -61,9 +62,10 @@ class Job:
         """Run it and send it a signal at a random moment; whether it got through before that."""
         process = self.start(folder)
         try:
-            code = process.wait(timeout=rng.uniform(*MOMENTS) * seconds)
+            moment = rng.uniform(*MOMENTS) * seconds
+            code = process.wait(timeout=moment)
         except subprocess.TimeoutExpired:
-            number = SIGNALS[int(rng.integers(len(SIGNALS)))]
+            number = SIGNALS[int(rng.integers(len(SIGNALS)))] if moment > STARTED else signal.SIGKILL
             process.send_signal(number)
             code = process.wait(timeout=PATIENCE)
             if number != signal.SIGKILL:
@@ -71,7 +73,10 @@ class Job:
                 assert code in (0, 3, 130, -number, -signal.SIGINT), (
                     f"{self.name} heard {number!s} and ended with {code}: {said}"
                 )
-                assert "Traceback" not in said or code < 0, f"{self.name} heard {number!s}: {said}"
+                # Python drops an interrupt that falls into one of its own callbacks, and says that it ignored it
+                assert "Traceback" not in said or code < 0 or "Exception ignored in" in said, (
+                    f"{self.name} heard {number!s}: {said}"
+                )
         else:
             assert code == 0, f"{self.name} ended with {code}: {(folder / 'stderr').read_text()}"
             return True
