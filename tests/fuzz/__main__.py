@@ -2,7 +2,7 @@
 
 Each target runs in a process of its own, which may crash, run out of the memory it is given or hang: the file it was
 reading is then the find. Finds are written to tests/fuzz/finds/<target>/ (named by their digest), where the tests read
-them from then on. `--atheris TARGET` lets atheris, if it is installed, choose the damage by the code that it reaches.
+them from then on.
 """
 
 from __future__ import annotations
@@ -76,39 +76,11 @@ def report(name: str, content: bytes, what: str) -> None:
     print(f"FIND {path}\n{what}", flush=True)
 
 
-def with_atheris(name: str, seconds: float) -> None:
-    """Coverage-guided fuzzing of one target in this process (it does not return)."""
-    import atheris
-
-    with atheris.instrument_imports(include=["optbn", "solvers"]):
-        import optbn  # noqa: F401
-
-    folder = Path(tempfile.mkdtemp())
-    target = TARGETS[name]
-    corpus = folder / "corpus"
-    corpus.mkdir()
-    for number, content in enumerate(target.seeds(folder)):
-        (corpus / str(number)).write_bytes(content)
-    atheris.instrument_all()
-
-    def one(content: bytes) -> None:
-        try:
-            target.check(content, folder)
-        except Exception as error:
-            report(name, content, "".join(traceback.format_exception(error)))
-            raise
-
-    limits = ["-timeout=20", "-rss_limit_mb=4096", f"-max_total_time={int(seconds)}"]
-    atheris.Setup([sys.argv[0], *limits, str(corpus)], one)
-    atheris.Fuzz()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--seconds", type=float, default=60.0, help="wall seconds in all")
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--atheris", action="store_true", help="coverage-guided; one TARGET")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     names = arguments.targets or list(TARGETS)
@@ -118,8 +90,6 @@ def main() -> None:
     if arguments.worker:
         work(names[0], arguments.seconds, arguments.seed, Path(arguments.worker))
         return
-    if arguments.atheris:
-        with_atheris(names[0], arguments.seconds)
     failed: list[str] = []
     before = {path for path in FINDS.rglob("*") if path.is_file()}
     for name in names:
