@@ -56,7 +56,7 @@ def measure() -> Iterator[Figure]:
 
 def imports() -> Iterator[Figure]:
     yield Figure("import optbn", _cpu([sys.executable, "-c", "import optbn"]), 0.15, 0.05)
-    yield Figure("optbn --help", _cpu([sys.executable, "-m", "optbn.cli", "--help"]), 0.35, 0.25)
+    yield Figure("optbn --help", _cpu([sys.executable, "-m", "optbn", "--help"]), 0.35, 0.25)
 
 
 def _cpu(command: list[str], repeats: int = 7) -> float:
@@ -82,7 +82,7 @@ def _probe(work: str, path: Path, repeats: int = 3) -> tuple[float, float, float
 
 
 def _sample(csv: Path, parquet: Path) -> None:
-    command = [sys.executable, "-m", "optbn.cli", "sample", "alarm", "-n", str(ROWS), "-o"]
+    command = [sys.executable, "-m", "optbn", "sample", "alarm", "-n", str(ROWS), "-o"]
     for path in (csv, parquet):
         subprocess.run([*command, os.fspath(path)], check=True)
 

@@ -53,7 +53,7 @@ def _command(folder: Path, network: str, more: Sequence[str]) -> list[str]:
     return [
         sys.executable,
         "-m",
-        "optbn.cli",
+        "optbn",
         "learn",
         f"{stem}.csv",
         "-o",

@@ -86,7 +86,7 @@ def _first_command() -> float:
 def _command(environment: dict[str, str]) -> float:
     """CPU seconds of the command in a process of its own."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "optbn.cli", "sample", "alarm", "-n", "1000"]
+    command = [sys.executable, "-m", "optbn", "sample", "alarm", "-n", "1000"]
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

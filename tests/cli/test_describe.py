@@ -104,7 +104,7 @@ def test_wrong_options_are_one_line(path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_sample_through_a_pipe() -> None:
-    optbn = [sys.executable, "-m", "optbn.cli"]
+    optbn = [sys.executable, "-m", "optbn"]
     sample = subprocess.run([*optbn, "sample", "asia", "-n", "500"], capture_output=True, check=True)
     described = subprocess.run([*optbn, "describe", "-"], input=sample.stdout, capture_output=True, check=True)
     assert described.stdout.decode().startswith("stdin: 500 rows, 8 columns (8 categorical, 0 real)\n")

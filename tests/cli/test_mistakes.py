@@ -191,7 +191,7 @@ def test_there_are_forty():
 
 
 def learn(*arguments: str) -> str:
-    return f"{sys.executable} -m optbn.cli learn {' '.join(arguments)} --score bic --smoother mle -D 1"
+    return f"{sys.executable} -m optbn learn {' '.join(arguments)} --score bic --smoother mle -D 1"
 
 
 @pytest.mark.parametrize(("name", "text"), [("dos", "\r\n"), ("mac", "\r")])
@@ -229,7 +229,7 @@ def test_the_rights_are_asked_for_before_the_work(prepared, monkeypatch, capsys)
 
 def test_a_run_killed_half_way_leaves_what_was_there(prepared, tmp_path):
     (tmp_path / "x.bif").write_text("precious")
-    command = f"{sys.executable} -m optbn.cli learn {prepared}/wide.csv -D 4 --yes -o {tmp_path}/x.bif".split()
+    command = f"{sys.executable} -m optbn learn {prepared}/wide.csv -D 4 --yes -o {tmp_path}/x.bif".split()
     with interruptible(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stderr.readline()  # what scoring will cost; then it scores
         time.sleep(0.5)

@@ -19,7 +19,7 @@ from optbn.network.formats import encode
 from tests.network.test_network import mixed_network
 from tests.processes import interruptible
 
-OPTBN = [sys.executable, "-m", "optbn.cli"]
+OPTBN = [sys.executable, "-m", "optbn"]
 
 
 @pytest.fixture

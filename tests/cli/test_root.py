@@ -11,7 +11,7 @@ from optbn.cli import VERBS, build_app, main
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "optbn.cli", *arguments], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "optbn", *arguments], capture_output=True, text=True)
 
 
 def test_every_verb_has_an_example_in_its_help(capsys):
@@ -50,7 +50,7 @@ def test_mistakes_are_one_line(capsys, arguments, words):
 
 
 def test_a_closed_pipe_is_no_error():
-    command = f"{sys.executable} -m optbn.cli sample asia -n 300000 | head -1; echo ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -m optbn sample asia -n 300000 | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "0" and done.stderr == ""
 

@@ -193,7 +193,7 @@ def test_ctrl_c_gives_an_answer(tmp_path, run):
     write_table(table, tmp_path / "large.jkl")
     command = ["solve", str(tmp_path / "large.jkl"), "--solver", "greedy", "--time-limit"]
     run(*command, "0.1")  # so that everything is compiled before the clock below starts
-    program = [sys.executable, "-m", "optbn.cli", *command, "300"]
+    program = [sys.executable, "-m", "optbn", *command, "300"]
     with interruptible(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(6)
         process.send_signal(signal.SIGINT)

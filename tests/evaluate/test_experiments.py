@@ -82,7 +82,7 @@ def test_killed_and_resumed_gives_identical_tables(task, tmp_path):
         spec = write_spec(folder, task, x=[1, 2, 3, 4], y=[0, 1], pause=[0.1])
     experiment = read(spec)
     runner.run(experiment, straight)
-    command = [sys.executable, "-m", "optbn.cli", "bench", str(killed / "spec.toml")]
+    command = [sys.executable, "-m", "optbn", "bench", str(killed / "spec.toml")]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
     until = time.monotonic() + 30
     while len(list((killed / "runs").glob("*.json"))) < 2 and time.monotonic() < until:
@@ -97,7 +97,7 @@ def test_killed_and_resumed_gives_identical_tables(task, tmp_path):
 
 def test_a_killed_run_leaves_no_worker_behind(task, tmp_path):
     spec = write_spec(tmp_path, task, x=[14], y=[0])  # a cell of a minute
-    command = [sys.executable, "-m", "optbn.cli", "bench", str(spec)]
+    command = [sys.executable, "-m", "optbn", "bench", str(spec)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     if not children.exists():

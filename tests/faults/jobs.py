@@ -43,7 +43,7 @@ class Job:
     def start(self, folder: Path) -> subprocess.Popen[bytes]:
         """The program, in `folder`, hearing Ctrl-C."""
         return subprocess.Popen(
-            [sys.executable, "-m", "optbn.cli", *self.arguments],
+            [sys.executable, "-m", "optbn", *self.arguments],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -77,7 +77,7 @@ def test_the_command_line_with_local_processes(tmp_path):
 
     write(data(), tmp_path / "d.csv", "csv")
     for arguments in (["-o", "a.parquet"], ["-o", "b.parquet", "--scheduler", "local", "--jobs", "1"]):
-        command = [sys.executable, "-m", "optbn.cli", "score", "d.csv", "-D", "2", *arguments]
+        command = [sys.executable, "-m", "optbn", "score", "d.csv", "-D", "2", *arguments]
         done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""

@@ -56,7 +56,7 @@ def test_a_terminal_is_not_commanded_by_names(data, tmp_path, command):
     write_table(solved(data)[0], tmp_path / "s.parquet")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "optbn.cli", *command], stdout=theirs, stderr=subprocess.DEVNULL, cwd=tmp_path,
+        [sys.executable, "-m", "optbn", *command], stdout=theirs, stderr=subprocess.DEVNULL, cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.getcwd(), "TERM": "xterm"},
     )  # fmt: skip
     os.close(theirs)
