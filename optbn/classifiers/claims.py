@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from optbn.evaluate.significance import WinDrawLoss, sign_test
+from optbn.experiments.claims import rounds_said
 from optbn.experiments.tables import table
 
 Row = Mapping[str, Any]
@@ -71,6 +72,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     if failed:
         reasons = sorted({f"{row['cell']['method']}: {row['error']}" for row in failed})
         parts.append("Not done: " + "; ".join(reasons[:10]) + "\n")
+    parts.append(rounds_said(rows))
     parts.append(_claims(losses))
     parts.append(_ours(losses))
     parts.append(_ranks(losses, folder))

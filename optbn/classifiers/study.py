@@ -1,9 +1,9 @@
 """The study of classifiers: structures x smoothers and their competitors, by folds, on many data sets.
 
-A cell is one method on one data set: 5 rounds of two stratified folds (or fewer on large sets), scored on all of them
-together. Structures use MDLP cut points found in the training fold, ensembles draw theirs. Competitors are
-scikit-learn's random forest and histogram gradient boosting, and XGBoost where it is installed, with its defaults and
-with depth and rounds chosen by 10 folds of the training fold (depth 2, 4, 6, 8; rounds 10, 50, 100).
+A cell is one method on one data set: 5 rounds of two stratified folds (`rounds` in the grid: fewer on large sets),
+scored on all of them together. Structures use MDLP cut points found in the training fold, ensembles draw theirs.
+Competitors are scikit-learn's random forest and histogram gradient boosting, and XGBoost where it is installed, with
+its defaults and with depth and rounds chosen by 10 folds of the training fold (depth 2, 4, 6, 8; rounds 10, 50, 100).
 
 The report (`claims`) compares by RMSE and 0/1 loss: averages, ranks, win-draw-loss with sign tests, critical
 differences, times; and says of each claim of the literature whether it is reproduced, from the numbers alone.
@@ -42,7 +42,7 @@ STRUCTURES: dict[str, tuple[str, dict[str, Any]]] = {
 SMOOTHERS = ("m", "hdp", "hierarchical", "gradient", "hdp-single", "hdp-none")
 
 
-def cell(dataset: str, method: str, data: str, rounds: int, seed: int = 0, sweeps: int = 500) -> dict[str, Any]:
+def cell(dataset: str, method: str, data: str, rounds: int = 5, seed: int = 0, sweeps: int = 500) -> dict[str, Any]:
     """Scores and CPU seconds of one method on one data set; `data` is the folder of the parquet files."""
     from optbn.evaluate.cross_validation import cross_validate, stratified_folds
 

@@ -27,6 +27,19 @@ class Claim(NamedTuple):
     pairs: Sequence[tuple[str, str]]
 
 
+def rounds_said(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How often two-fold cross-validation was repeated: five times, where a cell's `rounds` does not say otherwise."""
+    other: dict[int, list[str]] = {}
+    for row in rows:
+        name, rounds = row["cell"]["dataset"], row["cell"].get("rounds", 5)
+        if rounds != 5 and name not in other.setdefault(rounds, []):
+            other[rounds].append(name)
+    text = "Two folds, five rounds"
+    for rounds, names in sorted(other.items()):
+        text += f"; {rounds} round{'s' if rounds > 1 else ''} on {', '.join(names)}"
+    return text + ".\n"
+
+
 def verdicts(results: Results, claims: Sequence[Claim], tolerance: float = 1e-4) -> str:
     """A table of all claims; differences of at most `tolerance` times the larger of 1 and the second are draws."""
     from optbn.evaluate.significance import sign_test
