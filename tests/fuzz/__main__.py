@@ -1,5 +1,8 @@
 """`python -m tests.fuzz --seconds 3600 [TARGET ..]`: damage files and read them until the time is over.
 
+Where atheris is installed (`pip install atheris`), what a file makes the readers do decides which files
+are damaged further: a file that reaches a branch nobody reached before is kept. Else those that are accepted are kept.
+
 Each target runs in a process of its own, which may crash, run out of the memory it is given or hang: the file it was
 reading is then the find. Finds are written to tests/fuzz/finds/<target>/ (named by their digest), where the tests read
 them from then on.
@@ -8,14 +11,19 @@ them from then on.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import hashlib
+import importlib.util
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -23,49 +31,127 @@ import numpy as np
 from tests.fuzz.mutate import damaged
 from tests.fuzz.targets import TARGETS
 
+ROOT = Path(__file__).parents[2]
+ATHERIS = importlib.util.find_spec("atheris") is not None
 FINDS = Path(__file__).parent / "finds"
 MEMORY = 2 << 30  # bytes of address space beyond what the seeds take
 PATIENCE = 60.0  # seconds of a reader with one small file, on a busy machine
 LONGEST = 1 << 20  # bytes
+SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None  # in memory: a disk would take most of the time
 
 
-def work(name: str, seconds: float, seed: int, folder: Path) -> int:
-    """Fuzz one target in this process; a find that is an exception is reported and the work goes on."""
-    target = TARGETS[name]
-    seeds = target.seeds(folder)
-    for content in seeds:
-        assert target.check(content, folder), f"{name}: a valid file is refused"
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, -1))
-    rng = np.random.default_rng(seed)
-    words = target.words.split(b" ") if name != "stream" else [target.words[i : i + 1] for i in range(33)]
-    corpus = list(seeds)
-    tried = accepted = 0
-    seen: set[str] = set()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        base = corpus[int(rng.integers(len(corpus)))]
-        content = damaged(base, corpus, words, rng)[:LONGEST]
-        (folder / "current").write_bytes(content)
+@dataclass
+class Attempts:
+    """The files read so far. A find that is an exception is reported, once per place, and the work goes on."""
+
+    name: str
+    folder: Path
+    tried: int = 0
+    accepted: int = 0
+    seen: set[str] = field(default_factory=set)
+
+    def read(self, content: bytes) -> bool:
+        """Whether the target accepts the file."""
+        (self.folder / "current").write_bytes(content)
         faulthandler.dump_traceback_later(PATIENCE, exit=True)
         try:
-            fine = target.check(content, folder)
+            fine = TARGETS[self.name].check(content, self.folder)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
             place = "".join(traceback.format_tb(error.__traceback__)[-1:]) + type(error).__name__
-            if place not in seen:
-                seen.add(place)
-                report(name, content, "".join(traceback.format_exception(error)))
+            if place not in self.seen:
+                self.seen.add(place)
+                report(self.name, content, "".join(traceback.format_exception(error)))
             fine = False
         finally:
             faulthandler.cancel_dump_traceback_later()
-        tried += 1
-        accepted += fine
-        if fine and len(corpus) < 200 and rng.random() < 0.05:
+        self.tried += 1
+        self.accepted += fine
+        return fine
+
+    def summary(self) -> None:
+        kinds = f"{len(self.seen)} kinds of failure"
+        print(f"{self.name}: {self.tried:,} files, {self.accepted:,} accepted, {kinds}", flush=True)
+
+
+def work(name: str, seconds: float, seed: int, folder: Path) -> None:
+    """Fuzz one target in this process until the time is over."""
+    end = time.monotonic() + seconds
+    target = TARGETS[name]
+    with _followed():
+        seeds = target.seeds(folder)
+        for content in seeds:
+            assert target.check(content, folder), f"{name}: a valid file is refused"
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, -1))
+    words = target.words.split(b" ") if name != "stream" else [target.words[i : i + 1] for i in range(33)]
+    attempts = Attempts(name, folder)
+    (_guided if ATHERIS else _blind)(attempts, seeds, words, end, seed)
+
+
+def _blind(attempts: Attempts, seeds: list[bytes], words: list[bytes], end: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    corpus = list(seeds)
+    while time.monotonic() < end:
+        base = corpus[int(rng.integers(len(corpus)))]
+        content = damaged(base, corpus, words, rng)[:LONGEST]
+        if attempts.read(content) and len(corpus) < 200 and rng.random() < 0.05:
             corpus.append(content)
-    print(f"{name}: {tried:,} files, {accepted:,} accepted, {len(seen)} kinds of failure", flush=True)
-    return len(seen)
+    attempts.summary()
+
+
+def _guided(attempts: Attempts, seeds: list[bytes], words: list[bytes], end: float, seed: int) -> None:
+    """Atheris chooses the file to damage, or it is a valid one; the damage is ours or, now and then, its own."""
+    import atheris
+
+    def one(content: bytes) -> None:
+        if time.monotonic() >= end:
+            attempts.summary()
+            os._exit(0)  # libFuzzer does not return
+        attempts.read(content)
+
+    def mutate(content: bytes, longest: int, number: int) -> bytes:
+        rng = np.random.default_rng(number)
+        kind = rng.random()
+        if kind < 0.2:
+            return bytes(atheris.Mutate(content, longest))
+        if kind < 0.6:
+            content = seeds[int(rng.integers(len(seeds)))]
+        return damaged(content, seeds, words, rng)[:longest]
+
+    corpus = attempts.folder / "corpus"
+    corpus.mkdir()
+    for number, content in enumerate(seeds):
+        (corpus / str(number)).write_bytes(content)
+    options = [
+        f"-seed={seed % (1 << 31)}",
+        f"-max_len={LONGEST}",
+        "-rss_limit_mb=0",
+        "-verbosity=0",
+        "-mutate_depth=1",
+        "-reduce_inputs=0",
+    ]
+    atheris.Setup(["fuzz", str(corpus), *options], one, custom_mutator=mutate)
+    atheris.Fuzz()
+
+
+@contextlib.contextmanager
+def _followed() -> Iterator[None]:
+    """What is imported within tells atheris which branches it takes; compiled code (kernels) is left as it is."""
+    if not ATHERIS:
+        yield
+        return
+    import atheris
+
+    kernels = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for package in ("optbn", "solvers")
+        for path in (ROOT / package).rglob("*.py")
+        if "kernels" in str(path.relative_to(ROOT))
+    ]
+    with atheris.instrument_imports(include=["optbn", "solvers", "tomllib"], exclude=[*kernels, "solvers.compiled"]):
+        yield
 
 
 def report(name: str, content: bytes, what: str) -> None:
@@ -90,13 +176,14 @@ def main() -> None:
     if arguments.worker:
         work(names[0], arguments.seconds, arguments.seed, Path(arguments.worker))
         return
+    print("guided by atheris" if ATHERIS else "blind: atheris is not installed")
     failed: list[str] = []
     before = {path for path in FINDS.rglob("*") if path.is_file()}
     for name in names:
         end = time.monotonic() + arguments.seconds / len(names)
         seed = arguments.seed
         while (left := end - time.monotonic()) > 0:
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
                 command = [sys.executable, "-m", "tests.fuzz", name, "--seconds", str(left), "--seed", str(seed)]
                 done = subprocess.run([*command, "--worker", folder], check=False)
                 if done.returncode and (current := Path(folder) / "current").exists():
