@@ -15,6 +15,9 @@ from solvers.compiled import kernel, part
 SHARED = 32
 """Nodes of a group are counted by size up to this; larger ones are dealt with one by one."""
 
+SHORT = 24
+"""Factors that are multiplied; log-gamma functions take as long as that many. Factors may reach 10^10."""
+
 ROUNDS = 3
 """Draws of the one concentration per sweep when it is drawn given the tables."""
 
@@ -22,7 +25,7 @@ ROUNDS = 3
 @kernel
 def log_rising_ratio(x, y, n):
     """log of the rising factorials x (x + 1) ... (x + n - 1) over y (y + 1) ... (y + n - 1)."""
-    if n > 12:
+    if n > SHORT:
         return math.lgamma(x + n) - math.lgamma(x) - math.lgamma(y + n) + math.lgamma(y)
     above, below = 1.0, 1.0
     for i in range(n):
@@ -43,13 +46,13 @@ def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, gr
     for j in range(cell_start[g], cell_start[g + 1]):
         p, customers = phi[cell_parent[j]], n[cells[j]]
         x, y = to * p + 1.0, a * p + 1.0
-        if customers > 12:
+        if customers > SHORT:
             result += log_rising_ratio(x, y, customers - 1)
             continue
         for i in range(customers - 1):
             above *= x + i
             below *= y + i
-        if max(above, below) > 1e100:
+        if max(above, below) > 1e60:
             result += math.log(above / below)
             above, below = 1.0, 1.0
     result += math.log(above / below)

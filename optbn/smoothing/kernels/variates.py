@@ -111,16 +111,17 @@ def minus_log_beta(a, b, state):
 def tables(n, a, state):
     """How many tables n customers take in a Chinese restaurant of strength a: 1 + sum_{i=1}^{n-1} Bernoulli(a/(a+i)).
 
-    The first terms are drawn as they stand. From i = stop on successes are rare, and are found without visiting the
-    failures: a Poisson process of rate a/x, thinned so that the interval (i-1, i] keeps rate log(1 + a/i), is empty
-    there with probability i/(a+i); rate a/x means that log x advances by exponential steps. Exact for every a >= 0.
+    The first terms are drawn as they stand, which compiles to a fifth of a nanosecond each. From i = stop on successes
+    are so rare that it is quicker to find them without visiting the failures: a Poisson process of rate a/x, thinned so
+    that the interval (i-1, i] keeps rate log(1 + a/i), is empty there with probability i/(a+i); rate a/x means that
+    log x advances by exponential steps, of 50 nanoseconds. Exact for every a >= 0.
     """
     if n < 2:
         return n
     t = 1
     if not a > 0.0:
         return t
-    stop = n if 4.0 * a >= n else min(n, max(32, int(4.0 * a)))
+    stop = n if 128.0 * a >= n else min(n, 64 + int(128.0 * a))
     for i in range(1, stop):
         t += uniform(state) * (a + i) < a
     x = stop - 1.0
