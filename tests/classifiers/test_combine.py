@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +12,10 @@ import pytest
 from optbn.classifiers import ESKDB
 from optbn.classifiers.combine import FURTHEST, PRIOR, STEP, best_power, raised, stacked
 from optbn.classifiers.forest import LeaveOneOut, count_trees
-from tests.classifiers.examples import coded, texts
+from optbn.classifiers.saved import from_json, read_classifier, save_classifier
+from optbn.data.discretise.transformer import checked_table
+from optbn.errors import DataError
+from tests.classifiers.examples import coded, mixed, texts
 from tests.naive import classifiers as naive
 
 SIZES = (2, 3, 2, 4)
@@ -112,3 +118,22 @@ def test_more_rows_than_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
         fitted = ESKDB(3, 1, **settings).fit(texts(codes, SIZES), y)
         assert fitted.predict_proba(texts(codes, SIZES)).sum(axis=1) == pytest.approx(1.0)
         assert (fitted.power_ == 1.0) is bool(settings)
+
+
+def test_weights_and_power_come_back_from_json_and_pickles(tmp_path) -> None:
+    X, y = mixed(0)
+    fitted = ESKDB(n_members=3, random_state=1).fit(X, y)
+    assert fitted.power_ != 1.0 and len(set(fitted.weights_)) == 3  # neither is the default
+    save_classifier(fitted, tmp_path / "model.json")
+    record = json.loads((tmp_path / "model.json").read_text())
+    for again in (read_classifier(tmp_path / "model.json"), pickle.loads(pickle.dumps(fitted))):
+        assert again.power_ == fitted.power_ and np.array_equal(again.weights_, fitted.weights_)
+        assert np.array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    table = checked_table(fitted, X, reset=False)
+    average = sum(w * m.posterior(table) for w, m in zip(fitted.weights_, fitted.members_, strict=True))
+    assert fitted.predict_proba(X) == pytest.approx(raised(average, fitted.power_))
+    del record["power"]  # as an earlier version wrote it
+    assert from_json(json.dumps(record).encode()).power_ == 1.0
+    for power in (0.0, -1.0):
+        with pytest.raises(DataError, match="damaged, its power is not positive"):
+            from_json(json.dumps({**record, "power": power}).encode())

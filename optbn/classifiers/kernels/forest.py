@@ -9,10 +9,11 @@ is not there, or a code of -1, ends the walk: the deepest context that was seen 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _child(u, value, children, branch):
     """The child of u on the branch `value`, or -1.
 
@@ -35,7 +36,7 @@ def _child(u, value, children, branch):
     return low if branch[low] == value else np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_logs(codes, attribute, asked, sizes, node_at, value_at, children, branch, logs, out):
     """out[r, y] += sum over trees of log P(x | y, parents), for rows of int32[n, a]; unknown x say nothing.
 
@@ -50,9 +51,9 @@ def add_logs(codes, attribute, asked, sizes, node_at, value_at, children, branch
             if x < 0:
                 continue
             first = value_at[t] - root * size + x  # where node u has the value of x, less u size
-            found[:] = logs[first + root * size]
             alive = 0
             for y in range(C):
+                found[y] = logs[first + root * size]
                 node[y] = _child(root, y, children, branch)
                 if node[y] >= 0:
                     found[y] = logs[first + node[y] * size]
@@ -75,7 +76,7 @@ def add_logs(codes, attribute, asked, sizes, node_at, value_at, children, branch
 LARGE, SMALL = 2.0**900, 2.0**300
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _by_path(codes, attribute, asked, order, other, tally):
     """The rows by the value of the attribute, then of what is asked first, second, ...; from the last key to the first.
 
@@ -86,7 +87,8 @@ def _by_path(codes, attribute, asked, order, other, tally):
         a = attribute if d < 0 else asked[d]
         if a < 0:
             continue
-        tally[:] = 0
+        for v in range(len(tally)):
+            tally[v] = 0
         for r in range(n):
             tally[codes[r, a] + 2] += 1
         for v in range(1, len(tally)):
@@ -99,7 +101,7 @@ def _by_path(codes, attribute, asked, order, other, tally):
     return order, other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leave_one_out(
     codes, classes, weights, prior, attribute, asked, sizes, node_at, value_at, children, branch, counts,
     totals, m, choice, losses, picked
@@ -125,7 +127,8 @@ def leave_one_out(
         own, w = classes[r], min(weights[r], 1.0)
         for y in range(C):
             count = prior[y] - (w if y == own else 0.0)
-            product[r, :, y] = LARGE * (count + 1.0 / C) / (rows - w + 1.0)
+            for k in range(K):
+                product[r, k, y] = LARGE * (count + 1.0 / C) / (rows - w + 1.0)
     for t in range(T + 1):
         size, root, first, attr = 0, 0, 0, 0
         if t > 0:
