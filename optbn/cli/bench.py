@@ -17,6 +17,10 @@ def bench(
         Path | None, typer.Option("--folder", "-o", help="Where results go; default: the folder of SPEC.")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Cells run at once.", min=1)] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Spread the cells: local (processes here), or the address of a Dask scheduler (tcp://..)."),
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed and timed-out cells again.")] = False,
     report_only: Annotated[bool, typer.Option("--report", help="Only write the README from what is finished.")] = False,
 ) -> None:
@@ -36,7 +40,7 @@ def bench(
     experiment = read(spec)
     folder = folder or spec.parent
     if not report_only:
-        _run(experiment, folder, jobs, retry)
+        _run(experiment, folder, jobs, retry, scheduler)
     print(runner.report(experiment, folder))
 
 
@@ -52,7 +56,7 @@ def run_and_print(experiment: Experiment, folder: Path | None, jobs: int) -> Non
         print(runner.report(experiment, folder).read_text())
 
 
-def _run(experiment: Experiment, folder: Path, jobs: int, retry: bool) -> None:
+def _run(experiment: Experiment, folder: Path, jobs: int, retry: bool, scheduler: str | None = None) -> None:
     import sys
 
     from optbn.experiments import runner
@@ -61,6 +65,6 @@ def _run(experiment: Experiment, folder: Path, jobs: int, retry: bool) -> None:
         print(f"{tally.before + tally.done}/{tally.cells} {what}", file=sys.stderr, flush=True)
 
     progress = show if sys.stderr.isatty() else None
-    tally = runner.run(experiment, folder, jobs=jobs, retry=retry, progress=progress)
+    tally = runner.run(experiment, folder, jobs=jobs, retry=retry, scheduler=scheduler, progress=progress)
     if tally.failed:
         print(f"{tally.failed} cells failed or ran over; see {folder / 'runs'}", file=sys.stderr)

@@ -2,8 +2,8 @@
 
 One result file per cell (`runs/<cell>.json`), written to a temporary name and renamed, so it is whole or absent.
 Finished cells are skipped, so a run that was killed goes on where it stopped and ends with the same files. A failure or
-a time-out is a row as well. Cells run in worker processes that are kept for many cells (imports and compiled code are
-paid once) and killed when a cell overruns its limit. What is not a result (machine, versions, when) is kept apart in
+a time-out is a row as well. Cells run in processes that are killed when a cell overruns its limit (worker.py), here or
+on a cluster (cluster.py). What is not a result (machine, versions, when) is kept apart in
 `environment.json`; times in a row are the task's own measurements.
 """
 
@@ -13,17 +13,16 @@ import contextlib
 import json
 import os
 import platform
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from optbn.errors import DataError
 from optbn.experiments.spec import Experiment, cell_name, read
+from optbn.experiments.worker import Cell, Row, Worker
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,13 @@ def run(
     *,
     jobs: int = 1,
     retry: bool = False,
+    scheduler: Any = None,
     progress: Callable[[Tally, str], None] | None = None,
 ) -> Tally:
-    """Run every unfinished cell; `retry` runs failed and timed-out cells again. Safe to interrupt."""
+    """Run every unfinished cell, `jobs` at a time; `retry` runs failed and timed-out cells again. Safe to interrupt.
+
+    `scheduler`: "local" or a Dask scheduler's address, to spread cells over processes or machines (cluster.py).
+    """
     experiment.module()  # an unknown task fails here and not in a worker
     if not experiment.grid:
         return Tally(0, 0, 0, 0)
@@ -56,7 +59,7 @@ def run(
         waiting = [cell for cell in cells if not _finished(runs / f"{cell_name(cell)}.json", retry)]
         _write(folder / "environment.json", environment())
         tally = Tally(len(cells), len(cells) - len(waiting), 0, 0)
-        for cell, row in _results(experiment, waiting, jobs):
+        for cell, row in _results(experiment, waiting, scheduler, jobs):
             _write(runs / f"{cell_name(cell)}.json", row)
             failed = row["status"] != "done"
             tally = Tally(tally.cells, tally.before, tally.done + 1, tally.failed + failed)
@@ -129,96 +132,36 @@ def _finished(path: Path, retry: bool) -> bool:
     return path.exists() and not (retry and json.loads(path.read_text())["status"] != "done")
 
 
-def _results(
-    experiment: Experiment, waiting: list[dict[str, Any]], jobs: int
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _results(experiment: Experiment, waiting: list[Cell], scheduler: Any, jobs: int) -> Iterator[tuple[Cell, Row]]:
     """(cell, row) as cells finish, in whatever order they do."""
+    if scheduler is None:
+        return _here(experiment, waiting, jobs)
+    from optbn.experiments.cluster import results
+
+    return results(experiment, waiting, scheduler, jobs)
+
+
+def _here(experiment: Experiment, waiting: list[Cell], jobs: int) -> Iterator[tuple[Cell, Row]]:
+    """In worker processes of this one."""
     queue = list(reversed(waiting))
-    workers: list[_Worker] = []
+    workers: list[Worker] = []
     try:
         while queue or any(worker.cell for worker in workers):
             while len(workers) < min(jobs, len(queue) + sum(worker.cell is not None for worker in workers)):
-                workers.append(_Worker(experiment))
+                workers.append(Worker(experiment))
             for worker in workers:
                 if worker.cell is None and queue:
                     worker.start(queue.pop())
             busy = [worker for worker in workers if worker.cell is not None]
             patience = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
-            ready = wait([worker.pipe for worker in busy], timeout=min(patience, 60.0))
+            ready = wait([worker.answer for worker in busy], timeout=min(patience, 60.0))
             for worker in busy:
                 assert worker.cell is not None
-                cell = worker.cell
-                if worker.pipe in ready:
-                    row, alive = worker.collect()
-                    if not alive:
-                        workers.remove(worker)
-                    yield cell, row
-                elif time.monotonic() >= worker.deadline:
-                    worker.kill()
-                    workers.remove(worker)
-                    yield cell, {"cell": cell, "status": "timeout", "error": f"over {experiment.time_limit:g} s"}
+                if worker.answer in ready or time.monotonic() >= worker.deadline:
+                    yield worker.cell, worker.collect()
     finally:
         for worker in workers:
             worker.kill()
-
-
-class _Worker:
-    """A process that does one cell after another."""
-
-    def __init__(self, experiment: Experiment) -> None:
-        context = get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, experiment), daemon=True)
-        self.process.start()
-        theirs.close()
-        self.limit = experiment.time_limit
-        self.cell: dict[str, Any] | None = None
-        self.deadline = float("inf")
-
-    def start(self, cell: dict[str, Any]) -> None:
-        self.cell = cell
-        self.deadline = time.monotonic() + self.limit
-        self.pipe.send(cell)
-
-    def collect(self) -> tuple[dict[str, Any], bool]:
-        """The row of the cell, and whether the process is still there."""
-        cell, self.cell = self.cell, None
-        try:
-            return self.pipe.recv(), True
-        except EOFError:
-            self.process.join()
-            return {"cell": cell, "status": "failed", "error": f"the process died ({self.process.exitcode})"}, False
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
-
-
-def _serve(pipe: Connection, experiment: Experiment) -> None:
-    """A worker's life: a cell in, a row out."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    task = experiment.module()
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
-            cell = pipe.recv()
-            try:
-                result = json.loads(json.dumps(task.cell(**experiment.fixed, **cell), allow_nan=False))
-                row = {"cell": cell, "status": "done", "result": result}
-            except Exception as error:
-                row = {"cell": cell, "status": "failed", "error": f"{type(error).__name__}: {error}"}
-            pipe.send(row)
-
-
-def _leave_with_parent() -> None:
-    """A killed run leaves no worker behind that finishes a cell for nobody."""
-    parent = parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:

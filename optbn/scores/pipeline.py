@@ -30,7 +30,7 @@ from optbn.scores.store import Block, Store, Survivors
 from solvers.table import ScoreTable
 
 if TYPE_CHECKING:
-    from optbn.scores.cluster import Cluster
+    from optbn.scores.cluster import Elsewhere
 
 BLOCK_SECONDS = 1.0  # how long a block should take: short for Ctrl-C, long for sharing within a block
 SHORTEST_SECONDS = 0.25  # blocks get shorter towards the end of a level, so that all cores end together, but not below
@@ -120,11 +120,12 @@ def score_table(
         space = min(limit // 4, LARGEST_BLOCK)
         if scheduler is None:
             return _Run(work, kept, threads, space // threads, progress).table()
-        from optbn.scores.cluster import Cluster, Job
+        from optbn.cluster import Cluster
+        from optbn.scores.cluster import Elsewhere, Job
 
         cluster = stack.enter_context(Cluster.open(scheduler, threads))
-        cluster.begin(Job(data, method, constraints, width, limit, optbn.__version__))
-        return _Run(work, kept, cluster.cores, space, progress, cluster).table()
+        elsewhere = Elsewhere.begin(cluster, Job(data, method, constraints, width, limit, optbn.__version__))
+        return _Run(work, kept, cluster.cores, space, progress, elsewhere).table()
 
 
 def check_data(data: Dataset) -> None:
@@ -190,7 +191,7 @@ class _Run:
     jobs: int
     memory: int
     progress: ProgressCallback | None
-    cluster: Cluster | None = None
+    elsewhere: Elsewhere | None = None
     done: int = 0
     resumed: int = 0
     survivors: int = 0
@@ -229,10 +230,10 @@ class _Run:
             self._keep(block, survivors, families)
         self.resumed += round(families * sum(block.last - block.first for block in finished))
         blocks = self._blocks(group, size, finished)
-        if self.cluster is None:
+        if self.elsewhere is None:
             results = spread(blocks, compute, self.jobs)
         else:
-            results = self._elsewhere(self.cluster, blocks, below, best)
+            results = self._kept_here(self.elsewhere.spread(blocks, below), below, best)
         for block, survivors, seconds in results:
             self.seconds_per_set = seconds / (block.last - block.first)
             self._keep(block, survivors, families)
@@ -242,11 +243,14 @@ class _Run:
         self.seconds_per_set *= 4  # a guess for the next size: its tables are that much larger
         return np.empty((0, 0)) if best is None else best
 
-    def _elsewhere(
-        self, cluster: Cluster, blocks: Iterator[Block], below: NDArray[np.float64], best: NDArray[np.float64] | None
+    def _kept_here(
+        self,
+        results: Iterator[tuple[Block, Survivors, float]],
+        below: NDArray[np.float64],
+        best: NDArray[np.float64] | None,
     ) -> Iterator[tuple[Block, Survivors, float]]:
-        """Blocks computed on a cluster; what is kept of them is kept here."""
-        for block, survivors, seconds in cluster.spread(blocks, below):
+        """Blocks computed elsewhere; what is kept of them is kept here."""
+        for block, survivors, seconds in results:
             self.work.restore(block, survivors, below, best)
             if self.store is not None:
                 self.store.write(block, survivors)

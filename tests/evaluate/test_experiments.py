@@ -105,16 +105,45 @@ def test_a_killed_run_leaves_no_worker_behind(task, tmp_path):
         process.wait()
         pytest.skip("needs Linux's /proc")
     until, workers = time.monotonic() + 30, []
-    while len(workers) < 2 and time.monotonic() < until:  # the resource tracker and the worker
+    while not workers and time.monotonic() < until:
         time.sleep(0.05)
         workers = children.read_text().split()
     time.sleep(0.5)
     process.kill()
     process.wait()
-    assert len(workers) == 2
+    assert len(workers) == 1
     while any(_alive(int(pid)) for pid in workers) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(_alive(int(pid)) for pid in workers)
+
+
+DYING = """
+import os, threading, time
+
+def cell(x):
+    if x == 1:
+        os.kill(os.getpid(), 9)
+    if x == 2:
+        threading.Thread(target=lambda: (time.sleep(0.3), os._exit(3))).start()
+    return {"value": x}
+"""
+
+
+def test_a_worker_that_dies_is_a_row_or_is_replaced(tmp_path, monkeypatch):
+    """In a cell, between two cells, and before the first."""
+    (tmp_path / "dying").mkdir()
+    (tmp_path / "dying" / "task.py").write_text(DYING)
+    (tmp_path / "dying" / "unborn.py").write_text("import os\nos._exit(7)\n")
+    monkeypatch.chdir(tmp_path)
+    rows = []
+    for cell, row in runner._here(Experiment("dying.task"), [{"x": x} for x in range(4)], jobs=1):
+        rows.append(row)
+        if cell["x"] == 2:
+            time.sleep(1)
+    assert [row["status"] for row in rows] == ["done", "failed", "done", "done"]
+    assert rows[1]["error"] == "the process died (-9)"
+    unborn = list(runner._here(Experiment("dying.unborn"), [{"x": x} for x in range(3)], jobs=2))
+    assert {row["error"] for _, row in unborn} == {"the process died (7)"} and len(unborn) == 3
 
 
 def _alive(pid: int) -> bool:

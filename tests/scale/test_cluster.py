@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -16,8 +17,11 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.cluster import ClusterError
+from optbn.experiments import runner
+from optbn.experiments.spec import Experiment
 from optbn.scores import pipeline
-from optbn.scores.cluster import ClusterError
+from tests.faults.jobs import MEASURED
 from tests.naive import phase1 as naive
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed (the extra cluster)")
@@ -46,13 +50,23 @@ def free_port():
         return found.getsockname()[1]
 
 
+# Runs a module, and ends when its stdin does: also when these tests are killed.
+WITH_ITS_PARENT = """
+import os, runpy, sys, threading
+threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(1)), daemon=True).start()
+del sys.argv[0]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+
+
 @contextlib.contextmanager
 def program(*arguments):
     """A scheduler or a worker in a process of its own, which does not outlive the block."""
     process = subprocess.Popen(
-        [sys.executable, "-m", *arguments],
+        [sys.executable, "-c", WITH_ITS_PARENT, *arguments],
         cwd=ROOT,
         env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -70,6 +84,10 @@ def worker(address):
         "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard",
         "--host", "127.0.0.1", "--death-timeout", "60",
     )  # fmt: skip
+
+
+def scheduler(port):
+    return program("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
 
 
 def test_the_command_line_with_local_processes(tmp_path):
@@ -111,16 +129,7 @@ def test_workers_killed_in_mid_run(tmp_path, small_blocks):
     address = f"tcp://127.0.0.1:{port}"
     store = tmp_path / "store"
     with contextlib.ExitStack() as stack:
-        stack.enter_context(
-            program(
-                "distributed.cli.dask_scheduler",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                port,
-                "--no-dashboard",
-            )
-        )
+        stack.enter_context(scheduler(port))
         first = stack.enter_context(worker(address))
         stack.enter_context(worker(address))
         killed = []
@@ -141,8 +150,151 @@ def test_workers_killed_in_mid_run(tmp_path, small_blocks):
     assert optbn.score_table(data(), slow, 3, store=store) == expected
 
 
+SPEC = """task = "recovery"
+time_limit = 300
+[fixed]
+max_parents = 2
+[[grid]]
+network = ["asia"]
+rows = [50, 100]
+score = ["bdeu", "bic"]
+repeat = { from = 0, to = 4 }
+"""
+
+
+def rows(folder):
+    """The rows of an experiment without the seconds they took."""
+    found = {}
+    for path in sorted((folder / "runs").glob("*.json")):
+        row = json.loads(path.read_text())
+        assert row["status"] == "done", row
+        found[path.name] = {name: value for name, value in row["result"].items() if name not in MEASURED}
+    return found
+
+
+def bench(folder, *arguments):
+    """`optbn bench` in a process of its own."""
+    folder.mkdir(exist_ok=True)
+    (folder / "spec.toml").write_text(SPEC)
+    command = [sys.executable, "-m", "optbn", "bench", str(folder / "spec.toml"), *arguments]
+    return subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def wait_for_rows(folder, count, process):
+    until = time.monotonic() + 120
+    while len(list(folder.glob("runs/*.json"))) < count and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def test_experiments_on_a_cluster_whose_workers_die(tmp_path):
+    """One run here; one elsewhere, of whose workers one dies at -9; one that is killed elsewhere and ends here."""
+    here, there, both = (tmp_path / name for name in ("here", "there", "both"))
+    plain = bench(here, "--jobs", "2")
+    assert plain.wait() == 0, plain.stderr.read()
+    expected = rows(here)
+    assert len(expected) == 20
+    port = str(free_port())
+    address = f"tcp://127.0.0.1:{port}"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(scheduler(port))
+        first = stack.enter_context(worker(address))
+        stack.enter_context(worker(address))
+        run = bench(there, "--scheduler", address)
+        wait_for_rows(there, 3, run)
+        os.kill(first.pid, signal.SIGKILL)
+        assert run.poll() is None
+        assert run.wait() == 0, run.stderr.read()
+        assert rows(there) == expected
+        run = bench(both, "--scheduler", address)
+        wait_for_rows(both, 2, run)
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    assert 2 <= len(list(both.glob("runs/*.json"))) < 20
+    run = bench(both)
+    assert run.wait() == 0, run.stderr.read()
+    assert rows(both) == expected
+    report = (here / "README.md").read_text()
+    assert [line for line in report.splitlines() if "| 100 |" in line and "s |" not in line]
+
+
+def test_cells_on_a_cluster_that_fail_die_or_overrun_are_rows(tmp_path, monkeypatch):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "task.py").write_text(BAD)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    experiment = Experiment("bad.task", ({"x": (0, 1, 2, 3, 4)},), time_limit=5)
+    tally = runner.run(experiment, tmp_path / "r", scheduler="local", jobs=2)
+    assert (tally.done, tally.failed) == (5, 3)
+    found = {row["cell"]["x"]: row for row in runner.rows(experiment, tmp_path / "r")}
+    assert found[0]["result"] == {"x": 0} and found[4]["status"] == "done"
+    assert found[1]["error"] == "the process died (-9)"
+    assert found[2]["error"] == "ValueError: two"
+    assert found[3]["status"] == "timeout"
+
+
+BAD = """
+import os, time
+
+def cell(x):
+    print("this is no answer")
+    if x == 1:
+        os.kill(os.getpid(), 9)
+    if x == 2:
+        raise ValueError("two")
+    if x == 3:
+        time.sleep(60)
+    return {"x": x}
+
+def report(rows, folder):
+    return ""
+"""
+
+
+def test_local_workers_and_their_cells_end_with_whoever_started_them(tmp_path):
+    run = bench(tmp_path / "r", "--scheduler", "local", "--jobs", "2")
+    wait_for_rows(tmp_path / "r", 1, run)
+    family = descendants(run.pid)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    assert len(family) >= 4, "two workers and a process each"
+    until = time.monotonic() + 30
+    while any(map(alive, family)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(alive, family))
+
+
+def descendants(pid):
+    found = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in path.read_text().split():
+            found += [int(child), *descendants(int(child))]
+    return found
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_scheduler_that_dies_is_said(tmp_path, monkeypatch):
+    port = str(free_port())
+    with contextlib.ExitStack() as stack:
+        boss = stack.enter_context(scheduler(port))
+        stack.enter_context(worker(f"tcp://127.0.0.1:{port}"))
+        run = bench(tmp_path / "r", "--scheduler", f"tcp://127.0.0.1:{port}")
+        wait_for_rows(tmp_path / "r", 1, run)
+        os.kill(boss.pid, signal.SIGKILL)
+        assert run.wait() == 2
+    said = run.stderr.read()
+    assert "Traceback" not in said and "cluster" in said, said
+
+
 def test_what_is_refused(monkeypatch):
-    from optbn.scores import cluster
+    from optbn import cluster
 
     with pytest.raises(optbn.errors.UnsupportedError, match="expected local, or an address"):
         optbn.score_table(data(), "bdeu", 1, scheduler="somewhere")
@@ -158,4 +310,4 @@ def test_a_worker_of_another_version_is_refused():
 
     job = Job(data(), naive.Slow(0.0), Constraints.build(data().names, 1), 8, 1 << 30, "0.0.0")
     with pytest.raises(ClusterError, match=r"expected 0\.0\.0"):
-        compute(job, Block(0, 0, 0, 1), np.empty((0, 8)))
+        compute(Block(0, 0, 0, 1), job, np.empty((0, 8)))
