@@ -106,8 +106,12 @@ class AsPublished(ProbabilityTree):
 
 
 SMOOTHERS = {
-    "MLE": "mle", "Laplace": "laplace", "M-est": "m_estimate", "HGS": Gradient(alpha=1.0), "M-branch": PublishedMBranch(),
-}  # fmt: skip
+    "MLE": "mle",
+    "Laplace": "laplace",
+    "M-est": "m_estimate",
+    "HGS": Gradient(alpha=1.0),
+    "M-branch": PublishedMBranch(),
+}
 
 
 @pytest.mark.parametrize("name", [*ON_ITS_FOLDS, *ON_OTHER_FOLDS])
