@@ -1,6 +1,6 @@
 """The independent checker. It believes no solver: it reads the table and the answer, and nothing else.
 
-Pure Python on exact integers, obviously right before fast. It shares no code with any solver (only the data types),
+Plain numpy on exact integers, obviously right before fast. It shares no code with any solver (only the data types),
 and every answer passes through it before anyone sees it. The mathematics of the evidence is in `solvers.solution`;
 what is used here, in one line each:
 
@@ -12,7 +12,12 @@ what is used here, in one line each:
     clause, limit   what the constraints say of every graph, in the checker's own words (solvers.rules)
     filter    a family that cannot be in a graph better than the one in hand is dropped before the next stage
 
-Cost: (sum of row sizes) x (families per variable), plus m 2^m per subset row of m members.
+Arrays hold one number per family of a variable. They are of 64 bits where the largest sum of magnitudes that a stage
+could make (computed first, in Python's integers) stays below 2^62, and of Python's integers otherwise: nothing can
+overflow. The same in plain loops over families, as a twin for tests: tests/naive/verify.py.
+
+Cost: (sum of row sizes) x (families per variable), plus m 2^m per subset row of m members. A check that is not to
+take longer than somebody wants to wait can be given up (`out_of_time`): then the evidence counts as claimed.
 """
 
 from __future__ import annotations
@@ -21,6 +26,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from solvers.errors import CheckFailed
 from solvers.rules import Rules
@@ -41,19 +50,28 @@ from solvers.solution import (
 from solvers.table import ScoreTable
 
 LARGEST_SUBSET = 12  # members of a subset row: beyond that the check costs too much, and no solver makes them
+WORD = (1 << 64) - 1
+FITS = 1 << 62  # sums below this do not overflow 64 bits
 
 ProofChecker = Callable[[ScoreTable, Solution, Proof], int]  # the bound in units that a proof file proves
 Units = int | float | Fraction  # exact; a float is only ever +inf
+Words = list[NDArray[np.uint64]]  # the masks of families: word w of all of them is the w-th array
+Places = NDArray[np.int64]  # of families in such arrays
+Numbers = NDArray[Any]  # one per family: int64, or Python's integers in an array of objects
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was checked. `bound` is what is proved; `proved` and `claimed` are sentences for people."""
+    """What was checked. `bound` is what is proved; `proved` and `claimed` are sentences for people.
+
+    ended   False: there was no time to check the evidence
+    """
 
     score: float | None
     bound: float
     proved: tuple[str, ...]
     claimed: tuple[str, ...]
+    ended: bool = True
 
     @property
     def optimal(self) -> bool:
@@ -65,14 +83,18 @@ def verify(
     table: ScoreTable,
     solution: Solution,
     proof_checker: ProofChecker | None = None,
+    out_of_time: Callable[[], bool] = lambda: False,
 ) -> Verdict:
-    """Check every statement of a solution; CheckFailed names the first that is false."""
+    """Check every statement of a solution; CheckFailed names the first that is false.
+
+    The graph is always checked; once `out_of_time` says so, the evidence for the bound is not gone on with.
+    """
     if solution.table_digest != table.digest:
         raise CheckFailed(
             f"the solution belongs to another score table (digest {solution.table_digest[:12]}, "
             f"this table has {table.digest[:12]})"
         )
-    check = _Check(table, solution, proof_checker)
+    check = _Check(table, solution, proof_checker, out_of_time)
     proved: list[str] = []
     total = None
     if solution.choice is not None:
@@ -86,7 +108,10 @@ def verify(
         check.infeasible()
         return Verdict(None, -math.inf, ("no acyclic graph can be chosen from the table",), ())
 
-    found = check.bound(solution.evidence)
+    try:
+        found = check.bound(solution.evidence)
+    except _OutOfTime:
+        found = check.unchecked()
     if total is not None and found.proved < total:
         raise CheckFailed(
             f"the evidence 'proves' a bound of {check.score(found.proved)!r}, below the score of the graph: it is wrong"
@@ -97,7 +122,11 @@ def verify(
     obeying = " that obeys the constraints" if solution.constraints else ""
     proved.append(f"no acyclic graph{obeying} scores more than {check.score(found.proved)!r}")
     claimed = found.claims if check.stated < found.proved else ()
-    return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed)
+    return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed, found.ended)
+
+
+class _OutOfTime(Exception):
+    """There is no time left for the rest of the evidence."""
 
 
 @dataclass(frozen=True)
@@ -107,13 +136,21 @@ class _Bound:
     proved: int
     accepted: Units
     claims: tuple[str, ...] = ()
+    ended: bool = True
 
 
 class _Check:
     """One solution against one table, read into plain lists: per variable its families (mask, units)."""
 
-    def __init__(self, table: ScoreTable, solution: Solution, proof_checker: ProofChecker | None) -> None:
+    def __init__(
+        self,
+        table: ScoreTable,
+        solution: Solution,
+        proof_checker: ProofChecker | None,
+        out_of_time: Callable[[], bool],
+    ) -> None:
         self.table, self.solution, self.proof_checker = table, solution, proof_checker
+        self.out_of_time = out_of_time
         self.n, self.names, self.exponent = table.n, table.names, table.exponent
         self.first: list[int] = table.offsets.tolist()
         packed, width = table.masks.astype("<u8").tobytes(), 8 * table.words
@@ -198,6 +235,11 @@ class _Check:
             sum(b.proved for b in bounds), sum(b.accepted for b in bounds), tuple(c for b in bounds for c in b.claims)
         )
 
+    def unchecked(self) -> _Bound:
+        """What is known without the evidence: the sum of the best scores; the bound that is stated is a claim."""
+        plain = sum(max(units for _, units in families) for families in self.usable)
+        return _Bound(plain, self.stated, (f"the bound {self.score(self.stated)!r}: not checked, no time left",), False)
+
     def part(self, members: tuple[int, ...], evidence: Evidence | None, stated: Units) -> _Bound:
         """The bound over the variables of one part; `stated` is what an unchecked claim gives it."""
         if evidence is None:
@@ -229,95 +271,143 @@ class _Check:
             raise CheckFailed(f"the evidence has the denominator {fine!r}; expected a whole number >= 1")
         if choice is not None:
             target = sum(self.families[v][choice[v] - self.first[v]][1] for v in members)
-        alive = {v: self.usable[v] for v in members}
+        listed = [self.usable[v] for v in members]
         if len(members) < self.n:
-            alive = {v: _within(families, sum(1 << u for u in members)) for v, families in alive.items()}
-        best = sum(max(units for _, units in alive[v]) for v in members)
+            listed = [_within(families, sum(1 << u for u in members)) for families in listed]
+        everything = [family for families in listed for family in families]
+        alive = _Alive(
+            child=np.repeat(members, [len(families) for families in listed]),
+            words=self.words([mask for mask, _ in everything]),
+            units=np.array([units for _, units in everything], dtype=np.int64),
+        )
+        largest_units = max(1, *(abs(units) for _, units in everything))
+        best = sum(max(units for _, units in families) for families in listed)
         for stage in evidence.stages:
-            adjusted = {v: [units * fine for _, units in families] for v, families in alive.items()}
+            largest = largest_units * fine + sum(self.largest_term(row, members) for row in stage)
+            number = np.int64 if largest < FITS else object
+            adjusted = alive.units.astype(number) * fine
             constant = 0
             for row in stage:
+                if self.out_of_time():
+                    raise _OutOfTime
                 constant += self.add_row(row, alive, adjusted)
-            tops = {v: max(values) for v, values in adjusted.items()}
+            tops = {v: int(adjusted[own].max()) for v, own in alive.own.items()}
             bound = sum(tops.values()) + constant
             if target is None:
                 best = min(best, bound // fine)
                 continue
             # a graph that beats the target has target + 1 or more; a family too far below the top cannot be in it
             best = min(best, max(bound // fine, target))
-            for v, families in alive.items():
-                least = tops[v] - (bound - (target + 1) * fine)
-                alive[v] = [family for family, value in zip(families, adjusted[v], strict=True) if value >= least]
-            if not all(alive.values()):
+            room = bound - (target + 1) * fine
+            if room < 0:
+                return target
+            for v, own in alive.own.items():
+                adjusted[own] = tops[v] - adjusted[own]  # at most twice the largest: still no overflow
+            alive = alive.kept(adjusted <= (room if number is object else min(room, 2 * FITS - 1)))
+            if len(alive.own) < len(members):
                 return target
         return best
 
-    def add_row(
-        self,
-        row: BoundRow,
-        alive: dict[int, list[tuple[int, int]]],
-        adjusted: dict[int, list[int]],
-    ) -> int:
-        """Add the row's multiplier to the families it touches; returns what it adds to the bound itself."""
+    def words(self, masks: Sequence[int]) -> Words:
+        """Masks by their words of 64 bits."""
+        return [np.array([mask >> w & WORD for mask in masks], dtype=np.uint64) for w in range(0, self.n, 64)]
+
+    def largest_term(self, row: BoundRow, members: tuple[int, ...]) -> int:
+        """Refuse a row that is not true of every graph; else the most that it can add to a family in magnitude."""
         y = row.multiplier
         if not _whole(y) or y < 0:
             raise CheckFailed(f"a row of the evidence has the multiplier {y!r}; expected a whole number >= 0")
         if isinstance(row, ClauseRow | LimitRow):
-            return self.add_rule(row, alive, adjusted)
-        if not row.members or len(set(row.members)) < len(row.members) or not alive.keys() >= set(row.members):
+            if self.rules is None or len(members) < self.n:
+                raise CheckFailed(
+                    "a row of the evidence speaks of constraints, but there are none on all the variables"
+                )
+            if not _variables(row) <= set(members) or not _implied(row, self.rules):
+                raise CheckFailed(f"the constraints do not imply a row of the evidence: {row!r}")
+            return y * len(row.parents) if isinstance(row, LimitRow) else y
+        if not row.members or len(set(row.members)) < len(row.members) or not set(row.members) <= set(members):
             raise CheckFailed(
                 f"a row of the evidence is on {row.members!r}, which is not a set of variables of its part"
             )
-        within = sum(1 << v for v in row.members)
         if isinstance(row, ClusterRow):
-            for v in row.members:
-                values = adjusted[v]
-                for i, (mask, _) in enumerate(alive[v]):
-                    if not mask & within:
-                        values[i] += y
-            return -y
+            return y
         if (statement := (row.members, row.coefficients, row.rhs)) not in self.proved_rows:
+            if self.out_of_time():
+                raise _OutOfTime
             _check_subset_row(row)
             self.proved_rows.add(statement)
-        for v in row.members:
-            worth = {
-                sum(1 << u for u in parents): coefficient * y
-                for child, parents, coefficient in row.coefficients
-                if child == v
-            }
-            values = adjusted[v]
-            for i, (mask, _) in enumerate(alive[v]):
-                pattern = mask & within
-                if pattern in worth:
-                    values[i] -= worth[pattern]
-        return row.rhs * y
+        return y * max((coefficient for _, _, coefficient in row.coefficients), default=0)
 
-    def add_rule(
-        self,
-        row: ClauseRow | LimitRow,
-        alive: dict[int, list[tuple[int, int]]],
-        adjusted: dict[int, list[int]],
-    ) -> int:
-        """The same for a row that holds because of the constraints."""
+    def add_row(self, row: BoundRow, alive: _Alive, adjusted: Numbers) -> int:
+        """Add the row's multiplier to the families it touches; returns what it adds to the bound itself."""
         y = row.multiplier
-        if self.rules is None or len(alive) < self.n:
-            raise CheckFailed("a row of the evidence speaks of constraints, but there are none on all the variables")
-        valid = self.rules.valid_clause(row) if isinstance(row, ClauseRow) else self.rules.valid_limit(row)
-        if not valid:
-            raise CheckFailed(f"the constraints do not imply a row of the evidence: {row!r}")
+        if isinstance(row, ClusterRow):
+            own = alive.of(row.members)
+            adjusted[own[self.disjoint(alive, own, row.members)]] += y
+            return -y
+        if isinstance(row, SubsetRow):
+            bit = {v: 1 << i for i, v in enumerate(row.members)}
+            patterns = 1 << len(bit)
+            worth = np.zeros(len(bit) * patterns, dtype=adjusted.dtype)
+            for child, parents, coefficient in row.coefficients:
+                worth[row.members.index(child) * patterns + sum(bit[u] for u in parents)] = coefficient * y
+            own = alive.of(row.members)
+            at = np.repeat(np.arange(len(bit)) * patterns, [len(alive.own[v]) for v in row.members])
+            for u in row.members:
+                at += np.where(alive.words[u // 64][own] >> np.uint64(u % 64) & np.uint64(1), bit[u], 0)
+            adjusted[own] -= worth[at]
+            return row.rhs * y
         if isinstance(row, LimitRow):
-            begins = sum(1 << u for u in row.parents)
-            for v, values in adjusted.items():
-                for i, (mask, _) in enumerate(alive[v]):
-                    values[i] -= y * (mask & begins).bit_count()
+            begins = self.words([sum(1 << u for u in row.parents)])
+            for word, limit in zip(alive.words, begins, strict=True):
+                adjusted -= np.bitwise_count(word & limit).astype(adjusted.dtype) * y
             return row.rhs * y
         for literal in row.literals:
-            others = sum(1 << u for u in set(literal.others))
-            values = adjusted[literal.child]
-            for i, (mask, _) in enumerate(alive[literal.child]):
-                if (not mask & others) if literal.meets else (mask & others == others):
-                    values[i] -= y
+            own = alive.own[literal.child]
+            if literal.meets:
+                false = self.disjoint(alive, own, literal.others)
+            else:
+                others = self.words([sum(1 << u for u in set(literal.others))])
+                both = zip(alive.words, others, strict=True)
+                false = np.logical_and.reduce([word[own] & wanted == wanted for word, wanted in both])
+            adjusted[own[false]] -= y
         return (len(row.literals) - 1) * y
+
+    def disjoint(self, alive: _Alive, own: Places, others: Sequence[int]) -> NDArray[np.bool_]:
+        """Which of the families have no parent among others."""
+        common = np.zeros(len(own), dtype=np.uint64)
+        for word, wanted in zip(alive.words, self.words([sum(1 << u for u in set(others))]), strict=True):
+            if wanted[0]:
+                common |= word[own] & wanted
+        return common == 0
+
+
+class _Alive:
+    """Families that a better graph could use, those of a variable together: its number, the mask, the units."""
+
+    def __init__(self, child: Places, words: Words, units: NDArray[np.int64]) -> None:
+        self.child, self.words, self.units = child, words, units
+        self.own: dict[int, Places] = {int(v): np.flatnonzero(child == v) for v in np.unique(child)}
+
+    def of(self, members: Sequence[int]) -> Places:
+        """Where the families of some variables are."""
+        return np.concatenate([self.own[v] for v in members])
+
+    def kept(self, keep: NDArray[np.bool_]) -> _Alive:
+        """Without some of them."""
+        return _Alive(self.child[keep], [word[keep] for word in self.words], self.units[keep])
+
+
+def _variables(row: ClauseRow | LimitRow) -> set[int]:
+    """The variables that a row speaks of."""
+    if isinstance(row, LimitRow):
+        return set(row.parents)
+    return {v for literal in row.literals for v in (literal.child, *literal.others)}
+
+
+def _implied(row: ClauseRow | LimitRow, rules: Rules) -> bool:
+    """Whether every graph that obeys the constraints satisfies the row, as far as this checker sees."""
+    return rules.valid_clause(row) if isinstance(row, ClauseRow) else rules.valid_limit(row)
 
 
 def _within(families: list[tuple[int, int]], part: int) -> list[tuple[int, int]]:

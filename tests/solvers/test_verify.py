@@ -12,13 +12,26 @@ import numpy as np
 import pytest
 
 import solvers.verify
-from solvers import Solution, Status
+from solvers import Constraints, Solution, Status, load_solver
 from solvers.errors import CheckFailed
 from solvers.greedy import search
-from solvers.solution import ClusterRow, Exhausted, Part, Parts, Proof, RowBound, SubsetRow
+from solvers.rules import Rules
+from solvers.solution import (
+    ClauseRow,
+    ClusterRow,
+    Exhausted,
+    LimitRow,
+    Literal,
+    Part,
+    Parts,
+    Proof,
+    RowBound,
+    SubsetRow,
+)
 from solvers.table import ScoreTable
 from solvers.verify import verify
 from tests.naive.solvers import KINDS, ascent, families_of, largest_left_side, optimum, random_table
+from tests.naive.verify import bound_of_rows
 
 
 def solution(table: ScoreTable, choice, bound_units, evidence=None) -> Solution:
@@ -290,7 +303,8 @@ def test_it_imports_nothing_of_the_solvers():
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     own = {name for name in imported if name.startswith("solvers")}
-    assert own == {"solvers.errors", "solvers.rules", "solvers.solution", "solvers.table"} and "numpy" not in imported
+    assert own == {"solvers.errors", "solvers.rules", "solvers.solution", "solvers.table"}
+    assert not {name for name in imported if name.startswith(("numba", "scipy", "optbn"))}
 
 
 def test_multipliers_count_parts_of_a_unit():
@@ -306,3 +320,116 @@ def test_multipliers_count_parts_of_a_unit():
     for denominator in (0, -2, 2.0, True):
         with pytest.raises(CheckFailed, match="expected a whole number >= 1"):
             verify(table, replace(right, evidence=RowBound(((row,),), denominator)))
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("denominator", [1, 3, 2**12, 2**40, 2**62, 2**63, 2**64, 2**200])
+def test_arrays_add_up_like_loops(denominator):
+    """Multipliers of sense and of none, sums from small to far beyond 64 bits, more variables than bits in a word."""
+    rng = np.random.default_rng(denominator.bit_length())
+    helped = 0
+    for trial in range(40):
+        n = int(rng.integers(60, 70)) if trial % 10 == 0 else int(rng.integers(2, 12))
+        table = random_table(rng, n, KINDS[trial % len(KINDS)], rows=6 if n > 60 else 12)
+        spread = max(1, int(np.ptp(table.units)))
+        stages = []
+        for _ in range(3):
+            rows = [replace(row, multiplier=row.multiplier // 8) for row in random_rows(rng, range(n), 3, spread)]
+            if trial % 3:
+                rows = [ClusterRow(c, y) for c, y in ascent(table, rng)] + rows[:1]
+            odd = 4 if trial % 4 else 1 << int(rng.integers(0, 64))
+            stages.append(tuple(replace(row, multiplier=row.multiplier * denominator * odd // 4) for row in rows))
+        evidence = RowBound(tuple(stages), denominator)
+        families = families_of(table)
+        plain = bound_of_rows(families, evidence, None)
+        unknown = Solution(Status.UNKNOWN, None, None, math.inf, evidence, table.digest, "test")
+        assert verify(table, unknown).bound == table.score_of(plain)
+        if KINDS[trial % len(KINDS)] in ("single", "bare"):  # there may be no acyclic graph
+            continue
+        choice = search(table, seed=trial, starts=1, kicks=3)
+        bound = bound_of_rows(families, evidence, table.total_units(choice))
+        assert verify(table, solution(table, choice, 2**53, evidence)).bound == table.score_of(bound)
+        helped += plain < sum(rows[0][1] for rows in families)
+    assert helped > 5
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("finer", [1, 2**50, 2**64])
+def test_filters_in_arrays_drop_what_loops_drop(finer):
+    """The evidence of branch and cut, whose stages prove their bound only by what earlier ones drop."""
+    filtered = 0
+    for seed in range(12):
+        table = random_table(np.random.default_rng(seed), 9, "dense")
+        found = load_solver("ilp", search_nodes=0).solve(table)
+        if not isinstance(found.evidence, RowBound):
+            continue
+        stages = tuple(
+            tuple(replace(row, multiplier=row.multiplier * finer) for row in stage) for stage in found.evidence.stages
+        )
+        evidence = RowBound(stages, found.evidence.denominator * finer)
+        families = families_of(table)
+        target = table.total_units(found.choice)
+        assert bound_of_rows(families, evidence, target) == target
+        assert verify(table, replace(found, evidence=evidence)).optimal
+        filtered += bound_of_rows(families, evidence, None) > target
+        for at in range(len(stages)):  # and with a stage left out
+            fewer = RowBound(stages[:at] + stages[at + 1 :], evidence.denominator)
+            bound = bound_of_rows(families, fewer, target)
+            assert verify(table, solution(table, found.choice, 2**53, fewer)).bound == table.score_of(bound)
+    assert filtered > 2
+
+
+@pytest.mark.twin
+def test_rows_of_constraints_add_up_like_loops():
+    rng = np.random.default_rng(4)
+    for trial in range(60):
+        n = int(rng.integers(63, 68)) if trial % 4 == 0 else int(rng.integers(3, 7))
+        table = random_table(rng, n, "plain", rows=6)
+        asked = Constraints(max_arcs=2 * n, no_ancestors=[("v0", "v1")], required_edges=[("v1", f"v{n - 1}")])
+        rules = Rules(asked, table.names)
+        alive = [[f for f in rows if rules.allows(v, f[0])] for v, rows in enumerate(families_of(table))]
+        edge = ClauseRow((Literal(1, (n - 1,), True), Literal(n - 1, (1,), True)), int(rng.integers(0, 2**50)))
+        path = ClauseRow((Literal(2, (0,), False), Literal(1, (2,), False)), int(rng.integers(0, 2**50)))
+        limit = LimitRow(tuple(range(n)), 2 * n, int(rng.integers(0, 2**44)) << 20 * (trial % 2))
+        evidence = RowBound(((edge, path), (limit,)))
+        unknown = Solution(Status.UNKNOWN, None, None, math.inf, evidence, table.digest, "test", constraints=asked)
+        assert verify(table, unknown).bound == table.score_of(bound_of_rows(alive, evidence, None))
+        far = replace(path, literals=(Literal(2, (0, 200), False), Literal(1, (2,), False)))
+        for odd in (far, replace(limit, parents=(n,)), replace(limit, parents=(-1,), rhs=n)):
+            with pytest.raises(CheckFailed, match="do not imply"):
+                verify(table, replace(unknown, evidence=RowBound(((odd,),))))
+
+
+def test_mutants_of_evidence_whose_sums_leave_64_bits_are_rejected():
+    """A proof in units of 1 / 2^100: the truth is accepted, every changed multiplier proves less or is refused."""
+    table = ScoreTable.from_dict(
+        {"a": {("b",): -1.0, (): -3.0}, "b": {("c",): -1.0, (): -4.0}, "c": {("a",): -1.0, (): -6.0}}
+    )
+    choice = (table.find(0, []), table.find(1, [2]), table.find(2, [0]))
+    worth = table.units_of(2.0) << 100
+    right = Solution(
+        Status.OPTIMAL,
+        choice,
+        -5.0,
+        -5.0,
+        RowBound(((ClusterRow((0, 1, 2), worth),),), 1 << 100),
+        table.digest,
+        "test",
+    )
+    assert verify(table, right).optimal
+    for multiplier in (worth - (1 << 101), worth // 2, worth % 2**64, 0, -worth, worth + (1 << 163), worth * 3):
+        with pytest.raises(CheckFailed):
+            verify(table, replace(right, evidence=RowBound(((ClusterRow((0, 1, 2), multiplier),),), 1 << 100)))
+
+
+def test_a_check_without_time_claims_and_proves_nothing_more(proved):
+    table, found = proved
+    verdict = verify(table, found, out_of_time=lambda: True)
+    assert not verdict.ended and not verdict.optimal and verdict.bound > found.score
+    assert verdict.claimed == (f"the bound {found.bound!r}: not checked, no time left",)
+    assert "acyclic" in verdict.proved[0]
+    looks = itertools.count()
+    assert verify(table, found, out_of_time=lambda: next(looks) > 10**6).ended
+    assert not verify(table, found, out_of_time=lambda: next(looks) > 1).ended
+    with pytest.raises(CheckFailed, match="families add up to"):
+        verify(table, replace(found, score=found.score - 1, status=Status.FEASIBLE), out_of_time=lambda: True)
