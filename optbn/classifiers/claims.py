@@ -32,9 +32,19 @@ Losses = Mapping[str, Mapping[str, Mapping[str, Any]]]
 DRAW = 1e-4
 LEVEL = 0.05
 
+
+def gain(structure: str) -> str:
+    """The name of the difference in RMSE, HDP less m-estimate, which is compared like a method's RMSE."""
+    return f"{structure}: hdp - m"
+
+
 SMOOTHED = ("NB", "TAN", "KDB1", "KDB3", "KDB5", "SKDB5", "AODE", "KDF2", "ESKDB10")
 CLAIMS: tuple[tuple[str, Sequence[tuple[str, str]]], ...] = (
     ("HDP beats the m-estimate in every structure", [(f"{s}-hdp", f"{s}-m") for s in SMOOTHED]),
+    (
+        "HDP gains more over the m-estimate the more parents there are",
+        [(gain("KDB3"), gain("KDB1")), (gain("KDB5"), gain("KDB3")), (gain("KDB5"), gain("KDB1"))],
+    ),
     ("ESKDB with HDP beats random forest", [("ESKDB10-hdp", "RF")]),
     ("ESKDB with HDP beats XGBoost with its defaults", [("ESKDB10-hdp", "XGB")]),
     ("ESKDB beats SKDB", [("ESKDB10-hdp", "SKDB5-hdp"), ("ESKDB10-m", "SKDB5-m")]),
@@ -74,8 +84,10 @@ def report(rows: Sequence[Row], folder: Path) -> str:
         parts.append("Not done: " + "; ".join(reasons[:10]) + "\n")
     parts.append(rounds_said(rows))
     parts.append(_claims(losses))
+    parts.append(_smoothers(losses))
     parts.append(_ours(losses))
     parts.append(_ranks(losses, folder))
+    parts.append(_averages(losses))
     for score in ("rmse", "zero_one"):
         parts.append(_table(losses, score))
     parts.append(_times(losses))
@@ -96,7 +108,7 @@ def _holds(test: WinDrawLoss) -> bool:
 
 
 def _claims(losses: Losses) -> str:
-    known = published()
+    losses, known = _with_gains(losses), _with_gains(published())
     summary, details = [], []
     for text, pairs in CLAIMS:
         here, there = [], []
@@ -131,6 +143,68 @@ def _claims(losses: Losses) -> str:
         "By RMSE; two-tailed sign tests at 5 %, differences of at most .0001 are draws.\n\n"
         f"{table(['claim', 'here'], summary)}\n{table(head, details)}"
     )
+
+
+def _with_gains(losses: Losses) -> Losses:
+    """With the differences that `gain` names."""
+    found = dict(losses)
+    for structure in ("KDB1", "KDB3", "KDB5"):
+        hdp, m = losses.get(f"{structure}-hdp", {}), losses.get(f"{structure}-m", {})
+        both = {name: {"rmse": hdp[name]["rmse"] - m[name]["rmse"]} for name in hdp if name in m}
+        if both:
+            found[gain(structure)] = both
+    return found
+
+
+def _smoothers(losses: Losses) -> str:
+    """Every smoother against the m-estimate, structure by structure."""
+    body = []
+    for structure in SMOOTHED:
+        line = [structure]
+        for smoother in ("hdp", "hierarchical", "gradient"):
+            found = _compared(losses, f"{structure}-{smoother}", f"{structure}-m")
+            line += [str(found[0]), f"{found[0].p:.2g}", f"{found[1] - found[2]:+.4f}"] if found else ["", "", ""]
+        if any(line[1:]):
+            body.append(line)
+    if not body:
+        return ""
+    head = ["structure", "hdp : m", "p", "difference", "hierarchical : m", "p", "difference", "gradient : m", "p",
+            "difference"]  # fmt: skip
+    return (
+        "## Smoothers\n\nWin-draw-loss by RMSE against the m-estimate, p of the sign test, and the difference of the "
+        f"averages.\n\n{table(head, body)}"
+    )
+
+
+def _averages(losses: Losses) -> str:
+    """All scores on the data sets that most methods have."""
+    sets = _shared(losses)
+    if not sets:
+        return ""
+    several = [
+        name for name in sets if all(found.get(name, {}).get("bias", 0) is not None for found in losses.values())
+    ]
+    body = []
+    for m, found in losses.items():
+        if all(name in found for name in sets):
+            line = [m]
+            for score in ("rmse", "zero_one", "log_loss", "brier", "auc", "ece", "bias", "variance"):
+                values = [found[name].get(score) for name in (several if score in ("bias", "variance") else sets)]
+                known = [float(v) for v in values if v is not None]
+                line.append(f"{np.mean(known):.4f}" if known and len(known) == len(values) else "")
+            body.append(line)
+    note = (
+        f"Means over {len(sets)} data sets, of bias and variance over the {len(several)} with several rounds. No log "
+    )
+    note += "loss: somewhere a class that came had probability 0."
+    head = ["method", "RMSE", "0/1", "log loss", "Brier", "AUC", "ECE", "bias", "variance"]
+    return f"## Averages\n\n{note}\n\n" + table(head, body)
+
+
+def _shared(losses: Losses) -> list[str]:
+    """The data sets that all methods have, or all but one: one may fail somewhere."""
+    tried = {name: sum(name in found for found in losses.values()) for found in losses.values() for name in found}
+    return [name for name, methods in tried.items() if methods >= max(tried.values()) - 1]
 
 
 def _ours(losses: Losses) -> str:
@@ -184,11 +258,9 @@ def _bold(found: Mapping[str, Any], name: str, score: str, least: Mapping[str, f
 
 def _ranks(losses: Losses, folder: Path) -> str:
     """Friedman ranks twice: of as many methods as possible, and on as many data sets as possible."""
-    tried = {name: sum(name in found for found in losses.values()) for found in losses.values() for name in found}
-    if not tried:
+    complete = sorted(_shared(losses))
+    if not complete:
         return ""
-    most = max(tried.values())
-    complete = sorted(name for name, methods in tried.items() if methods >= most - 1)  # one method may fail somewhere
     widest = max(len(found) for found in losses.values())
     everywhere = [m for m, found in losses.items() if len(found) == widest]
     wide = sorted(set.intersection(*(set(losses[m]) for m in everywhere)))

@@ -9,6 +9,7 @@ import pytest
 
 from optbn.classifiers import claims, study
 from optbn.errors import UnknownNameError
+from optbn.experiments.claims import rounds_said
 from tests.classifiers.examples import mixed
 
 
@@ -25,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 def test_cells_and_report(folder: Path) -> None:
     rows = []
     for i in range(3):
-        for method in ("NB-m", "NB-hdp", "SKDB5-gradient", "RF"):
+        for method in ("NB-m", "NB-hdp", "SKDB5-gradient", "SKDB5-m", "RF"):
             result = study.cell(f"set{i}", method, str(folder), rounds=2, sweeps=50)
             assert 0 < result["rmse"] < 0.6 and result["bias"] + result["variance"] == pytest.approx(result["zero_one"])
             rows.append({"cell": {"dataset": f"set{i}", "method": method}, "status": "done", "result": result})
@@ -34,8 +35,26 @@ def test_cells_and_report(folder: Path) -> None:
     assert (
         "| HDP beats the m-estimate in every structure | NB-hdp against NB-m |" in text and "**not reproduced**" in text
     )
+    assert "| NB | " in text.split("## Smoothers")[1] and "| SKDB5 | " in text.split("## Smoothers")[1]
+    averages = text.split("## Averages")[1]
+    assert "Means over 3 data sets, of bias and variance over the 3 with several rounds" in averages
+    assert f"| NB-m | {np.mean([row['result']['rmse'] for row in rows[:15:5]]):.4f} |" in averages
+    assert "Two folds, five rounds.\n" in text
     assert "Not done: XGB: not installed" in text
-    assert "4 methods by RMSE on 3 data sets" in text and (folder / "ranks.svg").exists()
+    assert "5 methods by RMSE on 3 data sets" in text and (folder / "ranks.svg").exists()
+
+
+def test_gains_with_the_number_of_parents() -> None:
+    rmse = {"KDB1-m": 0.3, "KDB1-hdp": 0.29, "KDB3-m": 0.3, "KDB3-hdp": 0.27, "KDB5-m": 0.4, "KDB5-hdp": 0.38}
+    rows = [
+        {"cell": {"dataset": f"d{i}", "method": m, "rounds": 1}, "status": "done", "result": {"rmse": v + i / 100}}
+        for m, v in rmse.items()
+        for i in range(8)
+    ]
+    text = claims._claims({m: {f"d{i}": {"rmse": v + i / 100} for i in range(8)} for m, v in rmse.items()})
+    assert "more parents there are | **reproduced in part (2 of 3)** |" in text
+    assert "| KDB5: hdp - m against KDB3: hdp - m | 0-0-8 |" in text and "-0.0300 / -0.0100" in text
+    assert rounds_said(rows[:3]) == "Two folds, five rounds; 1 round on d0, d1, d2.\n"
 
 
 def test_unknown_methods(folder: Path) -> None:
