@@ -23,6 +23,7 @@ class BDeu:
     ess: float = 1.0
 
     observed = False
+    uniform = True
 
     def __post_init__(self) -> None:
         check_positive(self, "ess")
@@ -37,4 +38,7 @@ class BDeu:
         return log_gamma(self.ess / configurations)
 
     def penalty(self, configurations: float, levels: int, rows: int) -> float:
+        return 0.0
+
+    def price(self, rows: int) -> float:
         return 0.0

@@ -20,6 +20,7 @@ class BDs:
     ess: float = 1.0
 
     observed = True
+    uniform = True
 
     def __post_init__(self) -> None:
         check_positive(self, "ess")
@@ -34,4 +35,7 @@ class BDs:
         return log_gamma(self.ess / configurations)
 
     def penalty(self, configurations: float, levels: int, rows: int) -> float:
+        return 0.0
+
+    def price(self, rows: int) -> float:
         return 0.0

@@ -18,6 +18,7 @@ class FNML:
     """No hyper-parameters."""
 
     observed = False
+    uniform = True
 
     def bind(self, data: Dataset) -> CountScore:
         return CountScore(self, data)
@@ -29,4 +30,7 @@ class FNML:
         return n_log_regret(levels)
 
     def penalty(self, configurations: float, levels: int, rows: int) -> float:
+        return 0.0
+
+    def price(self, rows: int) -> float:
         return 0.0

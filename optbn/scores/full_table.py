@@ -46,6 +46,7 @@ class FT(LeafPrior):
     max_bins: int = 7
     penalises_size: ClassVar[bool] = False
     observed: ClassVar[bool] = False  # see counting.CountTerms
+    uniform: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,6 +67,9 @@ class FT(LeafPrior):
         return log_gamma(self.alpha * levels)
 
     def penalty(self, configurations: float, levels: int, rows: int) -> float:
+        return 0.0
+
+    def price(self, rows: int) -> float:
         return 0.0
 
 

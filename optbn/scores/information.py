@@ -19,6 +19,7 @@ class PenalisedLikelihood:
     """What BIC and AIC share; a subclass says the weight of a parameter."""
 
     observed = False
+    uniform = False
 
     def weight(self, rows: int) -> float:
         raise NotImplementedError
@@ -44,3 +45,6 @@ class PenalisedLikelihood:
 
     def penalty(self, configurations: float, levels: int, rows: int) -> float:
         return self.weight(rows) * configurations * (levels - 1)
+
+    def price(self, rows: int) -> float:
+        return self.weight(rows)

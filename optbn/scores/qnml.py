@@ -25,6 +25,7 @@ class QNML:
     """No hyper-parameters."""
 
     observed = False
+    uniform = False
 
     def bind(self, data: Dataset) -> CountScore:
         return CountScore(self, data)
@@ -42,3 +43,6 @@ class QNML:
             )
         cells = int(configurations) * levels
         return float(_regret(cells, rows) - _regret(int(configurations), rows))
+
+    def price(self, rows: int) -> float:
+        return 0.0

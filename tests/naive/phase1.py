@@ -116,6 +116,25 @@ def aic(data: Dataset, child: int, parents: tuple[int, ...]) -> float:
     return log_likelihood(data, child, parents) - q * (r - 1)
 
 
+def entropy(data: Dataset, child: int, parents: tuple[int, ...]) -> float:
+    """N H(child | parents)."""
+    return -log_likelihood(data, child, parents)
+
+
+def worth_counting(data: Dataset, price: float, child: int, parents: tuple[int, ...], floor: float) -> bool:
+    """Whether the entropies of pairs leave it open that a penalised likelihood is above its floor."""
+    levels = data.cardinalities
+    q = math.prod(levels[u] for u in parents)
+    if -price * q * (levels[child] - 1) <= floor:
+        return False
+    for u in parents:
+        others = [(t,) for t in parents if t != u] or [()]
+        gain = min(entropy(data, x, t) for t in others for x in (child, u))
+        if gain + 1e-7 <= price * (q - q // levels[u]) * (levels[child] - 1):
+            return False
+    return True
+
+
 def regret(levels: int, n: int) -> float:
     """C(levels, n) by summing over every composition of n."""
     total = 0.0
