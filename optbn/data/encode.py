@@ -350,7 +350,10 @@ def _texts(place: Place, array: Any, first_row: int) -> tuple[list[Any], NDArray
     if _is_text(words.type):
         texts = _decoded(place, words, first_row, indices)
     else:
-        texts = [None if text == "nan" else text for text in words.cast(pa.string()).to_pylist()]
+        try:
+            texts = [None if text == "nan" else text for text in words.cast(pa.string()).to_pylist()]
+        except pa.ArrowException:
+            raise place.error(f"values of type {words.type}, expected texts or numbers; convert it") from None
     if array.indices.null_count:
         texts.append(None)
     return texts, indices

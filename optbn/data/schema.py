@@ -180,6 +180,8 @@ def _declared(where: str, said: Any) -> Declared:
                 return Real(float(low), float(high))
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
+    except OverflowError:
+        raise DataError(f"{where}: a bound of the range is too large for a floating-point number") from None
     shown = repr(said) if len(repr(said)) <= 60 else repr(said)[:57] + "..."
     raise DataError(f"{where}: {shown} is not a declaration; expected {FORMS}")
 
