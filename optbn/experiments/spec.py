@@ -100,6 +100,8 @@ def read(path: str | Path) -> Experiment:
     time_limit = raw.get("time_limit", math.inf)
     if isinstance(time_limit, bool) or not isinstance(time_limit, int | float) or not time_limit > 0:
         raise DataError(f"{path}: time_limit is {time_limit!r}, expected seconds")
+    if isinstance(time_limit, int) and time_limit.bit_length() > 1000:
+        raise DataError(f"{path}: time_limit has too many digits, expected seconds")
     return Experiment(
         task=str(raw["task"]),
         grid=tuple({key: _values(path, key, value) for key, value in block.items()} for block in blocks),

@@ -169,6 +169,7 @@ def test_cell_names_are_safe_and_different():
         ('task = "a.b"\nof = ["../x/spec.toml", "spec.toml"]', "own rows"),
         ('task = "a.b"\nspeed = 1\n[[grid]]\nx = 1', "unknown key 'speed'"),
         ('task = "a.b"\n[[grid]]\nx = {low = 1}', "expected a list"),
+        (f'task = "a.b"\ntime_limit = 1{"0" * 400}\n[[grid]]\nx = 1', "too many digits"),
     ],
 )
 def test_a_bad_spec_is_named(tmp_path, text, message):
