@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from solvers import Progress, ScoreTable, Solution
+    from solvers import Constraints, Progress, ScoreTable, Solution
 
 EVERY = 5.0  # seconds between two states
 
@@ -30,12 +30,13 @@ class Checkpoint:
     choice: tuple[int, ...] | None = None
     bound: float = math.inf
     earlier: Solution | None = None
+    constraints: Constraints | None = None
     _written: float = field(default=-math.inf, repr=False)
     _score: float = field(default=-math.inf, repr=False)
 
     @classmethod
-    def at(cls, table: ScoreTable, path: str | PathLike[str]) -> Checkpoint:
-        """The checkpoint in a file, which may not exist yet; one of another table is refused by name."""
+    def at(cls, table: ScoreTable, path: str | PathLike[str], constraints: Constraints | None = None) -> Checkpoint:
+        """The checkpoint in a file, which may not exist yet; one of another problem is refused by name."""
         from optbn.errors import DataError, UnsupportedError
         from solvers.errors import CheckFailed
         from solvers.solution_json import from_json
@@ -44,14 +45,16 @@ class Checkpoint:
         if not path.absolute().parent.is_dir():
             raise UnsupportedError(f"the checkpoint {path}: there is no folder {path.absolute().parent}")
         if not path.exists():
-            return cls(table, path)
+            return cls(table, path, constraints=constraints)
         try:
             found = from_json(table, path.read_bytes())
             if found.table_digest != table.digest:
                 raise CheckFailed("it belongs to another score table")
+            if (found.constraints or None) != (constraints or None):
+                raise CheckFailed("it belongs to other constraints")
         except CheckFailed as error:
             raise DataError(f"the checkpoint {path} does not fit: {error}; use another file") from None
-        return cls(table, path, found.choice, found.bound, found)
+        return cls(table, path, found.choice, found.bound, found, constraints)
 
     def listen(self, event: Progress) -> None:
         """Take note of a report, and write it down when the last state is old."""
@@ -98,4 +101,5 @@ class Checkpoint:
             evidence=Exhausted("a run that did not end"),
             table_digest=self.table.digest,
             solver="checkpoint",
+            constraints=self.constraints,
         )

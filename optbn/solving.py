@@ -126,15 +126,12 @@ def _resumed(
     """`solvers.solve` with its state on disk, from where an earlier run left it."""
     import solvers
     from optbn.checkpoint import Checkpoint
-    from optbn.errors import UnsupportedError
     from solvers.checked import bound_of_proof
     from solvers.verify import verify
 
-    if settings.get("constraints"):  # its graphs are numbered by the families that the constraints leave
-        raise UnsupportedError("a checkpoint does not go with constraints: keep one or the other")
-    kept = Checkpoint.at(table, path)
+    kept = Checkpoint.at(table, path, asked)
     earlier = kept.earlier
-    if earlier is not None and earlier.status == "optimal" and (earlier.constraints or None) == asked:
+    if earlier is not None and earlier.status == "optimal":
         verify(table, earlier, proof_checker=bound_of_proof)
         return earlier
     if kept.choice is not None and (start is None or table.total(start) < table.total(kept.choice)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ import optbn
 from optbn import checkpoint
 from optbn.checkpoint import Checkpoint
 from optbn.errors import DataError, UnsupportedError
-from solvers import Progress
+from solvers import Progress, ScoreTable
+from solvers.checked import bound_of_proof
 from solvers.errors import CheckFailed
 from solvers.solution import Status
 from solvers.solution_json import from_json
@@ -73,6 +75,38 @@ def test_a_worse_end_keeps_the_better_state(table, tmp_path):
     kept = Checkpoint.at(table, path)
     kept.finish(optbn.solve(table, "greedy", cpu_limit=0.01))
     assert from_json(table, path.read_bytes()).score == best.score
+
+
+@pytest.mark.parametrize("solver", ["ilp", "cp", "dp"])
+def test_under_constraints(solver, tmp_path, monkeypatch):
+    """States obey them, and belong to them."""
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    rng = np.random.default_rng(5)
+    families = {}
+    for child in "abcdef":
+        others = [u for u in "abcdef" if u != child]
+        sets = [(), *combinations(others, 1), *combinations(others, 2)]
+        families[child] = {some: len(some) - rng.random() for some in sets}  # none is dominated
+    table = ScoreTable.from_dict(families)
+    free = optbn.solve(table, "dp")
+    child, parents = next((c, p) for c, p in table.graph(free.choice).items() if p)
+    asked = {"forbidden": [(parents[0], child)], "ancestors": [("a", "b")]}
+    path, states = tmp_path / "c.json", []
+    write = Checkpoint.write
+    monkeypatch.setattr(Checkpoint, "write", lambda self, s: (write(self, s), states.append(self.path.read_bytes())))
+    best = optbn.solve(table, solver, constraints=asked, checkpoint=path)
+    assert best.status == "optimal" and best.score < free.score
+    for state in states:
+        solution = from_json(table, state)
+        assert solution.constraints == best.constraints and solution.bound >= best.score >= solution.score
+        verify(table, solution, bound_of_proof)
+    path.write_bytes(states[0])
+    assert optbn.solve(table, solver, constraints=asked, checkpoint=path).score == best.score
+    again = optbn.solve(table, "greedy", constraints=asked, checkpoint=path)  # only checks
+    assert again.status == "optimal" and again.score == best.score
+    for other in (None, {"forbidden": [(parents[0], child)]}):
+        with pytest.raises(DataError, match="belongs to other constraints; use another file"):
+            optbn.solve(table, solver, constraints=other, checkpoint=path)
 
 
 def test_what_is_refused(table, tmp_path):
