@@ -134,7 +134,7 @@ def streaming_figures() -> Iterator[Figure]:
 
 
 def study_figures() -> Iterator[Figure]:
-    """From the finished rows of results/classifiers/study: 5 x 2 folds of all shared data sets."""
+    """From the finished rows of results/classifiers/study, all shared data sets."""
     found: dict[str, dict[str, float]] = {}
     for path in (Path(__file__).parents[2] / "results" / "classifiers" / "study" / "runs").glob("*.json"):
         row = json.loads(path.read_text())
