@@ -1,43 +1,55 @@
-"""The choice of a solver: split into components, and for each one ask what would be quickest.
+"""The choice of a solver: split into components, and for each one begin with what is cheap and switch when it stalls.
 
-The subset recurrence costs about n 2^n nanoseconds whatever the families, and up to PROVED variables its answer is a
-proof of its own. Beyond, branch and cut wins on sparse tables, and mostly leaves a proof that is checked where the
-recurrence leaves a claim; it loses on dense ones (many families per variable: its relaxation is weak there), where the
-recurrence is the better wager as long as 2^n values fit into memory and time. Without an exact solver that fits, local
-search answers, and says that it proves nothing.
+    search        some hundred nodes of the cluster search; it goes on as long as it seems to end soon
+    recurrence    over subsets: about n 2^n nanoseconds whatever the families, so its price is known beforehand
+    branch        branch and cut from the best graph so far; where the recurrence fits, for as long as that would take
+    race          branch and cut against the cluster search, instead of branching alone, if there are two processors
 
-The choice and its reason are in the Solution's statistics, per component.
+Few variables and dense tables go to the recurrence at once. A step that is given up costs at most about what the next
+one does, so the whole costs at most a small multiple of the best choice. The first steps also leave the better
+evidence: a tree or rows that the checker replays, where the recurrence leaves a claim (beyond PROVED variables).
+
+The steps and their reasons are in the Solution's statistics, per component.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from solvers.cases import Cases
 from solvers.components import Components
 from solvers.dp import check_memory
 from solvers.errors import TooLargeError
+from solvers.proofs.writer import CARRIED
 from solvers.protocol import Budget, ProgressCallback, Solver
-from solvers.registry import SOLVERS, load_solver
+from solvers.race import Best, Race
+from solvers.registry import load_solver
 from solvers.residual import ArcLimit, ChildLimit, Residual
-from solvers.solution import Solution
+from solvers.solution import Solution, Status
 from solvers.table import ScoreTable
 
 DP_SECONDS = 1.2e-9  # per n 2^n, one core
 PROVED = 12  # variables up to which the recurrence leaves a proof
-DENSE = 80  # families per variable from which the recurrence is preferred, if it takes at most
-DP_WAGER = 0.5  # seconds;
+QUICK = 0.05  # seconds: that soon the recurrence is preferred from
+DENSE = 80  # families per variable on,
 VERY_DENSE = 250  # and from here on whatever it takes
+NODES = 500  # of the first search; if it seems to end soon, it may take
+MORE = 5, 1  # times as many below
+FEW = 30  # variables, where relaxations are weak on dense tables; and from here on
 
 
 @dataclass(frozen=True)
 class Auto:
-    """The quickest solver for each component, by size and density.
+    """The quickest solver for each component, by size, density and what its first steps find.
 
+    jobs      processors: with more than one, what is hard is a race
     residual  constraints on the whole graph (solvers.residual): they leave no components
     """
 
+    jobs: int = 1
     residual: tuple[Residual, ...] = ()
 
     def solve(
@@ -51,7 +63,7 @@ class Auto:
         budget = budget or Budget()
         if self.residual:
             return self._constrained(table, budget, start, progress)
-        solution = Components(lambda part: choose(part, budget)).solve(table, budget, start, progress)
+        solution = Components(Steps(self.jobs)).solve(table, budget, start, progress)
         return replace(solution, solver="auto")
 
     def _constrained(
@@ -71,28 +83,94 @@ class Auto:
         return replace(solution, solver="auto", statistics={**solution.statistics, "parts": [part]})
 
 
-def choose(table: ScoreTable, budget: Budget) -> tuple[str, Solver, str]:
-    """(name, solver, why) for a table of one component."""
-    n, density = table.n, len(table) / table.n
-    size = f"{n} variables with {density:.0f} families each"
-    seconds = DP_SECONDS * n * 2.0**n
-    fits = seconds <= budget.remaining()
+@dataclass(frozen=True)
+class Steps:
+    """One component, step by step (see the module's header)."""
+
+    jobs: int = 1
+
+    def solve(
+        self,
+        table: ScoreTable,
+        budget: Budget | None = None,
+        start: Sequence[int] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """The answer of the step that settled it, or the best of all when the budget ended first."""
+        budget = budget or Budget()
+        run = _Run(table, budget, start, progress)
+        density = len(table) / table.n
+        seconds = recurrence_seconds(table.n, budget)
+        fits, whole = math.isfinite(seconds) and seconds <= budget.remaining(), load_solver("dp")
+        size = f"{table.n} variables with {density:.0f} families each"
+        price = f"the recurrence takes about {seconds:.1g} s"
+        if fits and table.n <= PROVED:
+            run.step("dp", whole, f"{size}: the recurrence takes no time and leaves a proof")
+        elif fits and (density >= VERY_DENSE or (density >= DENSE and seconds <= QUICK)):
+            run.step("dp", whole, f"{size}: dense, and {price}")
+        if run.settled:
+            return run.solution()
+        patience = MORE[table.n >= FEW]
+        search = load_solver("cp", restarts=0, most=NODES, patience=patience, carried=CARRIED)
+        if run.step("cp", search, f"{size}: a short search first", max(seconds, QUICK)):
+            return run.solution()
+        if fits and seconds <= max(run.seconds, QUICK):
+            run.step("dp", whole, f"the search does not end soon, {price}")
+            return run.solution()
+        name, why = "ilp", "the search does not end soon, the relaxation says more"
+        branch: Solver = load_solver("ilp", starts=0)
+        if self.jobs > 1:
+            name, why = "ilp against cp", "the search does not end soon"
+            branch = Race({"ilp": branch, "cp": load_solver("cp", carried=CARRIED, seed=1)})
+        if not run.step(name, branch, why, seconds if fits else math.inf) and fits:
+            run.step("dp", whole, f"branch and cut has had as long as it takes: {price}")
+        return run.solution()
+
+
+def recurrence_seconds(n: int, budget: Budget) -> float:
+    """What dynamic programming over subsets takes; infinite where the memory is not enough."""
     try:
         check_memory(n, 8, budget)
     except TooLargeError:
-        fits = False
-    general = next((name for name in ("ilp", "cp") if name in SOLVERS), None)
-    if fits and n <= PROVED:
-        name, why = "dp", "the recurrence takes no time and leaves a proof"
-    elif fits and density >= VERY_DENSE:
-        name, why = "dp", f"too dense for cuts, the recurrence takes about {seconds:.1g} s"
-    elif fits and density >= DENSE and seconds <= DP_WAGER:
-        name, why = "dp", f"dense, and the recurrence takes {seconds:.1g} s"
-    elif general is not None:
-        name, why = (
-            general,
-            "sparse enough for cuts" if density < VERY_DENSE else "no memory or time for the recurrence",
-        )
-    else:
-        name, why = "greedy", "no exact solver for this size"
-    return name, load_solver(name), f"{size}: {why}"
+        return math.inf
+    return DP_SECONDS * n * 2.0**n
+
+
+class _Run:
+    """The best answer so far, and what was done for it."""
+
+    def __init__(
+        self, table: ScoreTable, budget: Budget, start: Sequence[int] | None, progress: ProgressCallback | None
+    ) -> None:
+        self.table, self.budget, self.rows = table, budget, start
+        self.progress = None if progress is None else Best(progress)
+        self.best: Solution | None = None
+        self.steps: list[dict[str, Any]] = []
+        self.seconds = 0.0
+
+    @property
+    def settled(self) -> bool:
+        """Nothing more is to be done, or there is no time for it."""
+        return self.best is not None and (self.best.gap <= self.budget.gap or self.budget.exhausted())
+
+    def step(self, name: str, solver: Solver, why: str, most: float = math.inf) -> bool:
+        """Go on with a solver, for so many seconds at most; returns whether that settled the matter."""
+        begun = self.budget.cpu_elapsed()
+        found = solver.solve(self.table, self.budget.within(most), self.rows, self.progress)
+        self.seconds = self.budget.cpu_elapsed() - begun
+        self.steps.append({"solver": name, "why": why, "status": str(found.status), "seconds": self.seconds})
+        best = self.best
+        if best is not None and best.bound < found.bound:
+            found = replace(best, choice=found.choice, score=found.score)  # it began with the graph of `best`
+            if found.gap <= 0:
+                found = replace(found, status=Status.OPTIMAL)
+        self.best = found
+        self.rows = found.choice
+        return self.settled
+
+    def solution(self) -> Solution:
+        assert self.best is not None
+        last = self.steps[-1]
+        told = {"solver": last["solver"], "why": last["why"]}
+        told |= {"steps": self.steps} if len(self.steps) > 1 else {}
+        return replace(self.best, statistics={**told, **self.best.statistics})

@@ -23,7 +23,7 @@ from solvers.errors import CheckFailed, InfeasibleError
 from solvers.filtering import allowed_families
 from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.registry import load_solver
-from solvers.solution import Proof, Solution
+from solvers.solution import Proof, Solution, Tree
 from solvers.table import ScoreTable
 from solvers.verify import verify
 
@@ -91,10 +91,13 @@ def _constrained(
     return replace(solution, choice=lifted(solution.choice), table_digest=table.digest, constraints=constraints)
 
 
-def bound_of_proof(table: ScoreTable, solution: Solution, proof: Proof) -> int:
-    """The bound in units that a proof file proves; CheckFailed when it is another file or does not hold."""
-    from solvers.proofs import check_proof
+def bound_of_proof(table: ScoreTable, stated: int, proof: Proof | Tree) -> int:
+    """The bound in units that a proof proves, a tree the one that is stated; CheckFailed when it does not hold."""
+    from solvers.proofs import check_carried, check_proof
 
+    if isinstance(proof, Tree):
+        check_carried(table, stated, proof)
+        return stated
     if sha256(Path(proof.path).read_bytes()).hexdigest() != proof.sha256:
         raise CheckFailed(f"{proof.path} is not the proof that the solution speaks of: its digest differs")
     bound, _ = check_proof(table, proof.path)

@@ -12,7 +12,7 @@ The grid of the scores stays that of the whole table, so sums remain exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -81,9 +81,9 @@ def restrict(table: ScoreTable, members: Sequence[int]) -> Restriction:
 
 @dataclass(frozen=True)
 class Components:
-    """Each component by the solver that `pick` chooses for its table (with its name and the reason)."""
+    """Each component by the same solver; its statistics are kept, per component, as the `parts` of the whole's."""
 
-    pick: Callable[[ScoreTable], tuple[str, Solver, str]]
+    solver: Solver
 
     def solve(
         self,
@@ -97,9 +97,8 @@ class Components:
         table.check_feasible()
         groups = components(table)
         if len(groups) == 1:
-            name, solver, why = self.pick(table)
-            solution = solver.solve(table, budget, start, progress)
-            return replace(solution, statistics={**solution.statistics, "parts": [_note(table, name, why)]})
+            solution = self.solver.solve(table, budget, start, progress)
+            return replace(solution, statistics={"parts": [_note(table, solution)], "cpu": budget.cpu_elapsed()})
 
         parts = [restrict(table, group) for group in groups if len(group) > 1]
         choice = table.offsets[:-1].copy()  # right for the components of one variable
@@ -114,15 +113,14 @@ class Components:
         allowance = budget.gap
         try:
             for i, part in enumerate(parts):
-                name, solver, why = self.pick(part.table)
                 listen = None if progress is None else joint.listener(i, budget, progress)
-                solution = solver.solve(part.table, budget, part.narrow(table, choice).tolist(), listen)
+                solution = self.solver.solve(part.table, budget, part.narrow(table, choice).tolist(), listen)
                 assert solution.choice is not None, "a solver that was given a graph has one"
                 choice[list(part.members)] = part.rows[list(solution.choice)]
-                joint.take(i, part.table.total_units(solution.choice), solution.bound)
+                joint.settle(i, part.table.total_units(solution.choice), solution.bound)
                 budget.gap = max(0.0, budget.gap - solution.gap)
                 evidence += _renamed(part, joint.bounds[i], solution.evidence)
-                notes.append({**_note(part.table, name, why), "status": str(solution.status), **solution.statistics})
+                notes.append(_note(part.table, solution))
         finally:
             budget.gap = allowance
         return Solution(
@@ -145,7 +143,8 @@ class _Joint:
         self.choice = choice.copy()
         self.parts = parts
         self.scores = [table.total_units(choice[list(part.members)]) for part in parts]
-        self.bounds = [int(part.table.units[part.table.offsets[:-1]].sum()) for part in parts]
+        self.plain = [int(part.table.units[part.table.offsets[:-1]].sum()) for part in parts]
+        self.bounds = self.plain.copy()
         self.rest = table.total_units(choice) - sum(self.scores)
 
     @property
@@ -157,11 +156,18 @@ class _Joint:
         return self.table.score_of(self.rest + sum(self.bounds))
 
     def take(self, i: int, score: int, bound: float) -> None:
-        """Component i has a graph of `score` units and the bound `bound` (a score; off the grid it is rounded up)."""
+        """Component i reports a graph of `score` units and a bound (a score; off the grid it is rounded up)."""
         self.scores[i] = max(self.scores[i], score)
         if math.isfinite(bound):
-            units = math.ceil(Fraction(bound) * Fraction(2) ** self.table.exponent)
-            self.bounds[i] = min(self.bounds[i], units)
+            self.bounds[i] = min(self.bounds[i], self._units(bound))
+
+    def settle(self, i: int, score: int, bound: float) -> None:
+        """The answer for component i. Its bound is what its evidence is about: reports may have promised more."""
+        self.scores[i] = score
+        self.bounds[i] = min(self.plain[i], self._units(bound)) if math.isfinite(bound) else self.plain[i]
+
+    def _units(self, bound: float) -> int:
+        return math.ceil(Fraction(bound) * Fraction(2) ** self.table.exponent)
 
     def listener(self, i: int, budget: Budget, progress: ProgressCallback) -> ProgressCallback:
         """Progress of component i as progress of the whole."""
@@ -179,8 +185,9 @@ class _Joint:
         return listen
 
 
-def _note(table: ScoreTable, name: str, why: str) -> dict[str, Any]:
-    return {"variables": table.n, "families": len(table), "solver": name, "why": why}
+def _note(table: ScoreTable, solution: Solution) -> dict[str, Any]:
+    told = {"variables": table.n, "families": len(table), "solver": solution.solver, "status": str(solution.status)}
+    return {**told, **solution.statistics}
 
 
 def _renamed(part: Restriction, bound: int, evidence: Evidence | None) -> list[Part]:

@@ -8,6 +8,8 @@ the terminal, so that Ctrl-C gives an answer too.
 
 from __future__ import annotations
 
+import copy
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +37,7 @@ class Budget:
     _wall_start: float = field(init=False, repr=False)
     _cpu_start: float = field(init=False, repr=False)
     _stopped: bool = field(default=False, init=False, repr=False)
+    _whole: Budget | None = field(default=None, init=False, repr=False)  # that this is a part of
 
     def __post_init__(self) -> None:
         self._wall_start = self.clock()
@@ -44,10 +47,17 @@ class Budget:
         """Ask the solver to return what it has."""
         self._stopped = True
 
+    def within(self, cpu: float = math.inf) -> Budget:
+        """A part of this budget: the same clocks, at most so many CPU seconds from now, and it can be stopped alone."""
+        part = copy.copy(self)
+        part.cpu = min(self.cpu, self.cpu_elapsed() + cpu)
+        part._whole = self
+        return part
+
     @property
     def stopped(self) -> bool:
         """Somebody asked to stop (as opposed to a clock running out)."""
-        return self._stopped
+        return self._stopped or (self._whole is not None and self._whole.stopped)
 
     def elapsed(self) -> float:
         """Wall seconds since the budget was made."""
@@ -59,13 +69,13 @@ class Budget:
 
     def remaining(self) -> float:
         """Seconds left on whichever clock runs out first (never negative)."""
-        if self._stopped:
+        if self.stopped:
             return 0.0
         return max(0.0, min(self.wall - self.elapsed(), self.cpu - self.cpu_elapsed()))
 
     def exhausted(self) -> bool:
         """True once the solver must return."""
-        return self._stopped or self.elapsed() >= self.wall or self.cpu_elapsed() >= self.cpu
+        return self.stopped or self.elapsed() >= self.wall or self.cpu_elapsed() >= self.cpu
 
 
 @dataclass(frozen=True)

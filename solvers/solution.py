@@ -4,7 +4,8 @@ Everything is counted in the table's units (integers), so "optimal" is an intege
 
 Evidence is one of
     RowBound    stages of valid inequalities with integer multipliers; the checker recomputes the bound from them
-    Proof       a file holding a search tree whose leaves carry such multipliers
+    Proof       a file holding a search tree whose nodes carry such multipliers
+    Tree        the same search tree, carried in the solution
     Exhausted   the solver says that it looked everywhere (and with what tolerance); a claim, not a proof
     Parts       evidence for parts of the variables, each on its own, whose bounds add up
 
@@ -118,6 +119,19 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class Tree:
+    """The numbers of a proof file (solvers/proofs/README.md), compressed, as a part of the solution.
+
+    They prove the bound that the solution, or the part, states. In a part, variables are counted by their place among
+    its members.
+    """
+
+    body: bytes = field(repr=False)
+    nodes: int
+    denominator: int = 1
+
+
+@dataclass(frozen=True)
 class Exhausted:
     """The method searched everything, up to an absolute tolerance in score; claimed, not checked."""
 
@@ -131,7 +145,7 @@ class Part:
 
     members: tuple[int, ...]
     bound: int
-    evidence: RowBound | Proof | Exhausted
+    evidence: RowBound | Proof | Tree | Exhausted
 
 
 @dataclass(frozen=True)
@@ -141,7 +155,7 @@ class Parts:
     parts: tuple[Part, ...]
 
 
-Evidence = RowBound | Proof | Exhausted | Parts
+Evidence = RowBound | Proof | Tree | Exhausted | Parts
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from solvers.solution import (
     Solution,
     Status,
     SubsetRow,
+    Tree,
 )
 from solvers.solution import (
     Literal as RowLiteral,
@@ -84,6 +85,12 @@ class _Proof(msgspec.Struct, tag_field="kind", tag="proof"):
     sha256: str
 
 
+class _Tree(msgspec.Struct, tag_field="kind", tag="tree"):
+    body: bytes
+    nodes: int
+    denominator: int = 1
+
+
 class _Exhausted(msgspec.Struct, tag_field="kind", tag="exhausted"):
     method: str
     tolerance: float = 0.0
@@ -92,14 +99,14 @@ class _Exhausted(msgspec.Struct, tag_field="kind", tag="exhausted"):
 class _Part(msgspec.Struct):
     members: tuple[int, ...]
     bound: int
-    evidence: _Rows | _Proof | _Exhausted
+    evidence: _Rows | _Proof | _Tree | _Exhausted
 
 
 class _Parts(msgspec.Struct, tag_field="kind", tag="parts"):
     parts: tuple[_Part, ...]
 
 
-_AnyEvidence = _Rows | _Proof | _Exhausted | _Parts
+_AnyEvidence = _Rows | _Proof | _Tree | _Exhausted | _Parts
 
 
 class _File(msgspec.Struct, omit_defaults=False):
@@ -205,9 +212,11 @@ def _written(evidence: Evidence) -> _AnyEvidence:
     return _written_part(evidence)
 
 
-def _written_part(evidence: RowBound | Proof | Exhausted) -> _Rows | _Proof | _Exhausted:
+def _written_part(evidence: RowBound | Proof | Tree | Exhausted) -> _Rows | _Proof | _Tree | _Exhausted:
     if isinstance(evidence, Proof):
         return _Proof(evidence.path, evidence.sha256)
+    if isinstance(evidence, Tree):
+        return _Tree(evidence.body, evidence.nodes, evidence.denominator)
     if isinstance(evidence, Exhausted):
         return _Exhausted(evidence.method, evidence.tolerance)
     return _Rows(
@@ -246,9 +255,11 @@ def _read(evidence: _AnyEvidence) -> Evidence:
     return _read_part(evidence)
 
 
-def _read_part(evidence: _Rows | _Proof | _Exhausted) -> RowBound | Proof | Exhausted:
+def _read_part(evidence: _Rows | _Proof | _Tree | _Exhausted) -> RowBound | Proof | Tree | Exhausted:
     if isinstance(evidence, _Proof):
         return Proof(evidence.path, evidence.sha256)
+    if isinstance(evidence, _Tree):
+        return Tree(evidence.body, evidence.nodes, evidence.denominator)
     if isinstance(evidence, _Exhausted):
         return Exhausted(evidence.method, evidence.tolerance)
     return RowBound(

@@ -46,6 +46,7 @@ from solvers.solution import (
     Solution,
     Status,
     SubsetRow,
+    Tree,
 )
 from solvers.table import ScoreTable
 
@@ -53,7 +54,8 @@ LARGEST_SUBSET = 12  # members of a subset row: beyond that the check costs too 
 WORD = (1 << 64) - 1
 FITS = 1 << 62  # sums below this do not overflow 64 bits
 
-ProofChecker = Callable[[ScoreTable, Solution, Proof], int]  # the bound in units that a proof file proves
+# The bound in units that a proof proves of a table; a tree proves the one that is stated, or CheckFailed.
+ProofChecker = Callable[[ScoreTable, int, Proof | Tree], int]
 Units = int | float | Fraction  # exact; a float is only ever +inf
 Words = list[NDArray[np.uint64]]  # the masks of families: word w of all of them is the w-th array
 Places = NDArray[np.int64]  # of families in such arrays
@@ -246,11 +248,17 @@ class _Check:
             return _Bound(plain := self.rows(members, RowBound(())), plain)
         if isinstance(evidence, RowBound):
             return _Bound(proved := self.rows(members, evidence), proved)
-        if isinstance(evidence, Proof) and self.proof_checker is not None and len(members) == self.n:
-            return _Bound(proved := self.proof_checker(self.reduced, self.solution, evidence), proved)
+        whole = len(members) == self.n
+        if self.proof_checker is not None and (isinstance(evidence, Tree) or (isinstance(evidence, Proof) and whole)):
+            if math.isinf(stated):
+                raise CheckFailed(f"the evidence is a proof, but the bound is {stated!r}")
+            alone = self.reduced if whole else self.alone(members)
+            return _Bound(proved := self.proof_checker(alone, math.floor(stated), evidence), proved)
         plain = self.rows(members, RowBound(()))
         if isinstance(evidence, Proof):
             how = f"the proof file {evidence.path} was not opened"
+        elif isinstance(evidence, Tree):
+            how = f"its tree of {evidence.nodes} nodes was not checked"
         elif isinstance(evidence, Exhausted):
             how = f"searched completely by {evidence.method}"
             how += f", within {evidence.tolerance:g}" if evidence.tolerance else ""
@@ -258,6 +266,23 @@ class _Check:
             raise CheckFailed(f"evidence of an unknown kind: {type(evidence).__name__}")
         where = "" if len(members) == self.n else f" for {len(members)} variables ({self.listing(members)})"
         return _Bound(plain, stated, (f"the bound {self.score(stated)!r}{where}: {how}",))
+
+    def alone(self, members: tuple[int, ...]) -> ScoreTable:
+        """The table of a part, without the parents outside; variables are counted by their place among the members."""
+        inside = sum(1 << u for u in members)
+        listed = [sorted(_within(self.usable[v], inside), key=lambda family: -family[1]) for v in members]
+        masks = [
+            sum(1 << i for i, u in enumerate(members) if mask >> u & 1) for families in listed for mask, _ in families
+        ]
+        width = 8 * max(1, -(-len(members) // 64))
+        packed = b"".join(mask.to_bytes(width, "little") for mask in masks)
+        return ScoreTable(
+            tuple(self.names[v] for v in members),
+            np.cumsum([0, *map(len, listed)], dtype=np.int64),
+            np.frombuffer(packed, dtype="<u8").astype(np.uint64).reshape(len(masks), width // 8),
+            np.array([units for families in listed for _, units in families], dtype=np.int64),
+            self.exponent,
+        )
 
     def listing(self, variables: Sequence[int]) -> str:
         return ", ".join(self.names[v] for v in variables[:5]) + (", ..." if len(variables) > 5 else "")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ from solvers.cp.kernels import search as kernel
 from solvers.cp.root import strengthen
 from solvers.cp.workspace import Workspace
 from solvers.greedy import search as local_search
-from solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter
+from solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter, TreeWriter
 from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.solution import Evidence, Exhausted, RowBound, Solution, Status
 from solvers.table import ScoreTable
@@ -33,7 +33,6 @@ from solvers.table import ScoreTable
 SLICE_SECONDS = 0.05
 REPORT_SECONDS = 0.2
 FIRST_ROUNDS = 16  # of the root loop; four times as many each time it comes back
-PATIENCE = 5  # an attempt goes on if it seems to need at most that many times its nodes more
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,12 @@ class ClusterSearch:
     greedy      begin with the graph of a local search
     restarts    attempts that may be given up for a stronger root; the last attempt has no limit
     nodes       how many the first attempt has for sure; later ones have 16 times those of the one before
+    patience    an attempt goes on after its nodes if it seems to need at most so many times as many more
     most        nodes after which the last attempt is given up too, unless it seems to end soon
     rows        rows known before, to begin with: those of another solver's evidence, say
     proof       a file to write the proof to (solvers/proofs/README.md)
     proof_limit bytes that a proof may take; beyond that it is given up
+    carried     without a file: bytes of the search tree that the solution may carry as its evidence
     """
 
     candidates: int = 4
@@ -59,10 +60,12 @@ class ClusterSearch:
     seed: int = 0
     restarts: int = 3
     nodes: int = 500
+    patience: int = 5
     most: int | None = None
     rows: RowBound | None = None
     proof: str | None = None
     proof_limit: int = DEFAULT_LIMIT
+    carried: int = 0
 
     def solve(
         self,
@@ -122,7 +125,7 @@ class _Solve:
             work.start_from(self.rows)
             if rows is not None:
                 begin = work.begin_with(known.apply(table, rows, table.total_units(self.rows)), table)
-        with ProofWriter(table, settings.proof, settings.proof_limit) if settings.proof else nullcontext() as writer:
+        with self.writer() as writer:
             if writer is not None:
                 work.make_room_for_records()
                 if begin is not None:
@@ -137,10 +140,17 @@ class _Solve:
             self.statistics[name] = self.statistics.get(name, 0) + count
         self.statistics["attempts"] = self.statistics.get("attempts", 0) + 1
         if writer is not None:
-            limit = f"given up, it would take more than {settings.proof_limit} bytes"
+            limit = f"given up, it would take more than {writer.limit} bytes"
             self.statistics["proof"] = limit if writer.given_up else f"{writer.size} bytes"
 
-    def search(self, work: Workspace, writer: ProofWriter | None, nodes: int | None) -> None:
+    def writer(self) -> AbstractContextManager[TreeWriter | None]:
+        """For the proof of an attempt."""
+        settings = self.settings
+        if settings.proof is not None:
+            return ProofWriter(self.table, settings.proof, settings.proof_limit)
+        return TreeWriter(settings.carried) if settings.carried else nullcontext()
+
+    def search(self, work: Workspace, writer: TreeWriter | None, nodes: int | None) -> None:
         """Run the slices of one attempt."""
         settings, state, best = self.settings, work.state, int(work.best.sum())
         step = 64
@@ -173,9 +183,9 @@ class _Solve:
             self.report(int(state[kernel.NODES]), work.finished)
             if nodes is not None and state[kernel.NODES] >= nodes:
                 done = work.share_done()
-                if state[kernel.NODES] * (1 - done) > PATIENCE * nodes * done:
+                if state[kernel.NODES] * (1 - done) > settings.patience * nodes * done:
                     break
-            if writer is None and self.near_enough():
+            if (writer is None or settings.proof is None) and self.near_enough():
                 break
 
     def improve(self, rows: NDArray[np.int64], bound: int) -> None:

@@ -1,8 +1,9 @@
 """Proofs in files from branch and cut.
 
-When the root closes, its stages of rows are a proof. When a tree was needed, the tree is none (its nodes are closed by
-their own linear programs, and SCIP's in floating point): then the cluster search may go on below the root, from its
-rows and with the optimum as incumbent, and writes the tree that it needs.
+When the root closes, its stages of rows are a proof; where the cluster search ended below the root, so is its tree.
+When branching was needed, that tree is none (its nodes are closed by their own linear programs, and SCIP's in floating
+point): then the cluster search may go on below the root, from its rows and with the optimum as incumbent, and writes
+the tree that it needs.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from dataclasses import replace
 
 from solvers.ilp.evidence import row_bound
 from solvers.ilp.ledger import Ledger
-from solvers.proofs.writer import write_rows
+from solvers.proofs.writer import write_rows, write_tree
 from solvers.protocol import Budget, ProgressCallback
-from solvers.solution import ClauseRow, LimitRow, RowBound, Solution
+from solvers.solution import ClauseRow, LimitRow, RowBound, Solution, Tree
 from solvers.table import ScoreTable
 
 
@@ -34,6 +35,9 @@ def certified(
     if rows is not None or solution.evidence is None:
         proof = write_rows(table, path, solution.choice, rows or RowBound(()))
         return replace(_with(solution, "the rows of the root"), evidence=proof)
+    if isinstance(solution.evidence, Tree):
+        proof = write_tree(table, path, solution.choice, solution.evidence)
+        return replace(_with(solution, "the rows of the root and a tree below it"), evidence=proof)
     if not finish:
         return _with(solution, "none: the root did not close (certify lets the cluster search finish the proof)")
     from solvers.cp.solver import ClusterSearch

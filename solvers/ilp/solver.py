@@ -39,9 +39,10 @@ from solvers.ilp.root import Root, RootSettings, first_relaxation
 from solvers.ilp.rows import Cluster
 from solvers.ilp.rules import Rules
 from solvers.ilp.tree import TreeSettings, solve_tree
+from solvers.proofs.writer import CARRIED
 from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.residual import Residual
-from solvers.solution import Evidence, Exhausted, Solution, Status
+from solvers.solution import Evidence, Exhausted, Solution, Status, Tree
 from solvers.table import ScoreTable, mask_members
 
 MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
@@ -57,8 +58,9 @@ class Ilp:
     root, branch, tree  settings of the phases
     search_nodes   what the cluster search may take before the tree, unless it promises to end soon (0: none)
     residual       constraints that the families of the table do not say (solvers.residual)
-    proof          a file for a proof (solvers/proofs), written when the root closes
-    certify        when it does not, let the cluster search finish the proof from the root's rows
+    carried        bytes of a search tree below the root that the solution may carry as its evidence
+    proof          a file for a proof (solvers/proofs), written when the root closes or there is such a tree
+    certify        when there is none, let the cluster search finish the proof from the root's rows
     """
 
     seed: int = 0
@@ -70,6 +72,7 @@ class Ilp:
     tree: TreeSettings = field(default_factory=TreeSettings)
     search_nodes: int = 1000
     residual: tuple[Residual, ...] = ()
+    carried: int = CARRIED
     proof: str | None = None
     certify: bool = False
 
@@ -116,7 +119,7 @@ class _Solve:
     rules: Rules | None
     phase: str = "root"
     nodes: int = 0
-    method: Exhausted | None = None  # who lowered the bound below the ledger's, if anybody did
+    method: Tree | Exhausted | None = None  # who lowered the bound below the ledger's, if anybody did
 
     def run(self, rows: NDArray[np.int64]) -> Solution:
         """From a graph that obeys."""
@@ -196,8 +199,14 @@ class _Solve:
 
         ledger = self.ledger
         self.phase = "search"
+        settings = self.settings
         search = ClusterSearch(
-            greedy=False, restarts=0, most=self.settings.search_nodes, rows=some_stages(ledger), seed=self.settings.seed
+            greedy=False,
+            restarts=0,
+            most=settings.search_nodes,
+            rows=some_stages(ledger),
+            seed=settings.seed,
+            carried=settings.carried,
         )
         found = search.solve(self.table, self.budget, ledger.rows.tolist(), self._below_root)
         assert found.choice is not None
@@ -208,7 +217,8 @@ class _Solve:
         if self.known is not None and self.table.total_units(self.known) > ledger.score:
             raise WrongProof("the cluster search ended without finding the known optimum")
         self.bound = ledger.score
-        self.method = Exhausted("cluster search below the root of branch and cut")
+        claim = Exhausted("cluster search below the root of branch and cut")
+        self.method = found.evidence if isinstance(found.evidence, Tree) else claim
         self._announce()
         return True
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from solvers.errors import CheckFailed
 from solvers.proofs import reference
-from solvers.proofs.format import read_proof
+from solvers.proofs.format import read_proof, unpacked
 from solvers.proofs.kernels import tree, varint
+from solvers.solution import Tree
 from solvers.table import ScoreTable
 
 LARGEST_DENOMINATOR = 1 << 8  # table sums are below 2^51, and the checker adds in 64 bits
@@ -33,23 +34,39 @@ def check_proof(table: ScoreTable, path: str | Path) -> tuple[int, tuple[int, ..
     """(score in units, rows) of the graph that the file proves to be optimal; CheckFailed if it does not."""
     proof = read_proof(table, path)
     target = _score_of_graph(table, proof.choice)
-    stream = np.empty(len(proof.body), dtype=np.int64)
-    count = varint.decode(np.frombuffer(proof.body, dtype=np.uint8), stream)
+    check_numbers(table, target, proof.body, proof.records, proof.denominator)
+    return target, proof.choice
+
+
+def check_carried(table: ScoreTable, target: int, carried: Tree) -> None:
+    """CheckFailed unless the tree in a solution proves that no graph has more than `target` units."""
+    if not all(isinstance(number, int) and number >= 1 for number in (carried.nodes, carried.denominator)):
+        raise CheckFailed("a tree in the evidence has no nodes, or a denominator that is not a whole number >= 1")
+    body = unpacked(carried.body, "a tree in the evidence")
+    check_numbers(table, target, body, carried.nodes, carried.denominator)
+
+
+def check_numbers(table: ScoreTable, target: int, body: bytes, records: int, scale: int) -> None:
+    """CheckFailed unless the numbers of `body` prove that no graph has more than `target` units.
+
+    They are a tree of `records` nodes with multipliers in 1/`scale` units.
+    """
+    stream = np.empty(len(body), dtype=np.int64)
+    count = varint.decode(np.frombuffer(body, dtype=np.uint8), stream)
     if count < 0:
         raise CheckFailed("the proof has a number that is cut off or too large")
-    scale = proof.denominator
-    if scale > LARGEST_DENOMINATOR:
-        return reference.check_proof(table, path)
-    verdict, nodes = tree.check_tree(
-        table.offsets, table.masks, table.units * scale, target * scale + scale - 1, stream[:count]
-    )
+    verdict, nodes = tree.TOO_LARGE, 0
+    if scale <= LARGEST_DENOMINATOR:
+        verdict, nodes = tree.check_tree(
+            table.offsets, table.masks, table.units * scale, target * scale + scale - 1, stream[:count]
+        )
     if verdict == tree.TOO_LARGE:
-        return reference.check_proof(table, path)
+        reference.check_numbers(table, target, body, records, scale)
+        return
     if verdict != tree.FINE:
         raise CheckFailed(MESSAGES[verdict].format(nodes))
-    if nodes != proof.records:
+    if nodes != records:
         raise CheckFailed("the proof goes on after the end of its tree")
-    return target, proof.choice
 
 
 def _score_of_graph(table: ScoreTable, choice: tuple[int, ...]) -> int:

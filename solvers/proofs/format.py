@@ -41,16 +41,11 @@ def read_proof(table: ScoreTable, path: str | Path) -> ProofFile:
         header = json.loads(line)
         if not isinstance(header, dict) or header["format"] != "optbn-proof" or header["version"] != VERSION:
             raise CheckFailed(f"{path} is not a proof of version {VERSION}")
-        unpacker = zlib.decompressobj()
-        body = unpacker.decompress(packed, LARGEST_BODY)
-        if len(body) == LARGEST_BODY:
-            raise CheckFailed(f"{path} unpacks to more than {LARGEST_BODY >> 20} MB; no proof that optbn writes does")
-        if not unpacker.eof or unpacker.unused_data:
-            raise CheckFailed(f"{path} is cut off, or goes on after its end")
+        body = unpacked(packed, str(path))
         choice, records = header["choice"], header["records"]
         denominator = header["denominator"]
         whole = all(isinstance(number, int) for number in [*choice, records, denominator])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckFailed(f"{path} cannot be read as a proof: {error}") from None
     if header.get("table") != table.digest:
         raise CheckFailed(f"{path} proves something about another score table (its digest is not {table.digest[:12]})")
@@ -59,6 +54,20 @@ def read_proof(table: ScoreTable, path: str | Path) -> ProofFile:
             f"{path}: the rows of the graph are not rows of the table, or the denominator is not a whole number >= 1"
         )
     return ProofFile(tuple(choice), records, denominator, body)
+
+
+def unpacked(packed: bytes, name: str) -> bytes:
+    """The bytes of the numbers; messages call them `name`."""
+    unpacker = zlib.decompressobj()
+    try:
+        body = unpacker.decompress(packed, LARGEST_BODY)
+    except zlib.error as error:
+        raise CheckFailed(f"{name} cannot be read as a proof: {error}") from None
+    if len(body) == LARGEST_BODY:
+        raise CheckFailed(f"{name} unpacks to more than {LARGEST_BODY >> 20} MB; no proof that optbn writes does")
+    if not unpacker.eof or unpacker.unused_data:
+        raise CheckFailed(f"{name} is cut off, or goes on after its end")
+    return body
 
 
 def header_line(table: ScoreTable, choice: tuple[int, ...], records: int, denominator: int) -> bytes:

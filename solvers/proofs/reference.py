@@ -41,20 +41,31 @@ class Node:
 def check_proof(table: ScoreTable, path: str | Path) -> tuple[int, tuple[int, ...]]:
     """(score in units, rows) of the graph that the file proves to be optimal; CheckFailed if it does not."""
     proof = read_proof(table, path)
-    masks = [sum(word << 64 * i for i, word in enumerate(words)) for words in table.masks.tolist()]
-    rows = list(zip(masks, table.units.tolist(), strict=True))
-    target = score_of_graph(table, rows, proof.choice)
-    stream = numbers(proof.body)
-    # In units of 1/denominator; graphs have whole units, so what does not reach the next one is no better.
-    scale = proof.denominator
+    target = score_of_graph(table, rows_of(table), proof.choice)
+    check_numbers(table, target, proof.body, proof.records, proof.denominator)
+    return target, proof.choice
+
+
+def check_numbers(table: ScoreTable, target: int, body: bytes, records: int, scale: int) -> None:
+    """CheckFailed unless the numbers of `body` prove that no graph has more than `target` units.
+
+    They are a tree of `records` nodes with multipliers in 1/`scale` units. Graphs have whole units, so what does not
+    reach the next one is no better.
+    """
+    rows, stream = rows_of(table), numbers(body)
     families = [[(rows[row][0], rows[row][1] * scale) for row in table.rows(v)] for v in range(table.n)]
     try:
         nodes = check_tree(families, target * scale + scale - 1, stream)
     except StopIteration:
         raise CheckFailed("the proof ends before its tree does") from None
-    if nodes != proof.records or next(stream, None) is not None:
+    if nodes != records or next(stream, None) is not None:
         raise CheckFailed("the proof goes on after the end of its tree")
-    return target, proof.choice
+
+
+def rows_of(table: ScoreTable) -> list[tuple[int, int]]:
+    """(parents as an int, units) of each row of the table."""
+    masks = [sum(word << 64 * i for i, word in enumerate(words)) for words in table.masks.tolist()]
+    return list(zip(masks, table.units.tolist(), strict=True))
 
 
 def score_of_graph(table: ScoreTable, rows: list[tuple[int, int]], choice: tuple[int, ...]) -> int:

@@ -1,38 +1,41 @@
 """Writing a proof while it grows, and turning the row multipliers of a closed root into one.
 
-Numbers are encoded and compressed as they come and go to a file beside the final one; only when the graph is known do
-header and numbers become the proof. A proof that outgrows its limit is given up: `append` returns False from then on,
-and `finish` writes nothing.
+Numbers are encoded and compressed as they come, and kept in memory (a `Tree` for the solution to carry) or in a file
+beside the final one: only when the graph is known do header and numbers become the proof. A proof that outgrows its
+limit is given up: `append` returns False from then on, and `finish` writes nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import shutil
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.files.atomic import replacing
 from solvers.proofs.format import CLUSTER, FILTER, LEAF, SUBSET, header_line
 from solvers.proofs.kernels import varint
-from solvers.solution import ClusterRow, Proof, RowBound, SubsetRow
+from solvers.solution import ClusterRow, Proof, RowBound, SubsetRow, Tree
 from solvers.table import ScoreTable
 
-DEFAULT_LIMIT = 1 << 30  # bytes, compressed
+DEFAULT_LIMIT = 1 << 30  # bytes of a file, compressed
+CARRIED = 1 << 22  # bytes of a tree that a solution carries along
 
 
-class ProofWriter:
-    """One proof under way; a context manager that leaves no half file behind."""
+class TreeWriter:
+    """One proof under way, kept in memory or written to `out`; a context manager that leaves no half file behind."""
 
-    def __init__(self, table: ScoreTable, path: str | Path, limit: int = DEFAULT_LIMIT, denominator: int = 1) -> None:
-        self.table, self.path, self.limit, self.denominator = table, Path(path), limit, denominator
-        self.part = self.path.with_name(self.path.name + ".part")
-        self.file = open(self.part, "wb")  # noqa: SIM115 (closed by __exit__)
+    def __init__(self, limit: int, denominator: int = 1, out: BinaryIO | None = None) -> None:
+        self.limit, self.denominator = limit, denominator
+        self.out = io.BytesIO() if out is None else out
         self.packer = zlib.compressobj(6)
         self.size = 0
         self.given_up = False
@@ -44,10 +47,42 @@ class ProofWriter:
             self._write(self.packer.compress(room[: varint.encode(numbers, room)].tobytes()))
         return not self.given_up
 
-    def finish(self, choice: Sequence[int], records: int) -> Proof | None:
+    def finish(self, choice: Sequence[int], records: int) -> Tree | Proof | None:
         """The finished proof that `choice` is optimal, a tree of so many nodes; None if it was given up."""
         self._write(self.packer.flush())
-        self.file.close()
+        if self.given_up:
+            return None
+        assert isinstance(self.out, io.BytesIO)
+        return Tree(self.out.getvalue(), records, self.denominator)
+
+    def _write(self, packed: bytes) -> None:
+        self.size += len(packed)
+        if self.size > self.limit:
+            self.given_up = True
+        else:
+            self.out.write(packed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.out.close()
+
+
+class ProofWriter(TreeWriter):
+    """The same as a file."""
+
+    def __init__(self, table: ScoreTable, path: str | Path, limit: int = DEFAULT_LIMIT, denominator: int = 1) -> None:
+        self.table, self.path = table, Path(path)
+        self.part = self.path.with_name(self.path.name + ".part")
+        super().__init__(limit, denominator, open(self.part, "wb"))  # noqa: SIM115 (closed by __exit__)
+
+    def finish(self, choice: Sequence[int], records: int) -> Proof | None:
+        """The finished file."""
+        self._write(self.packer.flush())
+        self.out.close()
         if self.given_up:
             return None
         digest = hashlib.sha256()
@@ -62,20 +97,10 @@ class ProofWriter:
         os.replace(whole, self.path)
         return Proof(str(self.path), digest.hexdigest())
 
-    def _write(self, packed: bytes) -> None:
-        self.size += len(packed)
-        if self.size > self.limit:
-            self.given_up = True
-        else:
-            self.file.write(packed)
-
-    def __enter__(self) -> ProofWriter:
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.file.close()
+        super().__exit__(kind, error, trace)
         self.part.unlink(missing_ok=True)
 
 
@@ -135,6 +160,14 @@ def write_rows(table: ScoreTable, path: str | Path, choice: Sequence[int], evide
         proof = writer.finish(choice, records.nodes)
     assert proof is not None
     return proof
+
+
+def write_tree(table: ScoreTable, path: str | Path, choice: Sequence[int], tree: Tree) -> Proof:
+    """The tree that a solution carries as a file of its own."""
+    head = header_line(table, tuple(int(row) for row in choice), tree.nodes, tree.denominator)
+    with replacing(path) as file:
+        file.write(head + tree.body)
+    return Proof(str(path), hashlib.sha256(head + tree.body).hexdigest())
 
 
 def _definition(row: ClusterRow | SubsetRow) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,9 @@ from solvers.ilp.solver import Ilp
 from solvers.proofs import fast, reference
 from solvers.proofs.format import numbers, read_proof
 from solvers.proofs.kernels import varint
-from solvers.proofs.writer import ProofWriter, write_rows
-from solvers.solution import ClusterRow, Proof, RowBound, Status, SubsetRow
+from solvers.proofs.writer import ProofWriter, write_rows, write_tree
+from solvers.solution import ClusterRow, Exhausted, Proof, RowBound, Status, SubsetRow, Tree
+from solvers.solution_json import from_json, to_json
 from solvers.table import ScoreTable
 from solvers.verify import verify
 from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
@@ -283,6 +285,50 @@ def test_verify_believes_the_proof(tmp_path):
         verify(table, solution, proof_checker=bound_of_proof)
 
 
+def test_a_carried_tree_is_the_same_proof(tmp_path):
+    """It proves the bound that the solution states, from JSON too; of a tree that is too large nothing is kept."""
+    trees = 0
+    for trial, table, best in random_tables(60, seed=10, sizes=(5, 9), rows=(20, 40)):
+        solution = ClusterSearch(greedy=False, seed=trial, passes=1, candidates=1, carried=10**6).solve(table)
+        read = from_json(table, to_json(table, solution))
+        assert isinstance(solution.evidence, Tree) and read.evidence == solution.evidence
+        for check in (bound_of_proof, by_reference):
+            verdict = verify(table, read, proof_checker=check)
+            assert verdict.optimal and not verdict.claimed and table.units_of(verdict.bound) == best
+        assert "was not checked" in verify(table, read).claimed[0] or best == best_families(table)
+        write_tree(table, tmp_path / "t.proof", solution.choice, solution.evidence)
+        assert check_both(table, tmp_path / "t.proof") == (best, solution.choice)
+        if solution.statistics["nodes"] > 1:
+            trees += 1
+            assert isinstance(ClusterSearch(greedy=False, carried=1).solve(table).evidence, Exhausted)
+    assert trees > 10
+
+
+def by_reference(table, stated, tree):
+    reference.check_numbers(table, stated, zlib.decompress(tree.body), tree.nodes, tree.denominator)
+    return stated
+
+
+def best_families(table):
+    return int(table.units[table.offsets[:-1]].sum())
+
+
+def test_a_carried_tree_proves_no_more_than_it_does():
+    for trial, table, best in random_tables(60, seed=11, sizes=(5, 9), rows=(20, 40)):
+        solution = ClusterSearch(seed=trial, carried=10**6).solve(table)
+        tree = solution.evidence
+        bad = [replace(tree, nodes=tree.nodes + 1), replace(tree, nodes=0), replace(tree, denominator=0)]
+        bad += [replace(tree, body=tree.body[:-3]), replace(tree, body=zlib.compress(b"\x7f")), replace(tree, body=b"")]
+        for wrong in bad:
+            with pytest.raises(CheckFailed):
+                verify(table, replace(solution, evidence=wrong), proof_checker=bound_of_proof)
+        worse = replace(solution, status=Status.UNKNOWN, choice=None, score=None, bound=table.score_of(best - 1))
+        with pytest.raises(CheckFailed):
+            verify(table, worse, proof_checker=bound_of_proof)
+        with pytest.raises(CheckFailed, match="the bound is inf"):
+            verify(table, replace(worse, bound=np.inf), proof_checker=bound_of_proof)
+
+
 def test_what_branch_and_cut_proves(tmp_path):
     """Rows of another solver become a proof as they are where they close, and begin the search's proof anyway."""
     path = tmp_path / "t.proof"
@@ -309,13 +355,15 @@ def test_branch_and_cut_writes_proofs_and_cluster_search_finishes_them(tmp_path)
         table = random_table(rng, 10, ("plain", "dense")[trial % 2], rows=20)
         path = str(tmp_path / "a.proof")
         for root in (RootSettings(), RootSettings(most_rounds=1, largest_part=1)):
-            alone = Ilp(ascents=0, root=root, proof=path).solve(table)
-            found = Ilp(ascents=0, root=root, proof=path, certify=True).solve(table)
+            alone = Ilp(ascents=0, root=root, proof=path, carried=0).solve(table)
+            found = Ilp(ascents=0, root=root, proof=path, carried=0, certify=True).solve(table)
             assert isinstance(found.evidence, Proof) and found.score == table.score_of(optimum_by_subsets(table))
             if not isinstance(alone.evidence, Proof):
                 trees += 1
                 assert "the root did not close" in alone.statistics["proof"]
                 assert "a tree of" in found.statistics["proof"]
+                found = Ilp(ascents=0, root=root, proof=path).solve(table)
+                assert isinstance(found.evidence, Proof) and "a tree below" in found.statistics["proof"]
             for check in (fast.check_proof, reference.check_proof):
                 assert check(table, path) == (table.total_units(found.choice), found.choice)
     assert trees

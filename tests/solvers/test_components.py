@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from dataclasses import dataclass
 
 import networkx
 import numpy as np
 import pytest
 
+import solvers.auto
 from solvers import Budget, ScoreTable, Solution, Status
-from solvers.auto import Auto, choose
+from solvers.auto import Auto
+from solvers.checked import bound_of_proof
 from solvers.components import Components, components, restrict
+from solvers.cp.solver import ClusterSearch
 from solvers.dp import SubsetDP
 from solvers.errors import InfeasibleError
-from solvers.solution import ClusterRow, Parts, RowBound
+from solvers.race import Race
+from solvers.solution import ClusterRow, Parts, RowBound, Tree
 from solvers.verify import verify
-from tests.naive.solvers import ascent, families_of, optimum, optimum_by_subsets, random_table
+from tests.naive.solvers import ascent, families_of, optimum_by_subsets, random_table
 
 
 def chained_table(rng, sizes, rows=8, most=3) -> ScoreTable:
@@ -83,24 +89,30 @@ class Ascending:
         return Solution(status, found.choice, found.score, bound, evidence, table.digest, "ascending")
 
 
+class InTurn:
+    """One solver after the other."""
+
+    def __init__(self, *solvers):
+        self.solvers = itertools.cycle(solvers)
+
+    def solve(self, *args):
+        return next(self.solvers).solve(*args)
+
+
 def test_joined_answers_and_their_evidence():
-    """With evidence of either kind, or both in turn, the joined answer is the optimum and passes the checker."""
+    """With evidence of any kind, or several in turn, the joined answer is the optimum and passes the checker."""
     rng = np.random.default_rng(3)
     proved = 0
     for trial in range(60):
-        table = chained_table(rng, [(3, 3, 1), (1, 4, 2), (2, 1, 5), (6,), (1, 1, 1)][trial % 5])
-        turn = iter(range(10))
-        inner = [
-            lambda part: ("dp", SubsetDP(), "test"),
-            lambda part: ("ascending", Ascending(), "test"),
-            lambda part, turn=turn: ("x", Ascending() if next(turn) % 2 else SubsetDP(), "test"),
-        ][trial % 3]
-        solution = Components(inner).solve(table)
+        table = chained_table(rng, [(3, 3, 1), (1, 4, 2), (2, 1, 5), (6,), (1, 1, 1), (4, 4)][trial % 6])
+        search = ClusterSearch(greedy=False, carried=10**6)
+        mixed, both = InTurn(Ascending(), SubsetDP()), InTurn(search, Ascending())
+        solution = Components([SubsetDP(), Ascending(), mixed, both, search][trial % 5]).solve(table)
         assert table.total_units(solution.choice) == optimum_by_subsets(table)
-        verdict = verify(table, solution)
-        if trial % 3 == 0:
+        verdict = verify(table, solution, bound_of_proof)
+        if trial % 5 in (0, 4):
             assert solution.status is Status.OPTIMAL
-        if trial % 3 == 1:
+        if trial % 5 in (1, 3, 4):
             assert not verdict.claimed
             assert verdict.optimal == (solution.status is Status.OPTIMAL)
             proved += verdict.optimal
@@ -150,17 +162,92 @@ def test_infeasible_tables_are_refused_before_the_split():
         Auto().solve(table)
 
 
-def test_auto_says_why():
+def steps(table, budget=None, jobs=1):
+    """(the answer, the steps to the first component's)."""
+    solution = Auto(jobs).solve(table, budget)
+    part = solution.statistics["parts"][0]
+    assert solution.solver == "auto" and part["why"]
+    return solution, [step["solver"] for step in part.get("steps", [part])]
+
+
+def test_auto_takes_its_steps_and_says_why(monkeypatch):
     rng = np.random.default_rng(6)
-    name, _, why = choose(random_table(rng, 8), Budget())
-    assert name == "dp" and "8 variables" in why
-    name, _, why = choose(random_table(rng, 70), Budget())
-    assert name != "dp" and "70 variables" in why
-    name, _, _ = choose(random_table(rng, 20), Budget(memory=2**10))
-    assert name != "dp"
-    name, _, _ = choose(random_table(rng, 24, "dense", rows=200), Budget(wall=0.01))
-    assert name != "dp"
-    table = random_table(rng, 5, "plain")
-    solution = Auto().solve(table)
-    assert solution.solver == "auto" and solution.statistics["parts"][0]["why"]
-    assert table.total_units(solution.choice) == optimum(table)
+    dense = random_table(rng, 14, "dense", rows=200)
+    table = random_table(rng, 8)
+    solution, taken = steps(table)
+    assert taken == ["dp"] and "8 variables" in solution.statistics["parts"][0]["why"]
+    assert steps(table, Budget(memory=2**5))[1] == ["cp"]
+    assert steps(dense)[1] == ["dp"]
+    assert steps(random_table(rng, 40, "blocks"))[1] == ["cp"]
+    monkeypatch.setattr(solvers.auto, "NODES", 1)
+    one, two = steps(dense, Budget(memory=2**10)), steps(dense, Budget(memory=2**10), jobs=2)
+    assert one[1] == ["cp", "ilp"] and two[1] == ["cp", "ilp against cp"]
+    assert one[0].score == two[0].score == table_optimum(dense)
+    assert steps(random_table(rng, 14, "dense", rows=60))[1] == ["cp", "dp"]
+    monkeypatch.setattr(solvers.auto, "DP_SECONDS", 4e-7)  # about as long as branch and cut may try
+    monkeypatch.setattr(solvers.auto, "QUICK", 0.0)
+    stalled, taken = steps(random_table(rng, 15, "dense", rows=150))
+    assert taken[:2] == ["cp", "ilp"] and stalled.status is Status.OPTIMAL
+    stopped, taken = steps(random_table(rng, 30, "dense", rows=100), Budget(cpu=0.01))
+    assert taken == ["cp"] and stopped.bound > stopped.score
+
+
+def table_optimum(table):
+    return table.score_of(optimum_by_subsets(table))
+
+
+def test_what_auto_finds_is_proved():
+    """Whatever step it comes from: rows, or a tree that the solution carries."""
+    rng = np.random.default_rng(12)
+    trees = 0
+    for trial in range(10):
+        table = random_table(rng, 14, "plain", rows=12) if trial % 2 else chained_table(rng, (13, 14), rows=9)
+        solution = Auto().solve(table)
+        verdict = verify(table, solution, bound_of_proof)
+        assert verdict.optimal and not verdict.claimed
+        parts = solution.evidence.parts if isinstance(solution.evidence, Parts) else [solution]
+        trees += sum(isinstance(part.evidence, Tree) for part in parts)
+    assert trees > 3
+
+
+class Endless:
+    """Waits until it is stopped."""
+
+    def solve(self, table, budget, start, progress=None):
+        while not budget.exhausted():
+            time.sleep(0.01)
+        return SubsetDP().solve(table, budget, start, progress)
+
+
+class Broken:
+    def solve(self, *args):
+        raise ArithmeticError("broken")
+
+
+def test_a_race_ends_with_its_first():
+    rng = np.random.default_rng(13)
+    table = random_table(rng, 9, "dense")
+    best = table_optimum(table)
+    events = []
+    found = Race({"dp": SubsetDP(), "never": Endless()}).solve(table, Budget(), None, events.append)
+    assert found.status is Status.OPTIMAL and found.score == best
+    assert all(a.bound >= b.bound and a.seconds <= b.seconds for a, b in itertools.pairwise(events))
+    budget = Budget(wall=0.2)
+    found = Race({"a": Endless(), "b": Endless()}).solve(table, budget, found.choice)
+    assert found.status is Status.FEASIBLE and found.score == best and budget.elapsed() < 1
+    budget = Budget()
+    threading.Timer(0.1, budget.stop).start()
+    assert Race({"a": Endless(), "b": Endless()}).solve(table, budget).status is Status.UNKNOWN
+    with pytest.raises(ArithmeticError):
+        Race({"a": Endless(), "b": Broken()}).solve(table, Budget())
+
+
+def test_a_part_of_a_budget():
+    whole = Budget(cpu=100.0, cpu_clock=lambda: 0.0)
+    part = whole.within(10.0)
+    assert part.cpu == 10.0 and whole.within(200.0).cpu == 100.0 and not part.exhausted()
+    part.stop()
+    assert part.exhausted() and part.remaining() == 0 and not whole.exhausted()
+    part = whole.within()
+    whole.stop()
+    assert part.exhausted() and part.stopped and part.remaining() == 0

@@ -10,7 +10,7 @@ import pytest
 
 from solvers import ScoreTable, Solution, Status, solve
 from solvers.errors import CheckFailed
-from solvers.solution import ClusterRow, Exhausted, Part, Parts, Proof, RowBound, SubsetRow
+from solvers.solution import ClusterRow, Exhausted, Part, Parts, Proof, RowBound, SubsetRow, Tree
 from solvers.solution_json import from_json, to_json
 from solvers.verify import verify
 from tests.naive.solvers import random_table
@@ -28,6 +28,7 @@ EVIDENCE = [
     Proof("deep/x.proof", "ab" * 32),
     Exhausted("subset dynamic programming"),
     Exhausted("a tree", 1e-7),
+    Tree(bytes(range(256)), 17, 8),
     Parts((Part((0, 2), -(2**45), ROWS), Part((1,), 5, Exhausted("x", 0.5)))),
 ]
 
