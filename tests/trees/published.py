@@ -130,10 +130,17 @@ def rmse(smoother: Any, X: Any, y: Any, folds: Any) -> float:
     return cross_validate(AsPublished(smoother, missing="fractional", resolution=1e-5), X, y, folds).scores()["rmse"]
 
 
-REMARKS = {
+NOT_COMPARABLE = {
     "soybean-large": "the study has the 307 rows of the original training file, here are all 683",
     "splice-c4": "the study has 3,177 rows, here are all 3,190",
 }
+REMARKS = {
+    "house-votes-84": "1.3 if unknown values are a third answer, which they are in these data",
+    "ionosphere": "not explained: neither collapsing nor MDL correction nor two columns as texts bring it nearer",
+    "nursery": "not explained, besides by chance: with folds that are not stratified the deviation is twice as large",
+    "waveform-5000": "not explained; the data are drawn by a generator, perhaps these are another draw",
+}
+"""What is known of data sets that are further away than two standard deviations."""
 
 
 def lines() -> Iterator[list[str]]:
@@ -143,11 +150,11 @@ def lines() -> Iterator[list[str]]:
             X, y = rows({"soybean-large": "soybean", "splice-c4": "splice"}.get(name, name))
         except FileNotFoundError:
             continue
-        if name in REMARKS:
-            yield [name, str(len(y)), "", *[""] * len(SMOOTHERS), REMARKS[name]]
+        if name in NOT_COMPARABLE:
+            yield [name, str(len(y)), "", *[""] * len(SMOOTHERS), NOT_COMPARABLE[name]]
             continue
         given = (shared_neighbour("golden", "bnc", "folds10") / f"{name}.json").exists()
-        repeats = 1 if given or len(y) > 40_000 else 10 if len(y) < 13_000 else 3
+        repeats = 1 if given or len(y) > 40_000 else 10 if len(y) <= 5_000 or name == "nursery" else 3
         found = {
             label: np.array(
                 [rmse(smoother, X, y, its_folds(name) if given else stratified_folds(y, 10, r)) for r in range(repeats)]
@@ -162,6 +169,8 @@ def lines() -> Iterator[list[str]]:
             said = "4 decimals"
         elif max(away.values()) <= 3e-3:
             said = "within .003" + (f", {said}" if said else "")
+        elif furthest > 2:
+            said += f" ({REMARKS[name]})" if name in REMARKS else ""
         cells = [
             f"{known[label]['rmse']:.4f} / {values.mean():.4f}" + (f" ± {spread[label]:.4f}" if repeats > 1 else "")
             for label, values in found.items()
@@ -169,14 +178,10 @@ def lines() -> Iterator[list[str]]:
         yield [name, str(len(y)), "its" if given else f"{repeats} x random", *cells, said]
 
 
-def main() -> None:
-    head = ["data set", "rows", "folds", *SMOOTHERS, "agreement"]
-    body = []
-    for line in lines():
-        body.append(line)
-        print(*line, sep=" | ", flush=True)
+def page(body: list[list[str]]) -> str:
+    """The lines as a report."""
     within = sum(line[-1].startswith(("4", "within")) for line in body)
-    text = f"""# The published study of smoothed trees, reproduced
+    return f"""# The published study of smoothed trees, reproduced
 
 Written by `python -m tests.trees.published --write`: RMSE by ten folds, published / ours, with the published code's
 conventions switched on; they live in `tests/trees/published.py`, not in the product, and
@@ -185,11 +190,18 @@ four decimals or within .003 for all smoothers. Where the study's folds are not 
 stratified ones ± the standard deviation from one division into folds to another, and the largest distance is told in
 such deviations: the published number is one draw.
 
-{table(head, body)}"""
+{table(["data set", "rows", "folds", *SMOOTHERS, "agreement"], body)}"""
+
+
+def main() -> None:
+    body = []
+    for line in lines():
+        body.append(line)
+        print(*line, sep=" | ", flush=True)
     if "--write" in sys.argv:
         path = Path(__file__).parents[2] / "results" / "trees" / "published" / "README.md"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+        path.write_text(page(body))
 
 
 if __name__ == "__main__":
