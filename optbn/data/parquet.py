@@ -26,13 +26,29 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         nonlocal done
         with foreign(where, "damaged parquet file"):
-            for batch in file.iter_batches(batch_size=ROWS, columns=list(wanted), use_threads=False):
-                done += batch.num_rows
-                batch.validate(full=True)
-                yield batch
+            for groups in _some_at_a_time(file.metadata):
+                for batch in file.iter_batches(ROWS, groups, list(wanted), use_threads=False):
+                    done += batch.num_rows
+                    batch.validate(full=True)
+                    yield batch
 
     def position() -> tuple[int, int | None]:
         return done, file.metadata.num_rows
 
     declared, levels_given = declarations(where, schema)
     return Source(where, names, rows, declared, levels_given, position=position)
+
+
+def _some_at_a_time(metadata: Any) -> Iterator[list[int]]:
+    """Row groups, as many as have the rows of a batch: Arrow's reader holds on to something of every row group that it
+    has been through (some 3 MB of 142 columns x 100,000 rows), and a new one begins with nothing."""
+    groups: list[int] = []
+    rows = 0
+    for group in range(metadata.num_row_groups):
+        groups.append(group)
+        rows += metadata.row_group(group).num_rows
+        if rows >= ROWS:
+            yield groups
+            groups, rows = [], 0
+    if groups:
+        yield groups

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import optbn
@@ -160,3 +161,26 @@ def test_budgets_do_not_go_by_the_wall_clock():
         if "time.time()" in path.read_text() or "datetime.now" in path.read_text()
     ]
     assert asking == []
+
+
+def test_a_file_of_many_row_groups_takes_the_memory_of_a_few(tmp_path):
+    """Arrow's reader keeps something of every row group; a stream of batches must not."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from optbn.data.dataset import Dataset
+
+    rng = np.random.default_rng(1)
+    rows, groups = 20_000, 60
+    names = [f"x{i}" for i in range(20)]
+    table = pa.table({name: rng.integers(0, 4, rows, dtype=np.int8) for name in names})
+    with pq.ParquetWriter(tmp_path / "d.parquet", table.schema) as writer:
+        for _ in range(groups):
+            writer.write_table(table)
+    held = []
+    seen = 0
+    for batch in Dataset.batches(tmp_path / "d.parquet", schema={name: list("0123") for name in names}):
+        seen += len(batch)
+        held.append(pa.total_allocated_bytes())
+    assert seen == rows * groups
+    assert max(held[-4:]) < 1.2 * max(held[:4]), held
