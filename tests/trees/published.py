@@ -163,7 +163,7 @@ def lines() -> Iterator[list[str]]:
         }
         away = {label: abs(float(values.mean()) - known[label]["rmse"]) for label, values in found.items()}
         spread = {label: float(values.std(ddof=1)) if repeats > 1 else 0.0 for label, values in found.items()}
-        furthest = max(away[label] / spread[label] if repeats > 1 else 0.0 for label in SMOOTHERS)
+        furthest = max(away[label] / max(spread[label], 5e-5) if repeats > 1 else 0.0 for label in SMOOTHERS)
         said = f"{furthest:.1f} standard deviations" if repeats > 1 else ""
         if max(away.values()) < 6e-5:
             said = "4 decimals"
