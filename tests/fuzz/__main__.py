@@ -76,8 +76,7 @@ class Attempts:
 
 
 def work(name: str, seconds: float, seed: int, folder: Path) -> None:
-    """Fuzz one target in this process until the time is over."""
-    end = time.monotonic() + seconds
+    """Fuzz one target in this process for so long (compiling what the valid files need comes on top)."""
     target = TARGETS[name]
     with _followed():
         seeds = target.seeds(folder)
@@ -87,7 +86,7 @@ def work(name: str, seconds: float, seed: int, folder: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, -1))
     words = target.words.split(b" ") if name != "stream" else [target.words[i : i + 1] for i in range(33)]
     attempts = Attempts(name, folder)
-    (_guided if ATHERIS else _blind)(attempts, seeds, words, end, seed)
+    (_guided if ATHERIS else _blind)(attempts, seeds, words, time.monotonic() + seconds, seed)
 
 
 def _blind(attempts: Attempts, seeds: list[bytes], words: list[bytes], end: float, seed: int) -> None:
