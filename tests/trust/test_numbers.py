@@ -42,6 +42,68 @@ def test_bdeu_is_that_of_pgmpy(asia, ess):
         )
 
 
+@pytest.mark.parametrize("name", ["asia", "child", "insurance"])
+def test_scores_are_those_of_pygobnilp(name):
+    """Its scorer needs no Gurobi; BDeu (two equivalent sample sizes) and BIC of random families."""
+    scoring = pytest.importorskip("pygobnilp.scoring", reason="pygobnilp is not installed")
+    pandas = pytest.importorskip("pandas")
+    data = optbn.load_network(name).sample(400, seed=5)
+    frame = pandas.DataFrame({
+        name: pandas.Categorical([domain.levels[c] for c in column], domain.levels)
+        for name, domain, column in zip(data.names, data.domains, data.columns, strict=True)
+    })  # fmt: skip
+    rng = np.random.default_rng(6)
+    families = []
+    for _ in range(60):
+        child, *parents = rng.permutation(data.names)[: 1 + int(rng.integers(0, 4))].tolist()
+        families.append((child, tuple(sorted(parents))))
+    theirs = scoring.DiscreteData(frame)
+    assert [theirs.arity(v) for v in data.names] == list(data.cardinalities)
+    for ess in (1.0, 10.0):
+        bdeu = scoring.BDeu(theirs, alpha=ess)
+        for child, parents in families:
+            expected = bdeu.bdeu_score(child, parents)[0]
+            assert score(data, child, list(parents), "bdeu", ess=ess) == pytest.approx(expected, abs=1e-7)
+    bic = scoring.DiscreteBIC(theirs)
+    for child, parents in families:
+        expected = bic.score(child, parents)[0]
+        assert score(data, child, list(parents), "bic") == pytest.approx(expected, abs=1e-7)
+
+
+def questions(network, count):
+    """(target, evidence) with evidence that can be: levels of a sampled row."""
+    rng = np.random.default_rng(7)
+    data = network.sample(count, seed=8)
+    for row in range(count):
+        target, *given = rng.permutation(network.names)[: 1 + int(rng.integers(0, 5))].tolist()
+        at = {name: data.names.index(name) for name in given}
+        yield target, {name: data.domains[v].levels[data.columns[v][row]] for name, v in at.items()}
+
+
+@pytest.mark.parametrize("name", ["asia", "alarm", "insurance", "win95pts"])
+def test_posteriors_are_those_of_pyagrum(name):
+    gum = pytest.importorskip("pyagrum", reason="pyagrum is not installed")
+    network = optbn.load_network(name)
+    engine = gum.LazyPropagation(network.to_pyagrum())
+    for target, given in questions(network, 40):
+        engine.setEvidence(given)
+        engine.makeInference()
+        expected = engine.posterior(target).toarray()  # pgmpy and optbn agree in fifteen digits, pyAgrum in eight
+        np.testing.assert_allclose(network.query(target, given).probabilities, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["asia", "child", "alarm"])
+def test_posteriors_are_those_of_pgmpy(name):
+    inference = pytest.importorskip("pgmpy.inference", reason="pgmpy is not installed")
+    network = optbn.load_network(name)
+    engine = inference.VariableElimination(network.to_pgmpy())
+    for target, given in questions(network, 15):
+        answer = engine.query([target], given, show_progress=False)
+        levels = [str(level) for level in answer.state_names[target]]
+        expected = [answer.values[levels.index(level)] for level in network.domain(target).levels]
+        np.testing.assert_allclose(network.query(target, given).probabilities, expected, atol=1e-13)
+
+
 def columns(n, rows, levels, seed=1):
     rng = np.random.default_rng(seed)
     domain = Categorical(tuple(map(str, range(levels))))
