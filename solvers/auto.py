@@ -72,7 +72,7 @@ class Auto:
         """Branch and cut has constraints as rows; on few variables the recurrence, case by case, is quicker."""
         limits = any(isinstance(each, ArcLimit | ChildLimit) for each in self.residual)
         solver: Solver
-        if table.n <= PROVED and not limits:
+        if table.n <= PROVED and not limits and math.isfinite(recurrence_seconds(table.n, budget)):
             name, why = "dp", "few variables, case by case"
             solver = Cases(load_solver("dp"), "dp", self.residual)
         else:
