@@ -13,6 +13,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,18 +72,13 @@ def peers() -> Iterator[tuple[str, float, str, float]]:
     families = [(name, [other]) for name in data.names for other in data.names if other != name]
     listed = Families.build(data.names, families)
     ours = least(lambda: optbn.score_families(data, listed, "bdeu", jobs=1), 3)
-    try:
-        import pandas as pd
-        from pgmpy.estimators import BDeu
-
-        labels = [np.array(d.levels, dtype=object)[c] for d, c in zip(data.domains, data.columns, strict=True)]
-        frame = pd.DataFrame(dict(zip(data.names, labels, strict=True)))
-        score = BDeu(frame, equivalent_sample_size=1)
+    work = f"BDeu of {len(families):,} families, 5,000 rows"
+    for peer, local_score in _scorers(data):
         some = families[:100]
-        theirs = least(lambda: [score.local_score(child, parents) for child, parents in some], 1)
-        yield f"BDeu of {len(families):,} families, 5,000 rows", ours, "pgmpy", theirs * len(families) / len(some)
-    except ImportError:
-        pass
+        local_score(*some[0])  # compiles
+        theirs = least(lambda local_score=local_score, some=some: [local_score(*family) for family in some], 1)
+        yield work, ours, peer, theirs * len(families) / len(some)
+    yield from _inference()
     from sklearn.naive_bayes import CategoricalNB
 
     from optbn.classifiers import load_classifier
@@ -103,6 +99,54 @@ def peers() -> Iterator[tuple[str, float, str, float]]:
         yield "KDB (k = 2), 20,000 x 36", kdb, "XGBoost, 50 trees", boosted
     except ImportError:
         pass
+
+
+def _scorers(data: optbn.Dataset) -> Iterator[tuple[str, Callable[[str, list[str]], float]]]:
+    """(peer, its BDeu of a family) of those that are installed."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return
+    codes = zip(data.names, data.domains, data.columns, strict=True)
+    frame = pd.DataFrame({name: pd.Categorical.from_codes(column, domain.levels) for name, domain, column in codes})
+    with suppress(ImportError):
+        from pgmpy.estimators import BDeu
+
+        yield "pgmpy", BDeu(frame.astype(str), equivalent_sample_size=1).local_score
+    with suppress(ImportError):
+        from pygobnilp import scoring
+
+        found = scoring.BDeu(scoring.DiscreteData(frame), alpha=1.0)
+        yield "pygobnilp", lambda child, parents: found.bdeu_score(child, tuple(parents))[0]
+
+
+def _inference() -> Iterator[tuple[str, float, str, float]]:
+    """The posterior of every variable of alarm given two others, by elimination of one at a time or all at once."""
+    network = optbn.load_network("alarm")
+    given = {"HRBP": "HIGH", "PRESS": "LOW"}
+    targets = [name for name in network.names if name not in given]
+    network.query(targets[0], given)
+    ours = least(lambda: [network.query(name, given) for name in targets])
+    work = "35 posteriors of alarm given two variables"
+    with suppress(ImportError):
+        from pgmpy.inference import VariableElimination
+
+        engine = VariableElimination(network.to_pgmpy())
+        theirs = least(lambda: [engine.query([name], given, show_progress=False) for name in targets[:10]], 1)
+        yield work, ours, "pgmpy", theirs * len(targets) / 10
+    with suppress(ImportError):
+        import pyagrum
+
+        other = network.to_pyagrum()
+
+        def propagate() -> None:
+            engine = pyagrum.LazyPropagation(other)
+            engine.setEvidence(given)
+            engine.makeInference()
+            for name in targets:
+                engine.posterior(name)
+
+        yield work, ours, "pyAgrum", least(propagate)
 
 
 def run(write: bool) -> int:
