@@ -14,7 +14,7 @@ from tests.trees.published import SMOOTHERS, its_folds, m_branch, published, rms
 ON_ITS_FOLDS = ("car-evaluation", "german", "glass", "hepatitis", "iris", "spambase", "statlog-image-segmentation",
                 "tic-tac-toe", "vehicle")  # fmt: skip
 
-EXACT = ("car-evaluation", "german", "hepatitis", "iris", "tic-tac-toe", "vehicle")
+EXACT = tuple(name for name in ON_ITS_FOLDS if name != "glass")
 """All four decimals."""
 
 NUMBERS_ONLY = ("iris", "spambase", "statlog-image-segmentation", "vehicle")
