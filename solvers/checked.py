@@ -41,7 +41,8 @@ def solve(
 
     Under constraints it is the best graph that obeys them; InfeasibleError when there is none. What families cannot say
     is the business of solvers with a setting `residual`, and of `Cases` around the others.
-    statistics["checked"] says what was proved and what the solver only claims.
+    statistics["checked"] says what was proved and what the solver only claims, and whether the check was ended: it is
+    given up when the budget's grace is used up.
     """
     budget = budget or Budget()
     chosen = load_solver(solver, **options)
@@ -51,10 +52,11 @@ def solve(
         else:
             solution = chosen.solve(table, budget, start, progress)
     begun = time.perf_counter()
-    verdict = verify(table, solution, bound_of_proof)
+    verdict = verify(table, solution, bound_of_proof, budget.overdue)
     checked = {
         "proved": list(verdict.proved),
         "claimed": list(verdict.claimed),
+        "ended": verdict.ended,
         "seconds": time.perf_counter() - begun,
     }
     return replace(solution, statistics={**solution.statistics, "checked": checked})

@@ -25,6 +25,7 @@ class Budget:
     """How long a solver may work. Clocks start when the budget is made; `wall` and `cpu` are in seconds.
 
     `gap` is the absolute difference bound - score at which a solver may stop short of a proof (0: prove it).
+    `grace` is for writing evidence down and checking it: wall seconds after `wall`.
     `clock` and `cpu_clock` can be replaced in tests.
     """
 
@@ -32,6 +33,7 @@ class Budget:
     cpu: float = float("inf")
     memory: int | None = None  # bytes a solver may plan to use; None: half of the machine
     gap: float = 0.0
+    grace: float = float("inf")
     clock: Callable[[], float] = time.monotonic
     cpu_clock: Callable[[], float] = time.process_time
     _wall_start: float = field(init=False, repr=False)
@@ -76,6 +78,10 @@ class Budget:
     def exhausted(self) -> bool:
         """True once the solver must return."""
         return self.stopped or self.elapsed() >= self.wall or self.cpu_elapsed() >= self.cpu
+
+    def overdue(self, share: float = 1.0) -> bool:
+        """True once that share of the grace is used up as well."""
+        return self.elapsed() >= self.wall + share * self.grace
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def verify(
     obeying = " that obeys the constraints" if solution.constraints else ""
     proved.append(f"no acyclic graph{obeying} scores more than {check.score(found.proved)!r}")
     claimed = found.claims if check.stated < found.proved else ()
-    return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed, found.ended)
+    return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed, found.ended or not claimed)
 
 
 class _OutOfTime(Exception):
@@ -244,6 +244,8 @@ class _Check:
 
     def part(self, members: tuple[int, ...], evidence: Evidence | None, stated: Units) -> _Bound:
         """The bound over the variables of one part; `stated` is what an unchecked claim gives it."""
+        if self.out_of_time():
+            raise _OutOfTime
         if evidence is None:
             return _Bound(plain := self.rows(members, RowBound(())), plain)
         if isinstance(evidence, RowBound):

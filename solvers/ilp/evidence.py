@@ -1,66 +1,85 @@
 """From the ledger's stages to evidence: as few stages as prove the same.
 
-Every stage the ledger kept, replayed in turn with the final incumbent, proves the final bound. Usually the last few
-do as well: the final multipliers are good ones, and a stage may be applied again to what it left. So the shortest
-suffix of length 1, 2, 4, ... that still proves the bound is taken, and of it only the stages that matter.
+Every stage the ledger kept, applied in turn with the final incumbent, proves the final bound. Usually the last few do
+as well: the final multipliers are good ones, and a stage may be applied again to what it left. So the shortest suffix
+of length 1, 2, 4, ... that still proves the bound is taken, and of it only the stages that matter. On large tables
+that fails, as the last multipliers speak of few families, and each try costs as much as what it hopes to save: the
+tries together may do a few times the work of applying all stages, and take no longer than there is time.
 """
 
 from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from solvers.ilp.families import Families
 from solvers.ilp.ledger import Ledger, Stage
-from solvers.ilp.rows import Entries
-from solvers.protocol import Budget
-from solvers.solution import RowBound
+from solvers.ilp.rows import Row
+from solvers.solution import BoundRow, RowBound
 
-AGAIN = 3  # times a suffix is replayed on what it left
+AGAIN = 3  # times a suffix is applied to what it left
+WORTH = 3  # times the work of applying all stages, for finding fewer
 
 
-def row_bound(ledger: Ledger, seconds: float = float("inf")) -> RowBound | None:
-    """Evidence for `ledger.bound`; None when `seconds` were not enough to find it."""
+def row_bound(ledger: Ledger, late: Callable[[], bool] = lambda: False) -> RowBound:
+    """Evidence for `ledger.bound`; made shorter only until it is late."""
     stages = ledger.stages
     everything = Families.of(ledger.table, np.arange(len(ledger.table)))
-    clock = Budget(wall=seconds)
-    length = 1
-    while True:
-        used = _replay(ledger, everything, stages[-length:] if length < len(stages) else stages, clock)
-        if used is not None:
-            break
-        if clock.exhausted():
-            return None
-        if length >= len(stages):
+    used, work = _enough(ledger, everything, stages, 1, math.inf, late)
+    if used is None:
+        if not late():
             raise AssertionError("the stages of the ledger do not add up to its bound")
+        return _told(ledger, stages)
+    left, length = WORTH * work, 1
+    while length < len(used):
+        fewer, work = _enough(ledger, everything, stages[-length:], AGAIN, left, late)
+        if fewer is not None:
+            return _told(ledger, min(fewer, used, key=len))
+        left -= work
         length *= 2
-    bits = max((stage.bits for stage in used), default=0)
+    return _told(ledger, used)
+
+
+def _enough(
+    ledger: Ledger, everything: Families, stages: Sequence[Stage], times: int, work: float, late: Callable[[], bool]
+) -> tuple[list[Stage] | None, float]:
+    """Those of the stages that prove the ledger's bound, in the order to be applied, and the work that was done.
+
+    None when they do not prove it, or not with so much work (rows times families) and before it is late.
+    """
+    replayed = Ledger(ledger.table, ledger.rows, everything)
+    used: list[Stage] = []
+    done = 0.0
+    for stage in itertools.chain.from_iterable(itertools.repeat(stages, times)):
+        if replayed.bound <= ledger.bound:
+            break
+        done += len(stage.rows) * len(replayed.families)
+        if done > work or late():
+            return None, done
+        kept = len(replayed.stages)
+        replayed.settle(stage, [row.entries(replayed.families) for row, _ in stage.rows])
+        replayed.restrict()
+        if len(replayed.stages) > kept:
+            used.append(stage)
+    return used if replayed.bound <= ledger.bound else None, done
+
+
+def _told(ledger: Ledger, stages: Sequence[Stage]) -> RowBound:
+    """The stages as the checker reads them."""
+    everything = Families.of(ledger.table, np.arange(len(ledger.table)))
+    bits = max((stage.bits for stage in stages), default=0)
+    told: dict[int, BoundRow] = {}  # a row comes in many stages; what it says of patterns is the same
+
+    def tell(row: Row, multiplier: int) -> BoundRow:
+        if id(row) not in told:
+            told[id(row)] = row.evidence(everything, 0)
+        return replace(told[id(row)], multiplier=multiplier)
+
     return RowBound(
-        tuple(
-            tuple(row.evidence(everything, y << (bits - stage.bits)) for row, y in stage.rows if y > 0)
-            for stage in used
-        ),
+        tuple(tuple(tell(row, y << (bits - stage.bits)) for row, y in stage.rows if y > 0) for stage in stages),
         1 << bits,
     )
-
-
-def _replay(ledger: Ledger, everything: Families, stages: list[Stage], clock: Budget) -> list[Stage] | None:
-    """The stages that prove the ledger's bound, in the order to be applied, or None."""
-    replayed = Ledger(ledger.table, ledger.rows, everything)
-    if replayed.bound <= ledger.bound:
-        return []
-    kept_entries: dict[int, Entries] = {}
-    used: list[Stage] = []
-    for _ in range(AGAIN):
-        for stage in stages:
-            for row, _ in stage.rows:
-                if clock.exhausted():
-                    return None
-                if id(row) not in kept_entries:
-                    kept_entries[id(row)] = row.entries(everything)
-            kept = len(replayed.stages)
-            replayed.settle(stage, [kept_entries[id(row)] for row, _ in stage.rows])
-            if len(replayed.stages) > kept:
-                used.append(stage)
-            if replayed.bound <= ledger.bound:
-                return used
-    return None

@@ -107,12 +107,11 @@ class Ledger:
         dropped family that would be better than all that are left.
         """
         families, bits = self.families, stage.bits
-        largest = float(np.abs(families.units).max(initial=0))
-        for (row, y), (_, value) in zip(stage.rows, entries, strict=True):
-            largest += float(y) * max(float(row.rhs), float(value.max(initial=0)))
-        adjusted = families.units.copy()
-        if bits or largest >= LARGEST:  # Python's integers: slow, for the last step only, where few families are left
-            adjusted = adjusted.astype(object) << bits
+        largest = float(np.abs(families.units).max(initial=0)) * 2.0**bits
+        for (_, y), (_, value) in zip(stage.rows, entries, strict=True):
+            largest += float(y) * float(value.max(initial=1))
+        # 64 bits nearly always do; Python's integers are slow
+        adjusted = families.units.astype(np.int64 if largest < LARGEST else object) << bits
         for (_, y), (index, value) in zip(stage.rows, entries, strict=True):
             adjusted[index] -= value.astype(adjusted.dtype) * y
         left: list[list[int]] = [
@@ -124,7 +123,7 @@ class Ledger:
         tops = [max(values) for values in left]
         bound = sum(tops) + sum(y * row.rhs for row, y in stage.rows)
         costs = np.repeat(np.array(tops, dtype=adjusted.dtype), np.diff(families.offsets)) - adjusted
-        most = (bound - costs.astype(object)) >> bits if costs.dtype == object else bound - costs
+        most = (bound - (costs if abs(bound) < LARGEST else costs.astype(object))) >> bits
         self._close_in(bound >> bits, most.astype(np.int64), stage)
         return (costs >> bits).astype(np.int64)
 

@@ -18,7 +18,7 @@ All of them write into one ledger of exact integers (ilp.ledger).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -46,7 +46,7 @@ from solvers.solution import Evidence, Exhausted, Solution, Status, Tree
 from solvers.table import ScoreTable, mask_members
 
 MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
-LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound; else it is only claimed
+LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound
 
 
 @dataclass(frozen=True)
@@ -253,14 +253,20 @@ class _Solve:
             rows = tuple(self.ledger.rows.tolist())
             self.progress(Progress(score, bound_score, self.nodes, self.budget.elapsed(), self.phase, rows))
 
+    def _late(self) -> Callable[[], bool]:
+        """When to be content with the evidence that there is, although less might do."""
+        if self.ledger.closed:
+            return lambda: self.budget.overdue(0.5)
+        end = self.budget.elapsed() + LAST_SECONDS
+        return lambda: self.budget.elapsed() >= end or self.budget.overdue(0.5)
+
     def _solution(self) -> Solution:
         table, ledger = self.table, self.ledger
         bound = max(ledger.score, min(self.bound, ledger.bound))
         evidence: Evidence | None = self.method
         if self.method is None or bound == ledger.bound:
             bound = ledger.bound
-            patience = math.inf if ledger.closed else LAST_SECONDS
-            evidence = row_bound(ledger, patience) or Exhausted("relaxation in exact integers")
+            evidence = row_bound(ledger, self._late())
         return Solution(
             status=Status.OPTIMAL if bound == ledger.score else Status.FEASIBLE,
             choice=tuple(ledger.rows.tolist()),
