@@ -64,6 +64,16 @@ def scoring() -> str:
     return markdown(out)
 
 
+def hyper() -> str:
+    """Recovery and divergence by alpha and by the number of halvings."""
+    keys = ["SHD between DAGs", "SHD between CPDAGs", "divergence, nats per row"]
+    out = [["setting", *keys]]
+    for name, headings in (("alpha", ("## One at a time", "\n| alpha")), ("s", ("Over the", "\n| s |"))):
+        rows = table_below("hyper", *headings)[1:]
+        out += [[f"{name} = {row[0]}", *(cell.split(" ")[0] for cell in row[1:4])] for row in rows]
+    return markdown(out)
+
+
 def solvers() -> str:
     """Seconds to a checked optimum, by solver."""
     told = table_below("ilp", "# ilp")[1:]
@@ -81,7 +91,7 @@ def smoothers() -> str:
     return markdown(table_below("smoothing-density", "## Which smoother when", "### optimal structures"))
 
 
-TABLES = {"recovery": recovery, "scoring": scoring, "solvers": solvers, "smoothers": smoothers}
+TABLES = {"recovery": recovery, "hyper": hyper, "scoring": scoring, "solvers": solvers, "smoothers": smoothers}
 
 
 def filled(page: str) -> str:
