@@ -23,6 +23,7 @@ def solve(
     *,
     time_limit: float | None = None,
     cpu_limit: float | None = None,
+    grace: float | None = None,
     gap: float = 0.0,
     memory: int | str | None = None,
     start: Structure | Sequence[int] | None = None,
@@ -34,6 +35,7 @@ def solve(
     """The best acyclic graph of a score table (or score file), checked, with a bound and its evidence.
 
     time_limit, cpu_limit   seconds; what is then best is returned, with status "feasible"
+    grace                   seconds after the time limit in which the answer must be checked; else it is said not to be
     gap                     stop once bound - score is at most this
     memory                  bytes, or "4G"; half of the machine unless given
     start                   a graph to begin from: a Structure, or a row of the table per variable
@@ -52,6 +54,7 @@ def solve(
         cpu=float("inf") if cpu_limit is None else cpu_limit,
         memory=None if memory is None else parse_memory(memory),
         gap=gap,
+        grace=float("inf") if grace is None else grace,
     )
     rows = rows_of(table, start) if isinstance(start, Structure) else start
     if checkpoint is None:

@@ -73,11 +73,11 @@ def learn(
     ] = None,
     alternatives: Annotated[
         int,
-        typer.Option("--alternatives", help="Report so many of the next best networks (at most 20 variables).", min=0),
+        typer.Option("--alternatives", help="Report so many of the next best networks.", min=0),
     ] = 0,
     posteriors: Annotated[
         bool,
-        typer.Option("--posteriors", help="Report the arcs' probabilities over all networks (at most 20 variables)."),
+        typer.Option("--posteriors", help="Report the arcs' probabilities over all, or the most probable, networks."),
     ] = False,
     only_estimate: Annotated[
         bool, typer.Option("--estimate", help="Only say what scoring would cost, by the most parents.")

@@ -7,12 +7,16 @@ adjacencies or paths are required. Then all sets are scored once more and kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from optbn.data.dataset import Dataset
 
 if TYPE_CHECKING:
+    from optbn.scores.constraints import Constraints as Rules
     from optbn.scores.protocol import LocalScore
     from solvers import Constraints, ScoreTable
 
@@ -38,14 +42,33 @@ def divided(given: Mapping[str, Any] | None, names: tuple[str, ...]) -> tuple[di
     return scoring, asked
 
 
+def demanding(asked: Constraints | None) -> bool:
+    """Whether the best network may need families that one of their subsets beats."""
+    return asked is not None and bool(asked.required_edges or asked.ancestors)
+
+
 def all_families(
-    data: Dataset, score: LocalScore, size: int, scoring: Mapping[str, Any], jobs: int | None
+    data: Dataset,
+    score: LocalScore,
+    size: int,
+    scoring: Mapping[str, Any],
+    jobs: int | None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ScoreTable:
     """The table of every candidate set of at most `size` parents, none left out."""
-    from optbn.learning.near import candidate_families
     from optbn.scores.constraints import Constraints
     from optbn.scores.families import score_families
 
     rules = Constraints.build(data.names, size, **scoring)
     listed = ((data.names[child], [data.names[u] for u in parents]) for child, parents in candidate_families(rules))
-    return score_families(data, listed, score, jobs=jobs).rows().table(keep_dominated=True)
+    return score_families(data, listed, score, jobs=jobs, progress=progress).rows().table(keep_dominated=True)
+
+
+def candidate_families(rules: Rules) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(child, parents) of every candidate set that the rules allow."""
+    for child in range(rules.n):
+        must = tuple(np.flatnonzero(rules.required[child]).tolist())
+        free = np.flatnonzero(rules.allowed[child] & ~rules.required[child]).tolist()
+        for k in range(int(rules.max_parents[child]) - len(must) + 1):
+            for more in itertools.combinations(free, k):
+                yield child, tuple(sorted((*must, *more)))

@@ -3,7 +3,8 @@
     read -> score -> solve -> fit -> report
 
 A time limit covers everything: scoring takes what `affordable` finds to fit into its share, the search for the best
-network what is left but a reserve for the parameters and the report.
+network what is left but a reserve for the check of its answer, the parameters and the report. What did not fit is left
+out or done by a quicker way, and said.
 """
 
 from __future__ import annotations
@@ -34,8 +35,11 @@ if TYPE_CHECKING:
 DEFAULT_PARENTS = 3
 DEFAULT_SCORING_SECONDS = 60.0  # without a time limit and a stated size, scoring chooses its size to fit this
 SCORING_SHARE = 0.5
-RESERVE = 0.15  # of the time, for parameters and report
+RESERVE = 0.2  # of the time, for what comes after the search
+CHECK_SHARE = 0.08  # of the time, for the evidence and its check, if the search took all it had
 REPORT_SHARE = 0.05  # of the time, for the report
+RESCORING = 2.0  # times what scoring took, for scoring without leaving out what a subset beats
+MORE_SECONDS = 60.0  # without a time limit, for other networks than the best
 UNTHINKABLE = 30 * 86400.0  # seconds; nobody means this
 
 
@@ -124,10 +128,10 @@ def learn(
     smoother     for the probabilities (see `optbn.fit`)
     title, source, command   what the report calls itself, the data, and the way to get it again
     schema, missing, reading how to read the data; `reading` are further options of `optbn.read` (delimiter, ...)
-    alternatives  how many of the next best networks to report (at most 20 variables)
-    posteriors    report each arc's probability over all networks (at most 20 variables; not within the time limit)
+    alternatives  how many of the next best networks to report
+    posteriors    report each arc's probability: over all networks of at most 20 variables, else over a credible set
     """
-    from optbn.learning.constraints import all_families, divided
+    from optbn.learning.constraints import all_families, demanding, divided
     from optbn.learning.local import with_local_models
     from optbn.scores import load_score
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER
@@ -147,9 +151,11 @@ def learn(
     scoring, asked = divided(constraints, rows.names)
     options = {**scoring, "jobs": jobs, "memory": memory}
     watcher.phase("score")
-    scored = _scores(rows, method, max_parents, time_limit, begin, store, options, watcher, watch)
+    share = SCORING_SHARE / (1 + RESCORING) if demanding(asked) else SCORING_SHARE
+    seconds = None if time_limit is None else max(0.0, share * time_limit - (time.monotonic() - begin))
+    scored = _scores(rows, method, max_parents, seconds, store, options, watcher, watch)
 
-    if asked is not None and (asked.required_edges or asked.ancestors):
+    if demanding(asked):
         with watch.phase("score"):
             scored = replace(scored, table=all_families(rows, method, scored.size, scoring, jobs))
     watcher.phase("solve")
@@ -159,33 +165,48 @@ def learn(
         trace.append((progress.seconds, progress.score, progress.bound))
         watcher.solving(progress)
 
-    left = None
+    left = grace = None
     if time_limit is not None:
         left = max(0.1, (1 - RESERVE) * time_limit - (time.monotonic() - begin))
+        grace = CHECK_SHARE * time_limit
     found = best_structure(
-        scored.table, scored.families, watch, solver=solver, time_limit=left, progress=traced, constraints=asked
+        scored.table,
+        scored.families,
+        watch,
+        solver=solver,
+        time_limit=left,
+        grace=grace,
+        progress=traced,
+        constraints=asked,
     )
 
     notes = [scored.note] if scored.note else []
     watcher.phase("fit")
     with watch.phase("fit"):
-        deadline = None if time_limit is None else begin + (1 - REPORT_SHARE) * time_limit
+        deadline = end = None if time_limit is None else begin + (1 - REPORT_SHARE) * time_limit
+        if end is not None and (alternatives or posteriors):
+            deadline = (time.monotonic() + end) / 2
         model, note = _fitted(
             with_local_models(found.structure, rows, method), rows, chosen, seed, jobs, deadline, watcher
         )
     notes += [note] if note else []
-    near: tuple[str, ...] = ()
+    near: list[str] = []
     chances: dict[tuple[str, str], float] = {}
     if alternatives or posteriors:
         from optbn.learning import near as nearby
 
         watcher.phase("more")
         with watch.phase("more"):
-            if alternatives:
-                near = nearby.alternatives(scored.table, found.solution, alternatives)
+            seconds = MORE_SECONDS if end is None else max(0.0, end - time.monotonic())
             if posteriors:
-                chances, over = nearby.arc_posteriors(rows, method, scored.size, scoring, jobs)
-                notes.append(f"probabilities of arcs are over {over} of at most {scored.size} parents")
+                share = seconds / 2 if alternatives else seconds
+                chances, note = nearby.arc_posteriors(rows, method, scored.size, scoring, asked, jobs, share)
+                notes.append(note)
+            if alternatives:
+                if end is not None:
+                    seconds = max(0.0, end - time.monotonic())
+                near, note = nearby.alternatives(scored.table, found.solution, alternatives, seconds)
+                notes += [note] if note else []
     watcher.phase("report")
     report = make_report(
         rows,
@@ -244,8 +265,7 @@ def _scores(
     data: Dataset,
     method: LocalScore,
     max_parents: int | None,
-    time_limit: float | None,
-    begin: float,
+    seconds: float | None,
     store: str | os.PathLike[str] | None,
     options: dict[str, Any],
     watcher: Watcher,
@@ -264,7 +284,8 @@ def _scores(
         families = report.total
         watcher.scoring(report)
 
-    limited = max_parents is None or time_limit is not None
+    limited = max_parents is None or seconds is not None
+    end = time.monotonic() + (DEFAULT_SCORING_SECONDS if seconds is None else seconds)
     with watch.phase("score"):
         rules = {key: value for key, value in options.items() if key not in ("jobs", "memory")}
         largest = DEFAULT_PARENTS if max_parents is None else max_parents
@@ -280,10 +301,7 @@ def _scores(
         if not limited:
             table = score_table(data, method, costs[-1].size, store=store, progress=scored, **options)
             return Scored(table, families, costs[-1].size)
-        seconds = DEFAULT_SCORING_SECONDS
-        if time_limit is not None:
-            seconds = max(0.0, SCORING_SHARE * time_limit - (time.monotonic() - begin))
-        return affordable_table(data, method, costs, seconds, scored, **options)
+        return affordable_table(data, method, costs, max(0.0, end - time.monotonic()), scored, **options)
 
 
 def _fitted(
@@ -380,15 +398,19 @@ def _outcome(found: LearnedStructure) -> Any:
     assert solution.score is not None
     checked = solution.statistics.get("checked", {})
     claimed = tuple(checked.get("claimed", ()))
+    ended = checked.get("ended", True)
     if solution.gap > 0:
         proof = f"Best found: at most {solution.gap:.3g} nat from optimal"
+        proof += "" if ended else ", says the search; not checked, no time left"
+    elif not ended:
+        proof = "Optimal, says the search; graph and score checked, its evidence not: no time left"
     elif claimed:
         proof = "Optimal by a complete search; graph and score checked, the search taken on trust"
     else:
         proof = "Proved optimal, checked independently"
     details = tuple(f"Checked: {text}." for text in checked.get("proved", ()))
     details += tuple(f"Claimed, not re-proved: {text}." for text in claimed)
-    return Outcome(str(solution.status), solution.score, solution.bound, proof, details)
+    return Outcome(str(solution.status), solution.score, solution.bound, proof, details, ended)
 
 
 def _counts(data: Dataset, network: BayesianNetwork) -> dict[str, tuple[int, ...]]:

@@ -1,80 +1,158 @@
-"""What else the data would bear: the best networks after the best, and how probable each arc is over all networks.
+"""What else the data would bear: the best networks after the best, and how probable each arc is over other networks.
 
 Alternatives are the k best graphs of the score table, that is of those graphs in which no variable could lose a parent
-without loss of score; each is told by how it differs from the best. Arc probabilities average over *all* graphs within
-the constraints, weighted by the exponential of their scores (the exact posterior, with a uniform prior over graphs,
-when the score is a marginal likelihood); for that every candidate set is scored again and none is pruned. Above
-MOST_OF_ALL variables graphs are weighted by their topological orders instead (see solvers/posterior.py), as is said.
+without loss of score; each is told by how it differs from the best.
+
+Arc probabilities average over networks weighted by the exponential of their scores (with a uniform prior over graphs
+the exact posterior, when the score is a marginal likelihood). For them every candidate set is scored again, and none
+is left out. Over which networks depends on what can be had, and is said:
+    all of them                     to MOST_OF_ALL variables (3^n steps)
+    all, weighted by their orders   to MOST variables (2^n; see solvers/posterior.py)
+    a credible set                  beyond, and where more is asked than scoring can respect: those that are at most
+                                    so many times less probable than the best. What part of the probability of all
+                                    networks such a set has is not known.
+
+In a credible set no family can be that is beaten by one of its own subsets by more than the set's width: the same
+graph with the subset would be better by as much. So of hundreds of thousands of families few need to be searched.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+import math
+import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optbn.data.dataset import Dataset
-from optbn.errors import LimitError
+from optbn.learning.constraints import SCORING, all_families, demanding
 
 if TYPE_CHECKING:
-    from optbn.scores.constraints import Constraints
     from optbn.scores.protocol import LocalScore
-    from solvers import ScoreTable, Solution
+    from solvers import Constraints, ScoreTable, Solution
+    from solvers.near import Near
 
-MOST = 20  # variables: 2^n subsets
-MOST_OF_ALL = 14  # variables for sums over graphs, 3^n
+MOST_OF_ALL = 14  # variables for sums over graphs
+MOST = 20  # variables for sums over orders
+FACTORS = (2, 10, 100)  # widths of credible sets; the largest that can be had is taken
+LARGEST_SET = 10_000  # graphs
+
+Chances = dict[tuple[str, str], float]
 
 
-def alternatives(table: ScoreTable, solution: Solution, k: int) -> tuple[str, ...]:
-    """The k best networks after the best, a line each."""
+def alternatives(table: ScoreTable, solution: Solution, k: int, seconds: float = math.inf) -> tuple[list[str], str]:
+    """The k best networks after the best, a line each, and what to tell of that (or "")."""
+    from solvers import Budget
+    from solvers.errors import StoppedError
     from solvers.near import best_graphs
 
-    _check(table.n, "the next best networks")
     assert solution.choice is not None and solution.score is not None
     best = _arcs(table, solution.choice)
+    try:
+        found = best_graphs(table, k + 1, constraints=solution.constraints, budget=Budget(wall=seconds))
+    except StoppedError:
+        return [], f"the next best networks were not found in the {seconds:,.0f} s there were for them"
     lines: list[str] = []
-    for choice in best_graphs(table, k + 1, constraints=solution.constraints).choices:
+    for choice in found.choices:
         arcs = _arcs(table, choice)
         if arcs != best and len(lines) < k:
             score = float(sum(table.scores[row] for row in choice))
             lines.append(f"{_lost(solution.score - score)}: {_difference(best, arcs)}")
-    return tuple(lines)
+    return lines, ""
 
 
 def arc_posteriors(
-    data: Dataset, score: LocalScore, size: int, constraints: Mapping[str, Any], jobs: int | None = None
-) -> tuple[dict[tuple[str, str], float], str]:
-    """{(parent, child): probability}, and over what it was taken."""
-    from optbn.learning.constraints import all_families
+    data: Dataset,
+    score: LocalScore,
+    size: int,
+    scoring: Mapping[str, Any],
+    asked: Constraints | None = None,
+    jobs: int | None = None,
+    seconds: float = math.inf,
+) -> tuple[Chances, str]:
+    """({(parent, child): probability}, over what it was taken); none, and why, when time runs out."""
+    from solvers import Budget
+    from solvers.errors import StoppedError
     from solvers.posterior import posterior
 
-    _check(data.n_variables, "arc probabilities")
-    table = all_families(data, score, size, constraints, jobs)
-    found = posterior(table, "graphs" if table.n <= MOST_OF_ALL else "orders")
-    chances = {
-        (parent, child): float(np.clip(found.arcs[u, v], 0.0, 1.0))
+    end = time.monotonic() + seconds
+    sets = f"of at most {size} parent{'s' if size != 1 else ''}"
+    late = f"probabilities of arcs were not computed: the {seconds:,.0f} s there were for them did not suffice"
+
+    def watch(done: int, of: int) -> None:
+        if time.monotonic() > end and done < of:
+            raise StoppedError(late)
+
+    try:
+        table = all_families(data, score, size, scoring, jobs, watch)
+        beyond = asked is not None and any(name not in SCORING for name in asked.given())
+        if table.n > MOST or beyond:
+            return _credible(table, asked, sets, end)
+        over = posterior(
+            table, "graphs" if table.n <= MOST_OF_ALL else "orders", Budget(wall=max(0.0, end - time.monotonic()))
+        )
+    except StoppedError:
+        return {}, late
+    among = "all networks" if over.over == "graphs" else "all networks, weighted by their orders,"
+    return _named(table, over.arcs), f"probabilities of arcs are over {among} {sets}"
+
+
+def _credible(table: ScoreTable, asked: Constraints | None, sets: str, end: float) -> tuple[Chances, str]:
+    """The same over the widest credible set that can be had until the end."""
+    from solvers import Budget
+    from solvers.errors import StoppedError
+    from solvers.near import best_graphs
+
+    found: tuple[Near, int] | None = None
+    why = ""
+    for factor in FACTORS:
+        window = math.log(factor)
+        narrow = table if demanding(asked) else table.restricted(_within(table, window))
+        budget = Budget(wall=max(0.0, end - time.monotonic()))
+        try:
+            near = best_graphs(narrow, LARGEST_SET, window, constraints=asked, budget=budget)
+        except StoppedError:
+            break
+        if not near.complete:
+            if not budget.exhausted():
+                why = f"; more than {LARGEST_SET:,} are at most {factor} times less probable"
+            break
+        found = near, factor
+    if found is None:
+        return {}, f"probabilities of arcs were not computed: {why[2:] or 'there was not the time for it'}"
+    near, factor = found
+    return _named(table, near.probabilities()), (
+        f"probabilities of arcs are over the {len(near.choices):,} networks {sets} that are at most {factor} times "
+        f"less probable than the best{why}; what part of the probability of all networks these have is not known "
+        f"(it can be computed for at most {MOST_OF_ALL} variables)"
+    )
+
+
+def _within(table: ScoreTable, window: float) -> NDArray[np.int64]:
+    """The rows that no subset of theirs beats by more than the window."""
+    keep: list[int] = []
+    units, least = table.units.tolist(), window * 2.0**table.exponent
+    words = table.masks.tolist()
+    for child in range(table.n):
+        masks = {row: sum(word << 64 * i for i, word in enumerate(words[row])) for row in table.rows(child)}
+        best: dict[int, int] = {}  # of a set and its subsets
+        for row, mask in sorted(masks.items(), key=lambda item: item[1].bit_count()):
+            fewer = [mask ^ 1 << u for u in range(mask.bit_length()) if mask >> u & 1]
+            best[mask] = max([units[row], *(best[each] for each in fewer if each in best)])
+            if best[mask] - units[row] <= least:
+                keep.append(row)
+    return np.array(sorted(keep), dtype=np.int64)
+
+
+def _named(table: ScoreTable, arcs: NDArray[np.float64]) -> Chances:
+    return {
+        (parent, child): float(np.clip(arcs[u, v], 0.0, 1.0))
         for u, parent in enumerate(table.names)
         for v, child in enumerate(table.names)
         if u != v
     }
-    return chances, "all networks" if found.over == "graphs" else "all networks, weighted by their orders"
-
-
-def _check(n: int, what: str) -> None:
-    if n > MOST:
-        raise LimitError(f"{what} are computed for at most {MOST} variables, and there are {n}")
-
-
-def candidate_families(rules: Constraints) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """(child, parents) of every candidate set that the rules allow."""
-    for child in range(rules.n):
-        must = tuple(np.flatnonzero(rules.required[child]).tolist())
-        free = np.flatnonzero(rules.allowed[child] & ~rules.required[child]).tolist()
-        for k in range(int(rules.max_parents[child]) - len(must) + 1):
-            for more in itertools.combinations(free, k):
-                yield child, tuple(sorted((*must, *more)))
 
 
 def _arcs(table: ScoreTable, choice: Any) -> set[tuple[str, str]]:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from optbn.data.dataset import Dataset
 from optbn.network.structure import Structure
 
@@ -65,11 +67,13 @@ class LearnedStructure:
         assert self.solution.choice is not None
         table, lost = self.scores, {}
         for child, row in enumerate(self.solution.choice):
-            parents = set(table.parents(row))
-            for parent in sorted(parents):
-                rest = parents - {parent}
-                best = next((r for r in table.rows(child) if set(table.parents(r)) <= rest), None)
-                if best is not None:  # none where the arc is required
+            own = slice(table.rows(child).start, table.rows(child).stop)
+            for parent in table.parents(row):
+                rest = table.masks[row].copy()
+                rest[parent // 64] ^= np.uint64(1) << np.uint64(parent % 64)
+                fits = ~((table.masks[own] & ~rest) != 0).any(axis=1)
+                if fits.any():  # not where the arc is required
+                    best = own.start + int(np.argmax(fits))
                     difference = float(table.scores[row] - table.scores[best])
                     lost[table.names[parent], table.names[child]] = difference
         return lost
@@ -121,15 +125,16 @@ def best_structure(
     *,
     solver: str = "auto",
     time_limit: float | None = None,
+    grace: float | None = None,
     progress: Callable[[Progress], None] | None = None,
     constraints: Constraints | None = None,
 ) -> LearnedStructure:
-    """Phase II on a table that is there."""
+    """Phase II on a table that is there (time_limit, grace, constraints: see `optbn.solve`)."""
     from optbn.errors import StoppedEarly
     from optbn.solving import solve, structure_of
 
     with watch.phase("solve"):
-        solution = solve(table, solver, time_limit=time_limit, progress=progress, constraints=constraints)
+        solution = solve(table, solver, time_limit=time_limit, grace=grace, progress=progress, constraints=constraints)
     if solution.choice is None:
         raise StoppedEarly("the search was stopped before it had found any network; give it more time")
     return LearnedStructure(structure_of(table, solution), table, solution, families, watch.phases)

@@ -45,7 +45,7 @@ class Arc(msgspec.Struct, frozen=True):
 
     strength   the score lost when the child does without this parent (the best of its candidate sets within the rest)
     compelled  every Markov-equivalent network has the arc this way round
-    posterior  its probability over all networks, where it was computed
+    posterior  its probability, where it was computed; over which networks, a note says
     """
 
     parent: str
@@ -56,17 +56,21 @@ class Arc(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How the search ended. `proof` says in plain words what is known about optimality and who checked it."""
+    """How the search ended. `proof` says in plain words what is known about optimality and who checked it.
+
+    checked   there was the time to check what the search says
+    """
 
     status: str
     score: float
     bound: float
     proof: str
     details: tuple[str, ...] = ()
+    checked: bool = True
 
     @property
     def proved(self) -> bool:
-        return self.status == "optimal"
+        return self.status == "optimal" and self.checked
 
 
 class Phase(msgspec.Struct, frozen=True):

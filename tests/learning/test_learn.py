@@ -8,6 +8,8 @@ import math
 import time
 from pathlib import Path
 
+import msgspec
+import networkx
 import numpy as np
 import pytest
 
@@ -20,10 +22,11 @@ from optbn.learning.estimate import estimate
 from optbn.learning.learn import Watcher
 from optbn.learning.structure import learn_structure
 from optbn.network.cpds import BinnedTableCPD, TreeCPD
-from optbn.report.report import from_json
+from optbn.report.report import from_json, to_json
 from optbn.scores import load_score
 from optbn.smoothing.hdp import HDP
 from solvers.posterior import posterior
+from tests.naive.solvers import scores_of_all_dags
 
 
 @pytest.fixture(scope="module")
@@ -155,9 +158,79 @@ def test_alternatives_and_probabilities_of_arcs():
     for arc in found.report.arcs:
         assert arc.posterior == pytest.approx(exact[data.index(arc.parent), data.index(arc.child)], abs=1e-6)
     assert "probabilities of arcs are over all networks" in found.report.notes[0]
-    with pytest.raises(LimitError, match="at most 20 variables, and there are 37"):
-        alarm = optbn.load_network("alarm").sample(50, 1)
-        optbn.learn(alarm, score="bic", max_parents=1, smoother="mle", posteriors=True)
+
+
+def test_probabilities_over_a_credible_set_are_those_of_all_its_networks(monkeypatch):
+    """Where not all networks can be weighed: those within a factor of the best, none of them left out."""
+    import optbn.learning.near as near
+    from optbn.scores import load_score
+
+    data = optbn.load_network("cancer").sample(200, 2)
+    table = optbn.score_families(data, all_families(data.names), "bdeu").rows().table(keep_dominated=True)
+    every = scores_of_all_dags(table)
+    best = max(every.values())
+    monkeypatch.setattr(near, "MOST", 4)
+    for factor in (2, 10, 100, 10**4):
+        monkeypatch.setattr(near, "FACTORS", (factor,))
+        chances, note = near.arc_posteriors(data, load_score("bdeu"), 4, {})
+        inside = {
+            graph: units for graph, units in every.items() if best - units <= np.log(factor) * 2.0**table.exponent
+        }
+        weights = {graph: np.exp(table.score_of(units - best)) for graph, units in inside.items()}
+        assert f"over the {len(inside):,} networks of at most 4 parents that are at most {factor} times" in note
+        assert "what part of the probability of all networks these have is not known" in note
+        for (parent, child), chance in chances.items():
+            u, v = data.index(parent), data.index(child)
+            there = sum(weight for graph, weight in weights.items() if graph[v] >> u & 1)
+            assert chance == pytest.approx(there / sum(weights.values()), abs=1e-9)
+    monkeypatch.setattr(near, "FACTORS", (2, 10**9))
+    monkeypatch.setattr(near, "LARGEST_SET", 50)
+    chances, note = near.arc_posteriors(data, load_score("bdeu"), 4, {})
+    assert "at most 2 times less probable than the best; more than 50 are at most 1000000000 times" in note and chances
+
+
+def test_more_variables_than_can_be_summed_over():
+    insurance = optbn.load_network("insurance").sample(500, 1)
+    found = optbn.learn(insurance, score="bic", max_parents=2, smoother="mle", posteriors=True, alternatives=2)
+    (note,) = found.report.notes
+    assert "less probable than the best" in note
+    assert len(found.report.alternatives) == 2 and all(0 <= arc.posterior <= 1 for arc in found.report.arcs)
+
+
+def test_other_networks_keep_to_the_time_limit_too():
+    alarm = optbn.load_network("alarm").sample(500, 1)
+    optbn.learn(alarm, score="bic", max_parents=1, smoother="mle")  # compiled code is not what is measured
+    start = time.monotonic()
+    found = optbn.learn(
+        alarm, score="bic", max_parents=3, smoother="mle", posteriors=True, alternatives=500, time_limit=4.0
+    )
+    assert time.monotonic() - start < 8.0  # of 4, on a machine that others use as well
+    notes = " ".join(found.report.notes)
+    assert "probabilities of arcs" in notes
+    assert len(found.report.alternatives) == 500 or "the next best networks were not found in the" in notes
+
+
+def test_constraints_on_the_whole_network_bind_the_credible_set_too():
+    data = optbn.load_network("cancer").sample(200, 2)
+    found = optbn.learn(
+        data, score="bdeu", max_parents=3, posteriors=True, constraints={"ancestors": [("Xray", "Smoker")]}
+    )
+    assert "less probable than the best" in " ".join(found.report.notes)
+    graph = found.network.to_networkx()
+    assert networkx.has_path(graph, "Xray", "Smoker")
+
+
+def test_what_could_not_be_checked_in_time_is_not_called_proved(monkeypatch):
+    """The check finds that it is late: the page and the exit code say so."""
+    import optbn.learning.learn as module
+
+    monkeypatch.setattr(module, "CHECK_SHARE", -10.0)
+    data = optbn.load_network("child").sample(1000, 1)
+    found = optbn.learn(data, score="bdeu", max_parents=2, smoother="mle", time_limit=60.0, solver="ilp")
+    outcome = found.report.outcome
+    assert "no time left" in outcome.proof and not outcome.proved and not outcome.checked
+    assert any("not checked, no time left" in detail for detail in outcome.details)
+    assert not msgspec.json.decode(to_json(found.report))["outcome"]["checked"]
 
 
 def all_families(names):
