@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from optbn.cli.reading import lines
+
 if TYPE_CHECKING:
     from optbn.evaluate.density import Estimate
 
@@ -68,27 +70,25 @@ def _pairs(path: Path) -> list[tuple[str, str]]:
     from optbn.errors import DataError
 
     pairs: dict[tuple[str, str], None] = {}
-    for i, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
+    for i, line in lines(path):
         names = [name.strip() for name in line.split(",")] if "," in line else line.split()
         if len(names) != 2:
-            raise DataError(f"{path}, line {i}: expected two names, got {line.strip()!r}")
+            raise DataError(f"{path}, line {i}: expected two names, got {line!r}")
         pairs[min(names), max(names)] = None
     return list(pairs)
 
 
 def _divergence(truth: str, estimate: str) -> Estimate:
     from optbn.evaluate.density import divergence
-    from optbn.network.catalog import find_network
+    from optbn.network.catalog import load_network
 
-    return divergence(find_network(truth), find_network(estimate))
+    return divergence(load_network(truth), load_network(estimate))
 
 
 def _graph(name_or_path: str) -> object:
-    from optbn.network.catalog import catalog, find_network
+    from optbn.network.catalog import catalog, load_network
     from optbn.network.structure import read_structure
 
     if name_or_path not in catalog() and Path(name_or_path).is_file():
         return read_structure(name_or_path)
-    return find_network(name_or_path)
+    return load_network(name_or_path)

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from optbn.cli.reading import lines
+
 SettingOption = Annotated[
     list[str] | None, typer.Option("--set", help="Any other setting by name, NAME=VALUE; may be repeated.")
 ]
@@ -174,6 +176,4 @@ def _names(text: str | None) -> list[str]:
 
 def _tiers(path: str) -> list[list[str]]:
     """A tier per line that is not blank and not a comment."""
-    with open(path, encoding="utf-8-sig") as file:
-        lines = [line.strip() for line in file]
-    return [_names(line) for line in lines if line and not line.startswith("#")]
+    return [_names(line) for _, line in lines(path)]

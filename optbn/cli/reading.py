@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,3 +85,15 @@ def how(
         "encoding": encoding,
         "missing_tokens": TOKENS if missing_token is None else tuple(missing_token),
     }
+
+
+def lines(path: str | PathLike[str]) -> list[tuple[int, str]]:
+    """(number, text) of the lines of a small text file that are neither blank nor comments."""
+    from optbn.errors import DataError
+
+    with open(path, encoding="utf-8-sig") as file:
+        try:
+            stripped = [line.strip() for line in file]
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    return [(i, line) for i, line in enumerate(stripped, start=1) if line and not line.startswith("#")]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import platform
 import time
@@ -23,6 +24,8 @@ from typing import Any
 from optbn.errors import DataError
 from optbn.experiments.spec import Experiment, cell_name, read
 from optbn.experiments.worker import Cell, Row, Worker
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def run(
     runs.mkdir(parents=True, exist_ok=True)
     with _locked(folder):
         cells = experiment.cells()
-        waiting = [cell for cell in cells if not _finished(runs / f"{cell_name(cell)}.json", retry)]
+        waiting = [cell for cell in cells if not _finished(runs, cell, retry)]
         _write(folder / "environment.json", environment())
         tally = Tally(len(cells), len(cells) - len(waiting), 0, 0)
         for cell, row in _results(experiment, waiting, scheduler, jobs):
@@ -77,9 +80,8 @@ def rows(experiment: Experiment, folder: str | Path) -> list[dict[str, Any]]:
     for path in experiment.of:
         found += [{**row, "study": path.parent.name} for row in rows(read(path), path.parent)]
     for cell in experiment.cells():
-        path = Path(folder) / "runs" / f"{cell_name(cell)}.json"
-        if path.exists():
-            found.append(json.loads(path.read_text()))
+        if row := _row(Path(folder) / "runs", cell):
+            found.append(row)
     return found
 
 
@@ -98,7 +100,11 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
         head += f", {failed} failed or over the limit of {experiment.time_limit:g} s"
     if len(found) < cells:
         head += "; `optbn bench` on the spec beside this goes on with those that wait"
-    body = experiment.module().report(found, folder)
+    try:
+        body = experiment.module().report(found, folder)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        message = f"task {experiment.task!r} cannot report on these rows: {type(error).__name__}: {error}"
+        raise DataError(f"{folder}: {message}; are all of them its own, of this version?") from error
     path = folder / "README.md"
     head += ". Written by `optbn bench`; no number here was typed by hand."
     if experiment.fixed:
@@ -128,8 +134,32 @@ def environment() -> dict[str, Any]:
     }
 
 
-def _finished(path: Path, retry: bool) -> bool:
-    return path.exists() and not (retry and json.loads(path.read_text())["status"] != "done")
+def _finished(runs: Path, cell: Cell, retry: bool) -> bool:
+    row = _row(runs, cell)
+    return row is not None and not (retry and row["status"] != "done")
+
+
+def _row(runs: Path, cell: Cell) -> Row | None:
+    """The row of a cell; None when it was not done yet, or what is there is no row of it."""
+    path = runs / f"{cell_name(cell)}.json"
+    if not path.exists():
+        return None
+    try:
+        row = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        row = None
+    if _fits(row, cell):
+        return row  # type: ignore[no-any-return]
+    log.warning("%s: damaged, the cell counts as not done", path)
+    return None
+
+
+def _fits(row: Any, cell: Cell) -> bool:
+    if not isinstance(row, dict) or row.get("cell") != json.loads(json.dumps(cell)):
+        return False
+    if row.get("status") == "done":
+        return "result" in row
+    return row.get("status") in ("failed", "timeout") and isinstance(row.get("error"), str)
 
 
 def _results(experiment: Experiment, waiting: list[Cell], scheduler: Any, jobs: int) -> Iterator[tuple[Cell, Row]]:

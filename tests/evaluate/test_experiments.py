@@ -182,3 +182,18 @@ def test_a_bad_spec_is_named(tmp_path, text, message):
 def test_an_unknown_task_lists_what_exists(tmp_path):
     with pytest.raises(UnknownNameError, match="no task"):
         runner.run(Experiment("nothing", ({"x": (1,)},)), tmp_path)
+
+
+def test_a_damaged_row_counts_as_not_done(task, tmp_path, caplog):
+    experiment = Experiment(task, ({"x": (1, 2, 3), "y": (0,)},))
+    runner.run(experiment, tmp_path)
+    whole = runner.rows(experiment, tmp_path)
+    first, second, third = sorted((tmp_path / "runs").glob("*.json"))
+    first.write_bytes(b"\xff{")
+    second.write_bytes(third.read_bytes())
+    assert len(runner.rows(experiment, tmp_path)) == 1 and "damaged" in caplog.text
+    assert runner.run(experiment, tmp_path) == runner.Tally(3, 1, 2, 0)
+    assert runner.rows(experiment, tmp_path) == whole
+    third.write_text(json.dumps({"cell": {"x": 3, "y": 0}, "status": "done", "result": "nonsense"}))
+    with pytest.raises(DataError, match="cannot report on these rows: TypeError"):
+        runner.report(experiment, tmp_path)

@@ -11,13 +11,14 @@ import functools
 import gzip
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from optbn.errors import OptbnError
+from optbn.errors import DataError, OptbnError
 from solvers.errors import SolverError
 
 REFUSALS = (OptbnError, SolverError)
@@ -156,6 +157,14 @@ def _read_network(path: Path) -> None:
     assert decode(encode(network, "json"), "json") == network
     encode(network, "dot")
     network.sample(3, seed=1)
+
+
+def _read_graphml(path: Path) -> None:
+    from optbn.network.structure import read_structure
+
+    structure = read_structure(path)
+    assert len(structure.order) == len(structure.names)
+    _read_network(path)
 
 
 def _structures(folder: Path) -> Files:
@@ -300,16 +309,16 @@ def _read_families(path: Path) -> None:
 # what optbn keeps for itself -----------------------------------------------------------------------------------------
 
 
-def _classifiers(folder: Path) -> Files:
-    from optbn.classifiers import load_classifier
-    from optbn.classifiers.saved import to_json
+def _classifiers(*names: str, **settings: Any) -> Callable[[Path], Files]:
+    def seeds(folder: Path) -> Files:
+        from optbn.classifiers import load_classifier
+        from optbn.classifiers.saved import to_json
 
-    found = []
-    x = np.column_stack([np.asarray(column) for column in data().columns[1:]])
-    for name in ("nb", "tan", "aode", "optimal"):
-        made = load_classifier(name, discretizer="equal_frequency")
-        found.append(to_json(made.fit(x, np.asarray(data().columns[0]))))
-    return found
+        x = np.column_stack([np.asarray(column) for column in data().columns[1:]])
+        y = np.asarray(data().columns[0])
+        return [to_json(load_classifier(name, **settings).fit(x, y)) for name in names]
+
+    return seeds
 
 
 def _read_classifier(path: Path) -> None:
@@ -356,6 +365,45 @@ def _read_experiment(path: Path) -> None:
     for cell in experiment.cells()[:20]:
         name = cell_name(cell)
         assert "/" not in name and name not in (".", "..") and len(name.encode()) < 240
+
+
+def _lines(folder: Path) -> Files:
+    return [b"# c\nx, y z\n\n k,x\n", b"x k\n"]
+
+
+def _read_lines(path: Path) -> None:
+    """Tiers and known pairs of the command line."""
+    from optbn.cli.compare import _pairs
+    from optbn.cli.reading import lines
+
+    assert all(text and number > 0 for number, text in lines(path))
+    assert all(len(pair) == 2 for pair in _pairs(path))
+
+
+CELL = {"network": "asia", "rows": 50, "repeat": 0}
+
+
+def _rows(folder: Path) -> Files:
+    result = {"n": 8, "shd": 3, "seconds": 0.1}
+    rows = [{"cell": CELL, "status": "done", "result": result}, {"cell": CELL, "status": "failed", "error": "x"}]
+    return [json.dumps(row, indent=1).encode() for row in rows]
+
+
+def _read_row(path: Path) -> None:
+    """The row of an experiment's only cell: it is taken, or the cell is to be done."""
+    from optbn.experiments import runner
+    from optbn.experiments.spec import Experiment, cell_name
+
+    experiment = Experiment("recovery", ({name: (value,) for name, value in CELL.items()},))
+    runs = path.parent / "runs"
+    runs.mkdir(exist_ok=True)
+    (runs / f"{cell_name(CELL)}.json").write_bytes(path.read_bytes())
+    found = runner.rows(experiment, path.parent)
+    assert all(row["cell"] == CELL for row in found)
+    if not found:
+        raise DataError("the cell is to be done")
+    with suppress(DataError):  # of a result that recovery did not write
+        runner.report(experiment, path.parent)
 
 
 def _folds(folder: Path) -> Files:
@@ -444,6 +492,12 @@ TARGETS: dict[str, Target] = {
     "network": Target(
         ".json", _networks("json"), _read_network, b'{ } [ ] : , "kind" "tree" "table" "leaf" "below" "levels" "left"'
     ),
+    "graphml": Target(
+        ".graphml",
+        lambda folder: _networks("graphml")(folder)[:1],
+        _read_graphml,
+        b'<graphml> <key <node id="x"> <edge source="x" target="k"/> <data key="variable"> </data> &x; <!DOCTYPE',
+    ),
     "structure": Target(".json", _structures, _read_structure, b'{ } [ ] : , "parents" "a" "format"'),
     "jkl": Target(".jkl", _scores("jkl"), _read_scores, b"v0 v1 v69 -1.5 2 0"),
     "pss": Target(".pss", _scores("pss"), _read_scores, b"VAR META x y # -1.5"),
@@ -456,12 +510,20 @@ TARGETS: dict[str, Target] = {
     "families": Target(".txt", _families, _read_families, b"x y z k : , #"),
     "classifier": Target(
         ".json",
-        _classifiers,
+        _classifiers("nb", "tan", "aode", "optimal", "skdb", "discriminative", discretizer="equal_frequency"),
         _read_classifier,
         b'{ } [ ] : , "kind" "fanout" "branch" "values" "cuts" "levels" "prior"',
     ),
+    "trees": Target(
+        ".json",
+        _classifiers("tree", "forest"),
+        _read_classifier,
+        b'{ } [ ] : , "kind" "attribute" "cut" "fanout" "branch" "inside" null -1',
+    ),
     "report": Target(".json", _reports, _read_report, b'{ } [ ] : , "arcs" "network" </script> <img "x"'),
     "experiment": Target(".toml", _experiments, _read_experiment, b'[[grid]] [fixed] = { } "task" from to [ ] os ..'),
+    "lines": Target(".txt", _lines, _read_lines, b"x y z k , #"),
+    "row": Target(".json", _rows, _read_row, b'{ } [ ] : , "cell" "status" "result" "error" "done"'),
     "folds": Target(".json", _folds, _read_folds, b'[ ] , "01" -1 9'),
     "block": Target(".block", _blocks, _read_block, b"PK NUMPY rows scores children"),
     "run": Target(".json", _runs, _read_run, b'{ } [ ] : , "version"'),
