@@ -50,7 +50,7 @@ def convert(
     import sys
 
     from optbn.errors import NetworkError
-    from optbn.network.catalog import find_network
+    from optbn.network.catalog import load_network
     from optbn.network.formats import decode, encode, read_network, write_network
 
     if source == "-":
@@ -60,7 +60,7 @@ def convert(
     elif source_format is not None or rescale:
         network = read_network(source, source_format, rescale)
     else:
-        network = find_network(source)
+        network = load_network(source)
     if target == "-":
         if target_format is None:
             raise NetworkError("writing to stdout needs --to with the format")

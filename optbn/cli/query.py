@@ -34,12 +34,12 @@ def query(
     Example: optbn query asia "P(lung | xray=yes, smoke=yes)"
     """
     from optbn.errors import UnsupportedError
-    from optbn.network.catalog import find_network
+    from optbn.network.catalog import load_network
 
     kind, targets, evidence = parse(question)
     if sample is not None and (kind == "MPE" or as_json):
         raise UnsupportedError("--sample draws rows of P(...) as csv; it goes without MPE and --json")
-    model = find_network(network)
+    model = load_network(network)
     if targets == ["*"]:
         targets = [name for name in model.names if sample is not None or name not in evidence]
     if sample is not None:

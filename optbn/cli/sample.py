@@ -40,10 +40,10 @@ def sample(
     from pathlib import Path
 
     from optbn.data.write import ENDINGS, write
-    from optbn.network.catalog import find_network
+    from optbn.network.catalog import load_network
     from optbn.network.files import replacing
 
-    found = find_network(network)
+    found = load_network(network)
     if output == "-":
         with _progress(rows * found.n_variables if not sys.stdout.isatty() else 0, rows) as progress:
             _write_text(found, rows, seed, sys.stdout.buffer, "csv", progress)

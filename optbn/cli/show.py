@@ -23,10 +23,10 @@ def show(
 
     Example: optbn show alarm --cpd PRESS
     """
-    from optbn.network.catalog import find_network
+    from optbn.network.catalog import load_network
     from optbn.network.render import cpd_text, network_text
 
-    found = find_network(network)
+    found = load_network(network)
     if as_json:
         from optbn.network.formats.json import cpd_json, summary_json
 

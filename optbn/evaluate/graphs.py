@@ -7,6 +7,7 @@ Graphs are aligned by the names of their variables, so the order in which two fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,17 @@ Matrix = NDArray[np.bool_]
 
 
 def structure_of(graph: Any) -> Structure:
-    """The DAG of a network, a structure or a networkx graph."""
+    """The DAG of a network, a structure or a networkx graph, or of the network of that name or path."""
     if isinstance(graph, Structure):
         return graph
     if isinstance(structure := getattr(graph, "structure", None), Structure):
         return structure
     if hasattr(graph, "nodes") and hasattr(graph, "edges"):
         return Structure.from_arcs(map(str, graph.nodes), ((str(u), str(v)) for u, v in graph.edges()))
+    if isinstance(graph, str | PathLike):
+        from optbn.network.catalog import load_network
+
+        return load_network(graph).structure
     raise NetworkError(f"expected a network, a structure or a networkx graph, got {type(graph).__name__}")
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import functools
 import json
+import os
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import optbn
-from optbn.errors import NetworkError
+from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.network import BayesianNetwork
 from optbn.registry import unknown
 
@@ -32,21 +34,16 @@ def catalog() -> dict[str, dict[str, Any]]:
     return entries
 
 
-def load_network(name: str) -> BayesianNetwork:
-    """A bundled network; an unknown name lists what exists."""
-    from optbn.network.formats import read_network
-
-    if name not in catalog():
-        raise unknown("bundled network", name, catalog())
-    return read_network(folder() / catalog()[name]["file"])
-
-
-def find_network(name_or_path: str) -> BayesianNetwork:
-    """A network by the name of a bundled one, or by the path of a file."""
+def load_network(name: str | PathLike[str]) -> BayesianNetwork:
+    """A bundled network by its name, or the network in a file; an unknown name lists what exists."""
     from optbn.network.formats import EXTENSIONS, read_network
 
-    path = Path(name_or_path)
-    looks_like_file = "/" in name_or_path or "\\" in name_or_path or bool(EXTENSIONS.keys() & set(path.suffixes))
-    if name_or_path not in catalog() and (looks_like_file or path.is_file()):
+    if not isinstance(name, str | PathLike):
+        raise UnsupportedError(f"expected the name of a bundled network or a path, got {type(name).__name__}")
+    text, path = os.fspath(name), Path(name)
+    if text in catalog() and isinstance(name, str):
+        return read_network(folder() / catalog()[text]["file"])
+    looks_like_file = "/" in text or "\\" in text or bool(EXTENSIONS.keys() & set(path.suffixes))
+    if looks_like_file or path.is_file() or not isinstance(name, str):
         return read_network(path)
-    return load_network(name_or_path)
+    raise unknown("bundled network", text, catalog())

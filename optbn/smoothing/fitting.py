@@ -148,13 +148,13 @@ def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:
     if isinstance(structure, BayesianNetwork | Structure):
         return structure
     if isinstance(structure, str | os.PathLike):
-        from optbn.network.catalog import find_network
+        from optbn.network.catalog import load_network
 
         if Path(structure).suffix.lower() == ".graphml":
             return read_structure(structure)
         parents = _parents_in(Path(structure))
         if parents is None:
-            return find_network(str(structure))
+            return load_network(str(structure))
         try:
             return Structure.from_parents(parents)
         except NetworkError as error:

@@ -9,7 +9,7 @@ import json
 import pytest
 
 import optbn
-from optbn.errors import UnknownNameError
+from optbn.errors import OptbnError, UnknownNameError
 from optbn.network import bundle, catalog
 from optbn.network.formats import decode, encode, read_network
 from tests.paths import shared_data
@@ -76,3 +76,15 @@ def test_an_unknown_name_lists_what_exists():
         UnknownNameError, match=r"no bundled network 'alram' \(did you mean 'alarm'\?\); there are: alarm, "
     ):
         optbn.load_network("alram")
+
+
+def test_a_network_is_found_by_name_or_path(tmp_path):
+    asia = optbn.load_network("asia")
+    path = tmp_path / "mine.bif"
+    optbn.write_network(asia, path)
+    assert optbn.load_network(path) == optbn.load_network(str(path)) == asia
+    assert optbn.compare("asia", path).shd_dag == 0
+    with pytest.raises(FileNotFoundError, match=r"no-such\.bif"):
+        optbn.load_network(tmp_path / "no-such.bif")
+    with pytest.raises(OptbnError, match="the name of a bundled network or a path, got NoneType"):
+        optbn.load_network(None)
