@@ -56,7 +56,10 @@ def test_shape_zero_is_zero_and_tiny_shapes_stay_finite_in_logs():
     assert np.isfinite(draws(3, 1e-8)).all()
 
 
-@pytest.mark.parametrize(("n", "a"), [(2, 0.7), (7, 3.0), (200, 0.02), (200, 1.5), (300, 20.0), (400, 90.0), (60, 1e5)])
+@pytest.mark.parametrize(
+    ("n", "a"),
+    [(2, 0.7), (7, 3.0), (200, 0.02), (200, 1.5), (900, 1.5), (1500, 5.0), (300, 20.0), (400, 90.0), (60, 1e5)],
+)
 def test_tables_of_a_restaurant(n, a):
     drawn = draws(5, float(n), a, n=40_000).astype(int)
     p = naive.table_distribution(n, a)
