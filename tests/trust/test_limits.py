@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -72,6 +73,45 @@ def test_a_full_disk_is_said_and_leaves_nothing_behind(folder, phase):
     assert outputs(folder) == []
 
 
+def in_a_tiny_folder(command):
+    """A command in a folder of its own on a disk of one page that is used; (exit code, what is there then, stderr)."""
+    script = 'mount -t tmpfs -o size=4k tmpfs "$1" || exit 99; cd "$1"; shift; '
+    script += 'head -c 4000 /dev/zero > full; "$@"; code=$?; ls -A; exit $code'
+    place = tempfile.mkdtemp()
+    try:
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c", script, "sh", place, *command],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    except FileNotFoundError:
+        pytest.skip("needs unshare")
+    finally:
+        os.rmdir(place)
+    if done.returncode in (1, 99) and "optbn" not in done.stderr:
+        pytest.skip("needs the right to mount a disk")
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_real_full_disk(folder, phase):
+    arguments = [each.replace("d.csv", f"{folder}/d.csv") for each in PHASES[phase]]
+    arguments = [
+        each.replace("s.parquet", f"{folder}/s.parquet").replace("a.json", f"{folder}/a.json") for each in arguments
+    ]
+    if phase == "score":
+        arguments += ["--store", "store"]
+    if phase == "solve":
+        arguments += ["--checkpoint", "c.json"]
+    code, output, errors = in_a_tiny_folder([sys.executable, "-m", "optbn", *arguments])
+    assert code in (2, 3), errors
+    assert "Traceback" not in errors and "No space left on device" in errors and errors.count("\n") <= 2, errors
+    assert "OUT" not in output
+
+
 @pytest.mark.skipif(not Path("/sys").is_dir() or os.access("/sys/x", os.W_OK), reason="needs a folder nobody may write")
 @pytest.mark.parametrize("phase", ["score", "solve", "fit", "sample"])
 def test_a_read_only_folder_is_named(folder, phase):
@@ -85,7 +125,7 @@ LOADED = (
 )
 
 
-@pytest.mark.parametrize("phase", ["score", "solve", "fit"])
+@pytest.mark.parametrize("phase", ["score", "solve", "fit", "learn", "sample"])
 def test_little_memory_ends_in_one_line(folder, phase):
     """Address space for 100 MB more than what is loaded: enough, or an error that says what is missing."""
     limit = (
