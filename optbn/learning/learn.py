@@ -214,7 +214,8 @@ def learn(
         model,
         title=title or f"The best network for {source}",
         source=source,
-        command=command or _call(source, method, scored.size, solver, chosen, seed, constraints),
+        command=command
+        or _call(source, method, scored.size, solver, chosen, seed, constraints, alternatives, posteriors),
         notes=notes,
         trace=trace,
         alternatives=near,
@@ -240,9 +241,12 @@ def _call(
     smoother: str | Smoother,
     seed: int,
     constraints: Mapping[str, Any] | None,
+    alternatives: int,
+    posteriors: bool,
 ) -> str:
     """How to get the same in Python, for those who did not come by the command line."""
     more = f", constraints={dict(constraints)!r}" if constraints else ""
+    more += (f", {alternatives=}" if alternatives else "") + (f", {posteriors=}" if posteriors else "")
     data = repr(source) if "." in source else "data"
     return (
         f"optbn.learn({data}, score={method!r}, max_parents={size}, solver={solver!r}, smoother={smoother!r}, "

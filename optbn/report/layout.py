@@ -2,8 +2,8 @@
 
 layers       integers that make the arcs shortest in all: min sum (y_child - y_parent), every arc at least 1. The matrix
              of this linear program is a network's, so its vertices are integral (Gansner et al. 1993)
-order        within a layer, by barycentres so that few arcs cross: igraph's, which also routes an arc that spans
-             several layers through a point on each
+order        within a layer, by barycentres so that few arcs cross, an arc that spans several layers passing a point on
+             each: igraph's, or where it is not installed (it is under the GPL) plain sweeps, with more crossings
 columns      with the order given, x by sweeps: every layer in turn moves as close as it can to the mean of its
              neighbours while boxes keep their widths. That is isotonic regression after a shift
 components   laid out apart and set side by side, the single variables in rows below
@@ -39,11 +39,8 @@ class Layout:
 
 def layered(widths: Sequence[float], arcs: Sequence[tuple[int, int]]) -> Layout:
     """A layout of variables with boxes of these widths and arcs (parent, child); the graph is acyclic."""
-    import igraph
-
     n = len(widths)
-    components = igraph.Graph(n, list(arcs), directed=True).connected_components(mode="weak")
-    ordered = sorted(components, key=lambda members: (-len(members), members[0]))
+    ordered = sorted(_components(n, arcs), key=lambda members: (-len(members), members[0]))
     x, y = np.zeros(n), np.zeros(n)
     routes: list[tuple[Point, ...]] = [()] * len(arcs)
     left = 0.0
@@ -66,31 +63,72 @@ def layered(widths: Sequence[float], arcs: Sequence[tuple[int, int]]) -> Layout:
     return Layout(positions, tuple(tuple((a, b * stretch) for a, b in route) for route in routes))
 
 
+def _components(n: int, arcs: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """The members of each weakly connected component, ascending."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    tails, heads = np.array(arcs, dtype=np.int64).reshape(-1, 2).T
+    count, of = connected_components(coo_array((np.ones(len(arcs)), (tails, heads)), shape=(n, n)), directed=False)
+    return [np.flatnonzero(of == c).tolist() for c in range(count)]
+
+
 def _component(widths: Sequence[float], arcs: Sequence[tuple[int, int]]) -> tuple[Layout, float]:
     """A connected graph laid out from x = 0, and its width."""
-    import igraph
-
     n = len(widths)
-    layer = _layers(n, arcs)
-    drawn = igraph.Graph(n, list(arcs), directed=True).layout_sugiyama(layers=layer, maxiter=200)
     # Boxes are numbers 0..n-1; every bend of an arc gets a number of its own, and lines join neighbours in a chain.
-    where = [(int(layer[v]), float(drawn.coords[v][0])) for v in range(n)]
-    sizes = [float(w) for w in widths]
-    lines: list[tuple[int, int]] = []
-    bends: list[list[int]] = []
-    for (tail, head), points in zip(arcs, drawn.edge_routing, strict=True):
-        chain = [tail]
-        for px, py in sorted(points, key=lambda point: float(point[1])):
-            chain.append(len(where))
-            where.append((round(py), float(px)))
-            sizes.append(BEND)
-        bends.append(chain[1:])
-        lines += pairwise([*chain, head])
-    x = _columns(where, np.array(sizes), lines)
-    x -= (x - np.array(sizes) / 2).min()
+    where, bends = _ordered(n, arcs, _layers(n, arcs))
+    sizes = np.array([*(float(w) for w in widths), *(BEND for _ in where[n:])])
+    lines = [line for (tail, head), chain in zip(arcs, bends, strict=True) for line in pairwise([tail, *chain, head])]
+    x = _columns(where, sizes, lines)
+    x -= (x - sizes / 2).min()
     at = [(float(a), where[i][0] * ROW) for i, a in enumerate(x)]
-    width = float((x + np.array(sizes) / 2).max())
+    width = float((x + sizes / 2).max())
     return Layout(tuple(at[:n]), tuple(tuple(at[b] for b in chain) for chain in bends)), width
+
+
+def _ordered(
+    n: int, arcs: Sequence[tuple[int, int]], layer: Sequence[int]
+) -> tuple[list[tuple[int, float]], list[list[int]]]:
+    """(layer and place within it, of boxes and bends; the bends of every arc)."""
+    bends: list[list[int]] = []
+    try:
+        import igraph
+    except ImportError:
+        levels = list(layer)
+        for tail, head in arcs:
+            bends.append(list(range(len(levels), len(levels) + layer[head] - layer[tail] - 1)))
+            levels += range(layer[tail] + 1, layer[head])
+        chains = [[tail, *bend, head] for (tail, head), bend in zip(arcs, bends, strict=True)]
+        return _swept(levels, [line for chain in chains for line in pairwise(chain)]), bends
+    drawn = igraph.Graph(n, list(arcs), directed=True).layout_sugiyama(layers=list(layer), maxiter=200)
+    where = [(layer[v], float(drawn.coords[v][0])) for v in range(n)]
+    for points in drawn.edge_routing:
+        bends.append(list(range(len(where), len(where) + len(points))))
+        where += [(round(py), float(px)) for px, py in sorted(points, key=lambda point: float(point[1]))]
+    return where, bends
+
+
+def _swept(levels: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[tuple[int, float]]:
+    """(level, place) by barycentres: every level in turn, down and up, in the order of its neighbours' means."""
+    members: dict[int, list[int]] = {}
+    for i, level in enumerate(levels):
+        members.setdefault(level, []).append(i)
+    above: list[list[int]] = [[] for _ in levels]
+    below: list[list[int]] = [[] for _ in levels]
+    for a, b in lines:
+        above[b].append(a)
+        below[a].append(b)
+    place = np.zeros(len(levels))
+    for row in members.values():
+        place[row] = np.arange(len(row))
+    for sweep in range(SWEEPS):
+        near = above if sweep % 2 == 0 else below
+        for level in sorted(members, reverse=sweep % 2 == 1):
+            row = members[level]
+            row.sort(key=lambda i: float(np.mean(place[near[i]])) if near[i] else place[i])
+            place[row] = np.arange(len(row))
+    return [(level, float(place[i])) for i, level in enumerate(levels)]
 
 
 def _layers(n: int, arcs: Sequence[tuple[int, int]]) -> list[int]:

@@ -143,7 +143,12 @@
   byId("larger").addEventListener("click", () => zoom(1.3, ...middle()));
   byId("smaller").addEventListener("click", () => zoom(1 / 1.3, ...middle()));
   byId("fit").addEventListener("click", fitAll);
-  window.addEventListener("resize", open);
+  window.addEventListener("resize", () => { if (!canvas.hasAttribute("viewBox")) open(); });
+  window.addEventListener("beforeprint", () => { // all of the graph, whatever the paper
+    canvas.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
+    scene.removeAttribute("transform");
+  });
+  window.addEventListener("afterprint", () => { canvas.removeAttribute("viewBox"); place(); });
 
   // ---- choosing --------------------------------------------------------------------------------------------------
   function mark(nodes, arcs, chosen) {
@@ -190,7 +195,7 @@
     panel.replaceChildren(
       el("h2", { text: "Overview" }), listOf(view.facts),
       el("h3", { text: "Strongest arcs" }), arcTable(view.arcs.map((arc, i) => i).slice().sort((a, b) => (view.arcs[b].strength ?? 0) - (view.arcs[a].strength ?? 0)).slice(0, 12)),
-      el("p", { class: "soft", text: "Click a variable or an arc; Esc comes back here." }));
+      el("p", { class: "soft screen", text: "Click a variable or an arc; Esc comes back here." }));
   }
   const averaged = view.arcs.some((arc) => arc.posterior !== null && arc.posterior !== undefined);
   function arcTable(order) {

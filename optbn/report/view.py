@@ -35,7 +35,11 @@ def view(report: Report) -> dict[str, Any]:
             f"{network.n_variables} variables, {report.data.rows:,} rows, {len(arcs)} arcs, "
             f"score {_number(outcome.score)}"
         ),
-        "proof": {"proved": outcome.proved, "words": outcome.proof, "details": [*outcome.details, *report.notes]},
+        "proof": {
+            "proved": outcome.proved,
+            "words": outcome.proof,
+            "details": [_sentence(text) for text in (*outcome.details, *report.notes)],
+        },
         "facts": [
             ["Score", f"{outcome.score:.6f}"],
             ["Bound", f"{outcome.bound:.6f}"],
@@ -195,6 +199,10 @@ def _summary(column: Column) -> str:
         return f"{_number(column.low or 0.0)} to {_number(column.high or 0.0)}"
     shown = ", ".join(column.levels[:12])
     return shown + (f", … ({len(column.levels)} levels)" if len(column.levels) > 12 else "")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
 def _number(x: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import time
@@ -142,3 +143,22 @@ def test_a_page_of_724_variables_is_small_and_soon_ready(open_page):
     browser = open_page(report)
     assert len(browser.find_elements("css selector", ".node")) == 724
     assert time.monotonic() - start < 20  # generous: shared machines; the figure proper is in the benchmarks
+
+
+def test_the_whole_graph_is_printed_and_the_view_is_back_afterwards(open_page):
+    """A large graph opens on its middle; on paper all of it is there, in few pages."""
+    driver = open_page(report_of(optbn.load_network("andes")))
+    scene = "return document.querySelector('#canvas g').getAttribute('transform')"
+    before = driver.execute_script(scene)
+    driver.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    box = driver.execute_script("return document.querySelector('#canvas').getAttribute('viewBox')")
+    left, top, width, height = map(float, box.split())
+    places = "return [...document.querySelectorAll('.node')].map(n => n.getAttribute('transform'))"
+    for place in driver.execute_script(places):
+        x, y = map(float, place.removeprefix("translate(").removesuffix(")").split())
+        assert left < x < left + width and top < y < top + height
+    assert driver.execute_script(scene) is None
+    driver.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    assert driver.execute_script(scene) == before and before
+    pages = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"]
+    assert base64.b64decode(pages).count(b"/Type /Page\n") <= 9
