@@ -208,24 +208,10 @@ def _write(found: Learned, output: Path | None, report: Path | None) -> list[str
             lines.append(f"{output}  the network")
     if report is not None:
         record = report.suffix.lower() == ".json"
-        _import_igraph()
         with replacing(report) as partial:
             partial.write_bytes(to_json(found.report) + b"\n" if record else found.page().encode("utf-8"))
         lines.append(f"{report}  {'the record' if record else 'open it in a browser'}")
     return lines
-
-
-def _import_igraph() -> None:
-    """Import igraph without matplotlib, which it would take along for plots of its own: a third of a second."""
-    import sys
-
-    if "igraph" in sys.modules or "matplotlib" in sys.modules:
-        return
-    sys.modules["matplotlib"] = None  # type: ignore[assignment]
-    try:
-        import igraph  # noqa: F401
-    finally:
-        del sys.modules["matplotlib"]
 
 
 def _print(found: Learned, target: str | None, written: list[str], writing: float) -> None:

@@ -2,8 +2,8 @@
 
 layers       integers that make the arcs shortest in all: min sum (y_child - y_parent), every arc at least 1. The matrix
              of this linear program is a network's, so its vertices are integral (Gansner et al. 1993)
-order        within a layer, by barycentres so that few arcs cross, an arc that spans several layers passing a point on
-             each: igraph's, or where it is not installed (it is under the GPL) plain sweeps, with more crossings
+order        within a layer, by barycentres so that few arcs cross: every layer in turn, down and up, in the order of
+             its neighbours' means; an arc that spans several layers passes a point on each
 columns      with the order given, x by sweeps: every layer in turn moves as close as it can to the mean of its
              neighbours while boxes keep their widths. That is isotonic regression after a shift
 components   laid out apart and set side by side, the single variables in rows below
@@ -90,23 +90,14 @@ def _component(widths: Sequence[float], arcs: Sequence[tuple[int, int]]) -> tupl
 def _ordered(
     n: int, arcs: Sequence[tuple[int, int]], layer: Sequence[int]
 ) -> tuple[list[tuple[int, float]], list[list[int]]]:
-    """(layer and place within it, of boxes and bends; the bends of every arc)."""
+    """(layer and place within it, of boxes and bends; the bends of every arc, one per layer that it passes)."""
+    levels = list(layer)
     bends: list[list[int]] = []
-    try:
-        import igraph
-    except ImportError:
-        levels = list(layer)
-        for tail, head in arcs:
-            bends.append(list(range(len(levels), len(levels) + layer[head] - layer[tail] - 1)))
-            levels += range(layer[tail] + 1, layer[head])
-        chains = [[tail, *bend, head] for (tail, head), bend in zip(arcs, bends, strict=True)]
-        return _swept(levels, [line for chain in chains for line in pairwise(chain)]), bends
-    drawn = igraph.Graph(n, list(arcs), directed=True).layout_sugiyama(layers=list(layer), maxiter=200)
-    where = [(layer[v], float(drawn.coords[v][0])) for v in range(n)]
-    for points in drawn.edge_routing:
-        bends.append(list(range(len(where), len(where) + len(points))))
-        where += [(round(py), float(px)) for px, py in sorted(points, key=lambda point: float(point[1]))]
-    return where, bends
+    for tail, head in arcs:
+        bends.append(list(range(len(levels), len(levels) + layer[head] - layer[tail] - 1)))
+        levels += range(layer[tail] + 1, layer[head])
+    chains = [[tail, *bend, head] for (tail, head), bend in zip(arcs, bends, strict=True)]
+    return _swept(levels, [line for chain in chains for line in pairwise(chain)]), bends
 
 
 def _swept(levels: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[tuple[int, float]]:
