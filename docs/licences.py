@@ -27,23 +27,29 @@ def licence(name: str) -> str:
 def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     groups = {"always": project["dependencies"], **project["optional-dependencies"]}
-    lines = [
-        "# Licences of the dependencies",
-        "",
-        "optbn is MIT (LICENSE); the bundled networks have their own (networks/LICENSE). Dependencies are installed",
-        "from the Python Package Index and none of their code is part of optbn; igraph is under the GPL, which matters",
-        "to whoever passes on optbn together with it. Written by `python docs/licences.py`.",
-        "",
-        "| package | needed | licence |",
-        "|---|---|---|",
-    ]
+    lines = []
+    copyleft = []
     for group, wanted in groups.items():
         for requirement in wanted:
             name = re.match(r"[A-Za-z0-9_.-]+", requirement)
             assert name is not None
             what = group if group == "always" else f"extra `{group}`"
-            lines.append(f"| {name[0]} | {what} | {licence(name[0])} |")
-    (ROOT / "docs" / "licences.md").write_text("\n".join(lines) + "\n")
+            terms = licence(name[0])
+            lines.append(f"| {name[0]} | {what} | {terms} |")
+            if group == "always" and re.search(r"\bA?GPL|General Public", terms) and "Lesser" not in terms:
+                copyleft.append(name[0])
+    head = [
+        "# Licences of the dependencies",
+        "",
+        "optbn is MIT (LICENSE); the bundled networks have their own (networks/LICENSE). Dependencies are installed",
+        "from the Python Package Index and none of their code is part of optbn. Of those that are always needed,",
+        f"{', '.join(copyleft) or 'none'} is under the GPL, which would matter to whoever passes on optbn with it.",
+        "Written by `python docs/licences.py`.",
+        "",
+        "| package | needed | licence |",
+        "|---|---|---|",
+    ]
+    (ROOT / "docs" / "licences.md").write_text("\n".join([*head, *lines]) + "\n")
 
 
 main()
