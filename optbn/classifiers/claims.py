@@ -177,22 +177,19 @@ def _smoothers(losses: Losses) -> str:
 
 
 def _averages(losses: Losses) -> str:
-    """All scores on the data sets that most methods have."""
-    sets = _shared(losses)
+    """All scores of the methods that were tried on the most data sets."""
+    methods, sets = _everywhere(losses)
     if not sets:
         return ""
-    several = [
-        name for name in sets if all(found.get(name, {}).get("bias", 0) is not None for found in losses.values())
-    ]
+    several = [name for name in sets if all(losses[m][name].get("bias") is not None for m in methods)]
     body = []
-    for m, found in losses.items():
-        if all(name in found for name in sets):
-            line = [m]
-            for score in ("rmse", "zero_one", "log_loss", "brier", "auc", "ece", "bias", "variance"):
-                values = [found[name].get(score) for name in (several if score in ("bias", "variance") else sets)]
-                known = [float(v) for v in values if v is not None]
-                line.append(f"{np.mean(known):.4f}" if known and len(known) == len(values) else "")
-            body.append(line)
+    for m in methods:
+        line = [m]
+        for score in ("rmse", "zero_one", "log_loss", "brier", "auc", "ece", "bias", "variance"):
+            values = [losses[m][name].get(score) for name in (several if score in ("bias", "variance") else sets)]
+            known = [float(v) for v in values if v is not None]
+            line.append(f"{np.mean(known):.4f}" if known and len(known) == len(values) else "")
+        body.append(line)
     note = (
         f"Means over {len(sets)} data sets, of bias and variance over the {len(several)} with several rounds. No log "
     )
@@ -201,10 +198,11 @@ def _averages(losses: Losses) -> str:
     return f"## Averages\n\n{note}\n\n" + table(head, body)
 
 
-def _shared(losses: Losses) -> list[str]:
-    """The data sets that all methods have, or all but one: one may fail somewhere."""
-    tried = {name: sum(name in found for found in losses.values()) for found in losses.values() for name in found}
-    return [name for name, methods in tried.items() if methods >= max(tried.values()) - 1]
+def _everywhere(losses: Losses) -> tuple[list[str], list[str]]:
+    """The methods that were tried on the most data sets, and the data sets that all of these have."""
+    widest = max((len(found) for found in losses.values()), default=0)
+    methods = [m for m, found in losses.items() if len(found) == widest]
+    return methods, sorted(set.intersection(*(set(losses[m]) for m in methods))) if methods else []
 
 
 def _ours(losses: Losses) -> str:
@@ -258,12 +256,12 @@ def _bold(found: Mapping[str, Any], name: str, score: str, least: Mapping[str, f
 
 def _ranks(losses: Losses, folder: Path) -> str:
     """Friedman ranks twice: of as many methods as possible, and on as many data sets as possible."""
-    complete = sorted(_shared(losses))
-    if not complete:
+    tried = {name: sum(name in found for found in losses.values()) for found in losses.values() for name in found}
+    if not tried:
         return ""
-    widest = max(len(found) for found in losses.values())
-    everywhere = [m for m, found in losses.items() if len(found) == widest]
-    wide = sorted(set.intersection(*(set(losses[m]) for m in everywhere)))
+    most = max(tried.values())
+    complete = sorted(name for name, methods in tried.items() if methods >= most - 1)  # one method may fail somewhere
+    everywhere, wide = _everywhere(losses)
     parts = [_ranked(losses, [m for m in losses if set(complete) <= set(losses[m])], complete, folder / "ranks.svg")]
     if len(wide) > len(complete):
         parts.append(_ranked(losses, everywhere, wide, folder / "ranks-wide.svg"))
