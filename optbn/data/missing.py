@@ -112,13 +112,30 @@ def refuse(where: str, columns: Sequence[Encoded], chosen: Mapping[str, str]) ->
     """Raise one line that names the columns with missing values nobody decided about, their counts and the ways out."""
     counts = {c.name: c.n_missing for c in columns if c.n_missing and chosen[c.name] == "refuse"}
     if not counts:
+        _refuse_levels(where, [c.name for c in columns if _has_no_levels(c, chosen[c.name])])
         return
     listed = sorted(counts.items(), key=lambda item: -item[1])
     shown = ", ".join(f"{name!r} {count:,}" for name, count in listed[:8])
     more = f" and {len(listed) - 8} more columns" if len(listed) > 8 else ""
     raise DataError(
         f"{where}: {sum(counts.values()):,} missing values ({shown}{more}); "
-        "choose what to do with them: missing = as_level, drop or impute"
+        "choose what to do with them: missing = as_level, drop or impute (--missing on the command line)"
+    )
+
+
+def _has_no_levels(column: Encoded, policy: str) -> bool:
+    return bool(column.n_missing) and policy == "as_level" and not isinstance(column.domain, Categorical)
+
+
+def _refuse_levels(where: str, real: Sequence[str]) -> None:
+    """Real columns get no level more: name them all, and what to write for them."""
+    if not real:
+        return
+    columns = f"column {real[0]!r} is" if len(real) == 1 else f"columns {', '.join(map(repr, real))} are"
+    apart = ", ".join(f"{name}=impute" for name in real)
+    raise DataError(
+        f"{where}: {columns} real, so as_level does not apply; use drop or impute, "
+        f"for {'it' if len(real) == 1 else 'them'} alone by missing = 'as_level, {apart}'"
     )
 
 
@@ -126,11 +143,7 @@ def domain_after(where: str, column: Encoded, policy: str, closed: Collection[st
     """The domain once missing values are treated: as_level may add a level."""
     if not column.n_missing or policy != "as_level":
         return column.domain
-    if not isinstance(column.domain, Categorical):
-        raise DataError(
-            f"{where}: column {column.name!r} is real, so as_level does not apply; use drop or impute, "
-            f"for it alone by missing = 'as_level, {column.name}=impute'"
-        )
+    assert isinstance(column.domain, Categorical), "refused before"
     if LEVEL in column.domain.levels:
         return column.domain
     if column.name in closed:

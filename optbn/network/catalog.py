@@ -5,6 +5,7 @@ catalog.json says per network its file, counts, source, licence, and the sha256 
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import os
@@ -36,14 +37,15 @@ def catalog() -> dict[str, dict[str, Any]]:
 
 def load_network(name: str | PathLike[str]) -> BayesianNetwork:
     """A bundled network by its name, or the network in a file; an unknown name lists what exists."""
-    from optbn.network.formats import EXTENSIONS, read_network
+    from optbn.network.formats import read_network
 
     if not isinstance(name, str | PathLike):
         raise UnsupportedError(f"expected the name of a bundled network or a path, got {type(name).__name__}")
     text, path = os.fspath(name), Path(name)
     if text in catalog() and isinstance(name, str):
         return read_network(folder() / catalog()[text]["file"])
-    looks_like_file = "/" in text or "\\" in text or bool(EXTENSIONS.keys() & set(path.suffixes))
-    if looks_like_file or path.is_file() or not isinstance(name, str):
+    if "/" in text or "\\" in text or path.suffix or path.is_file() or not isinstance(name, str):
+        if not path.exists():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), text)
         return read_network(path)
     raise unknown("bundled network", text, catalog())

@@ -77,7 +77,8 @@ MISTAKES = [
     ("learn head.csv", "head.csv: a header with 2 names but no rows below it"),
     (
         "learn holes.csv",
-        "holes.csv: 3 missing values ('b' 3); choose what to do with them: missing = as_level, drop or impute",
+        "holes.csv: 3 missing values ('b' 3); choose what to do with them: missing = as_level, drop or impute "
+        "(--missing on the command line)",
     ),
     (
         "learn holes.csv --missing dorp",
@@ -159,6 +160,7 @@ MISTAKES = [
         "cannot read the question 'P(lung,smoke=yes)'; write P(A, B | C=value), P(* | C=value) or MPE(C=value), with "
         "quotes around names that hold commas, bars or equals signs",
     ),
+    ("query nursery.jsn P(lung)", "nursery.jsn: no such file"),
     ("query asia P(lung|smoke=maybe)", "no level of 'smoke' 'maybe'; there are: no, yes"),
     ("show asia --cpd lungs", f"no variable 'lungs' (did you mean 'lung'?); there are: {ASIA}"),
     ("convert asia asia.txt", "asia.txt: cannot tell the format by the name; the extensions are …"),

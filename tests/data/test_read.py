@@ -187,6 +187,10 @@ def test_missing_values_as_a_level() -> None:
     assert data.domain("y").levels == ("a", "b", "missing")
     with pytest.raises(DataError, match="column 'z' is real, so as_level does not apply"):
         csv(MISSING, missing="as_level")
+    with pytest.raises(
+        DataError, match=r"columns 'a', 'b' are real.*for them alone by .*'as_level, a=impute, b=impute'"
+    ):
+        csv("a,b,c\n1.5,2.5,?\n,?,x\n2.25,9.5,y\n", missing="as_level")
     with pytest.raises(DataError, match="'y' has missing values and its declared levels do not include 'missing'"):
         csv(MISSING, {"y": ["a", "b"], "z": "ignore"}, missing="as_level")
     assert csv(MISSING, {"y": ["missing", "a", "b"], "z": "ignore"}, missing="as_level").column("y")[0] == 0
