@@ -36,7 +36,13 @@ def learn(
     constraints: dict[str, Any],
     data: DataArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The network: .json (everything), .bif, .xmlbif or .net.")
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The network: .json (everything), .bif, .xmlbif or .net; again for more than one.",
+            show_default=False,
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", "-r", help="The page (.html), or the record behind it (.json).")
@@ -96,7 +102,8 @@ def learn(
     import optbn
     from optbn.errors import UnsupportedError
 
-    _check_files(output, report)
+    outputs = output or []
+    _check_files(outputs, report)
     if store is not None and (max_parents is None or time_limit is not None):
         raise UnsupportedError("--store goes with --max-parents and without --time-limit: what it keeps is of one size")
     reader = how(header, delimiter, format, encoding, missing_token)
@@ -128,7 +135,7 @@ def learn(
             )
             start = time.monotonic()
             watcher.phase("report")
-            written = _write(found, output, report)
+            written = _write(found, outputs, report)
             writing = time.monotonic() - start
     except KeyboardInterrupt:
         import sys
@@ -145,19 +152,18 @@ def learn(
         raise typer.Exit(3)
 
 
-def _check_files(output: Path | None, report: Path | None) -> None:
+def _check_files(outputs: Sequence[Path], report: Path | None) -> None:
     """Refuse what could not be written, before any work is done."""
     from optbn.errors import UnsupportedError
     from optbn.network.files import check_writable
     from optbn.network.formats import format_of
 
-    if output is not None:
+    for output in outputs:
         format_of(output)
     if report is not None and report.suffix.lower() not in (".html", ".htm", ".json"):
         raise UnsupportedError(f"{report}: a report is a page (.html) or the record behind it (.json)")
-    for path in (output, report):
-        if path is not None:
-            check_writable(path)
+    for path in (*outputs, *([report] if report is not None else [])):
+        check_writable(path)
 
 
 def _estimate(
@@ -189,7 +195,7 @@ def _command() -> str:
     return shlex.join(["optbn", *sys.argv[1:]])
 
 
-def _write(found: Learned, output: Path | None, report: Path | None) -> list[str]:
+def _write(found: Learned, outputs: Sequence[Path], report: Path | None) -> list[str]:
     """Write what was asked for; a line on each file. What a format cannot say goes to JSON beside it, and is said."""
     from optbn.errors import NetworkError
     from optbn.network.files import replacing
@@ -197,7 +203,7 @@ def _write(found: Learned, output: Path | None, report: Path | None) -> list[str
     from optbn.report.report import to_json
 
     lines = []
-    if output is not None:
+    for output in outputs:
         try:
             write_network(found.network, output)
         except NetworkError as error:
@@ -224,14 +230,18 @@ def _print(found: Learned, target: str | None, written: list[str], writing: floa
     print(f"{outcome.proof}.")
     for note in report.notes:
         print(f"Note: {note}.")
+    width = max((len(f"{arc.parent} -> {arc.child}") for arc in (*report.arcs, *report.others)), default=0)
     if report.arcs:
         print("\narcs, and the score lost without each")
-        width = max(len(f"{arc.parent} -> {arc.child}") for arc in report.arcs)
         for arc in sorted(report.arcs, key=lambda arc: -(arc.strength or 0.0)):
             strength = "required" if arc.strength is None else f"{arc.strength:12.3f}"
             chance = "" if arc.posterior is None else f"  probability {arc.posterior:.3f}"
             turn = "" if arc.compelled else "  (reversible)"
             print(f"  {f'{arc.parent} -> {arc.child}':<{width}} {strength}{chance}{turn}")
+    if report.others:
+        print("\narcs that it does not have, by their probability")
+        for arc in report.others:
+            print(f"  {f'{arc.parent} -> {arc.child}':<{width}} {arc.posterior:12.3f}")
     if report.alternatives:
         print("\nthe next best networks")
         for line in report.alternatives:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from optbn.learning.affordable import Scored
     from optbn.learning.estimate import Cost
     from optbn.network.network import BayesianNetwork
+    from optbn.network.structure import Structure
     from optbn.report.report import Report
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
@@ -39,6 +40,8 @@ RESERVE = 0.2  # of the time, for what comes after the search
 CHECK_SHARE = 0.08  # of the time, for the evidence and its check, if the search took all it had
 REPORT_SHARE = 0.05  # of the time, for the report
 RESCORING = 2.0  # times what scoring took, for scoring without leaving out what a subset beats
+WORTH_TELLING = 0.1  # the probability of an arc that the best network does not have
+MOST_TOLD = 30  # of these
 MORE_SECONDS = 60.0  # without a time limit, for other networks than the best
 UNTHINKABLE = 30 * 86400.0  # seconds; nobody means this
 
@@ -389,9 +392,19 @@ def make_report(
         phases=tuple(Phase(name, wall, cpu) for name, (wall, cpu) in found.seconds.items()),
         trace=tuple(TracePoint(t, s, b if np.isfinite(b) else None) for t, s, b in _thinned(trace)),
         alternatives=tuple(alternatives),
+        others=_others(chances, structure),
         notes=tuple(notes),
         command=command,
     )
+
+
+def _others(chances: Mapping[tuple[str, str], float], structure: Structure) -> tuple[Any, ...]:
+    """The arcs that the network does not have, the most probable first."""
+    from optbn.report.report import Arc
+
+    there = set(structure.arcs)
+    left = sorted((-chance, arc) for arc, chance in chances.items() if arc not in there and chance >= WORTH_TELLING)
+    return tuple(Arc(*arc, posterior=-chance) for chance, arc in left[:MOST_TOLD])
 
 
 def _outcome(found: LearnedStructure) -> Any:

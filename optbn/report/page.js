@@ -324,6 +324,9 @@
         el("tbody", {}, ...view.phases.map(([name, wall, cpu]) => el("tr", {}, el("td", { text: name }), el("td", { class: "number", text: wall.toFixed(2) }), el("td", { class: "number", text: cpu.toFixed(2) })))))));
     if (view.alternatives.length)
       details.append(article("Nearly as good", ...view.alternatives.map((text) => el("p", { text }))));
+    if (view.others.length)
+      details.append(article("Arcs it does not have", el("table", {}, el("thead", {}, el("tr", {}, el("th", { text: "Arc" }), el("th", { text: "Probability" }))),
+        el("tbody", {}, ...view.others.map(([arc, chance]) => el("tr", {}, el("td", { text: arc }), el("td", { class: "number", text: share(chance) })))))));
     details.append(article("Settings", listOf(view.settings)));
     details.append(article("Data", el("p", { text: view.data.words }), el("div", { class: "scroll" }, el("table", {}, el("tbody", {},
       ...view.data.columns.map(([name, kind, summary]) => el("tr", {}, el("td", { text: name }), el("td", { text: kind }), el("td", { class: "soft values", text: summary }))))))));

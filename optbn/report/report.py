@@ -90,7 +90,11 @@ class TracePoint(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """See the module's header. `counts` gives per variable the data rows in each cell of its local distribution."""
+    """See the module's header.
+
+    counts   per variable the data rows in each cell of its local distribution
+    others   the most probable arcs that the network does not have, where probabilities were computed
+    """
 
     title: str
     version: str
@@ -105,6 +109,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     phases: tuple[Phase, ...] = ()
     trace: tuple[TracePoint, ...] = ()
     alternatives: tuple[str, ...] = ()
+    others: tuple[Arc, ...] = ()
     notes: tuple[str, ...] = ()
     command: str = ""
     format: str = FORMAT

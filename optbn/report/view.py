@@ -74,6 +74,7 @@ def view(report: Report) -> dict[str, Any]:
         "trace": [[point.seconds, point.score, point.bound] for point in report.trace],
         "phases": [[phase.name, phase.wall, phase.cpu] for phase in report.phases],
         "alternatives": list(report.alternatives),
+        "others": [[f"{arc.parent} → {arc.child}", arc.posterior] for arc in report.others],
         "settings": [[key, "none" if value is None else str(value)] for key, value in report.settings.items()],
         "data": {
             "words": f"{report.data.source}: {report.data.rows:,} rows, sha256 {report.data.digest[:16]}…",

@@ -115,10 +115,11 @@ def test_alternatives_probabilities_and_papers_are_shown(open_page):
     report = report_of(hostile_network())
     arcs = tuple(msgspec.structs.replace(arc, posterior=0.125) for arc in report.arcs)
     settings = {"score": "BDeu(ess=1.0)", "smoother": "hdp"}
-    browser = open_page(
-        msgspec.structs.replace(report, arcs=arcs, alternatives=("0.3 nat less: without a → b",), settings=settings)
-    )
+    others = (msgspec.structs.replace(arcs[0], parent=HOSTILE[0], child=HOSTILE[1], posterior=0.4375),)
+    near = ("0.3 nat less: without a → b",)
+    browser = open_page(msgspec.structs.replace(report, arcs=arcs, alternatives=near, others=others, settings=settings))
     below = text(browser, "#details")
+    assert "Arcs it does not have" in below and "0.438" in below
     assert "Nearly as good" in below and "0.3 nat less" in below and "0.125" in below and "Probability" in below
     assert "Heckerman" in below and "Petitjean" in below and "Talvitie" not in below
     click(browser, f'.node[aria-label="variable {HOSTILE[0]}"]')

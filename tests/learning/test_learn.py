@@ -158,6 +158,13 @@ def test_alternatives_and_probabilities_of_arcs():
     for arc in found.report.arcs:
         assert arc.posterior == pytest.approx(exact[data.index(arc.parent), data.index(arc.child)], abs=1e-6)
     assert "probabilities of arcs are over all networks" in found.report.notes[0]
+    there = set(found.network.structure.arcs)
+    others = {(arc.parent, arc.child): arc.posterior for arc in found.report.others}
+    names = itertools.permutations(data.names, 2)
+    assert others == pytest.approx(
+        {(u, v): p for u, v in names if (u, v) not in there and (p := exact[data.index(u), data.index(v)]) >= 0.1},
+        abs=1e-6,
+    )
 
 
 def test_probabilities_over_a_credible_set_are_those_of_all_its_networks(monkeypatch):
@@ -311,3 +318,14 @@ def test_constraints_on_the_whole_network(asia):
                 assert {(u, v), (v, u)} & {(arc.parent, arc.child) for arc in found.report.arcs}
                 assert found.report.outcome.proved
                 return
+
+
+def test_a_network_is_written_in_several_formats_at_once(csv, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as done:
+        main(["learn", csv, "--score", "bdeu", "-D", "2", "-o", "m.json", "-o", "m.bif", "--posteriors"])
+    assert done.value.code == 0
+    assert optbn.compare("m.json", "m.bif").shd_dag == 0
+    out = capsys.readouterr().out
+    assert "m.json  the network" in out and "m.bif  the network" in out
+    assert "arcs that it does not have, by their probability" in out
