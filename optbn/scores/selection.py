@@ -93,5 +93,6 @@ def families_of(names: tuple[str, ...], chosen: NDArray[np.bool_], constraints: 
 
 def among(about: dict[str, Any]) -> str | None:
     """What a score file says about its candidates, as the end of a sentence about an optimum; None if it has all."""
-    k = about.get("constraints", {}).get("candidates")
+    given = about.get("constraints")
+    k = given.get("candidates") if isinstance(given, dict) else None
     return f"among the {k} likeliest parents of each variable" if k else None

@@ -116,6 +116,8 @@ def _head(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Any]
         raise TableError(f"{source}: the file does not name its variables")
     if type(exponent) is not int or not -1100 < exponent <= 1100:
         raise TableError(f"{source}: the grid's exponent is {exponent}, expected a whole number")
+    if not isinstance(head.get("digest"), str) or not isinstance(head.get("about"), dict):
+        raise TableError(f"{source}: damaged, it does not say what it was made of")
     return head
 
 

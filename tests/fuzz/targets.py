@@ -203,12 +203,16 @@ def _scores(format: str) -> Callable[[Path], Files]:
 
 
 def _read_scores(path: Path) -> None:
+    from optbn.scores.selection import among
     from solvers import Budget, solve
     from solvers.files import read_rows, read_table
+    from solvers.files.native import read_about
 
     read_rows(path)
     found = read_table(path)
     assert np.isfinite(found.scores).all()
+    if path.suffix == ".parquet":
+        among(read_about(path))
     if found.n <= 80:
         solve(found, "greedy", Budget(cpu=0.02))
 
