@@ -1,13 +1,15 @@
 """The choice of a solver: split into components, and for each one begin with what is cheap and switch when it stalls.
 
-    search        some hundred nodes of the cluster search; it goes on as long as it seems to end soon
-    recurrence    over subsets: about n 2^n nanoseconds whatever the families, so its price is known beforehand
-    branch        branch and cut from the best graph so far; where the recurrence fits, for as long as that would take
-    race          branch and cut against the cluster search, instead of branching alone, if there are two processors
+    search      some hundred nodes of the cluster search (cp); it goes on as long as it seems to end soon
+    recurrence  over subsets (dp): about n 2^n nanoseconds whatever the families, so its price is known beforehand
+    orders      the order graph with bounds (astar): dense tables; at most for as long as the recurrence would take
+    branch      branch and cut (ilp) from the best graph so far: the same
+    race        branch and cut against the cluster search, instead of branching alone, if there are two processors
 
-Few variables and dense tables go to the recurrence at once. A step that is given up costs at most about what the next
-one does, so the whole costs at most a small multiple of the best choice. The first steps also leave the better
-evidence: a tree or rows that the checker replays, where the recurrence leaves a claim (beyond PROVED variables).
+Few variables go to the recurrence at once, very dense tables to it or to the order graph. A step that is given up costs
+at most about what the next one does, so the whole costs at most a small multiple of the best choice. Search and
+branching also leave the better evidence: a tree or rows that the checker replays, where the others leave a claim
+(beyond PROVED variables). The numbers below are set on the tables of tests/benchmarks/auto.py.
 
 The steps and their reasons are in the Solution's statistics, per component.
 """
@@ -34,11 +36,12 @@ from solvers.table import ScoreTable
 DP_SECONDS = 1.2e-9  # per n 2^n, one core
 PROVED = 12  # variables up to which the recurrence leaves a proof
 QUICK = 0.05  # seconds: that soon the recurrence is preferred from
-DENSE = 80  # families per variable on,
-VERY_DENSE = 250  # and from here on whatever it takes
+DENSE = 80  # families per variable on
+VERY_DENSE = 250  # families per variable: a short search is of no use
 NODES = 500  # of the first search; if it seems to end soon, it may take
 MORE = 5, 1  # times as many below
 FEW = 30  # variables, where relaxations are weak on dense tables; and from here on
+ORDERS = 29, 34  # variables up to which dense, and very dense, tables go to the order graph
 
 
 @dataclass(frozen=True)
@@ -104,26 +107,36 @@ class Steps:
         fits, whole = math.isfinite(seconds) and seconds <= budget.remaining(), load_solver("dp")
         size = f"{table.n} variables with {density:.0f} families each"
         price = f"the recurrence takes about {seconds:.1g} s"
+        very_dense = density >= VERY_DENSE
+        orders = density >= DENSE and table.n <= ORDERS[very_dense]
         if fits and table.n <= PROVED:
             run.step("dp", whole, f"{size}: the recurrence takes no time and leaves a proof")
-        elif fits and (density >= VERY_DENSE or (density >= DENSE and seconds <= QUICK)):
+        elif fits and density >= DENSE and seconds <= QUICK:
             run.step("dp", whole, f"{size}: dense, and {price}")
         if run.settled:
             return run.solution()
-        patience = MORE[table.n >= FEW]
-        search = load_solver("cp", restarts=0, most=NODES, patience=patience, carried=CARRIED)
-        if run.step("cp", search, f"{size}: a short search first", max(seconds, QUICK)):
-            return run.solution()
+        if not (orders and very_dense):
+            search = load_solver("cp", restarts=0, most=NODES, patience=MORE[table.n >= FEW], carried=CARRIED)
+            if run.step("cp", search, f"{size}: a short search first", max(seconds, QUICK)):
+                return run.solution()
         if fits and seconds <= max(run.seconds, QUICK):
-            run.step("dp", whole, f"the search does not end soon, {price}")
+            run.step("dp", whole, f"{size}: {price}, not more than was spent on a short search")
             return run.solution()
-        name, why = "ilp", "the search does not end soon, the relaxation says more"
-        branch: Solver = load_solver("ilp", starts=0)
-        if self.jobs > 1:
-            name, why = "ilp against cp", "the search does not end soon"
-            branch = Race({"ilp": branch, "cp": load_solver("cp", carried=CARRIED, seed=1)})
-        if not run.step(name, branch, why, seconds if fits else math.inf) and fits:
-            run.step("dp", whole, f"branch and cut has had as long as it takes: {price}")
+        most = seconds if fits else math.inf
+        if orders:
+            again = min(most, budget.remaining() / 2)
+            if run.step("astar", load_solver("astar"), f"{size}: dense, for the relaxation too", again):
+                return run.solution()
+        if not (orders and fits):
+            branch: Solver = load_solver("ilp", starts=0)
+            name, why = "ilp", "no end is near, the relaxation says more"
+            if self.jobs > 1:
+                name, why = "ilp against cp", "no end is near"
+                branch = Race({"ilp": branch, "cp": load_solver("cp", carried=CARRIED, seed=1)})
+            if run.step(name, branch, why, most):
+                return run.solution()
+        if fits:
+            run.step("dp", whole, f"the step before has had as long as it takes: {price}")
         return run.solution()
 
 

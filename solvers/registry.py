@@ -14,6 +14,7 @@ from solvers.errors import UnknownSolverError
 from solvers.protocol import Solver
 
 SOLVERS: dict[str, str] = {
+    "astar": "solvers.astar:OrderSearch",
     "auto": "solvers.auto:Auto",
     "cp": "solvers.cp.solver:ClusterSearch",
     "dp": "solvers.dp:SubsetDP",

@@ -32,6 +32,8 @@ WAYS: dict[str, tuple[str, dict[str, Any], int | None]] = {
     "cp": ("cp", {"carried": 10**6}, None),
     "cp without a first graph": ("cp", {"greedy": False}, None),
     "ilp": ("ilp", {}, None),
+    "astar": ("astar", {}, None),
+    "astar with a poor bound": ("astar", {"greedy": False, "rounds": 1}, NO_MEMORY << 10),
     "maxsat": ("maxsat", {}, None),
 }
 LARGEST = {"maxsat": 8}  # variables

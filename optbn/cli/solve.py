@@ -30,7 +30,7 @@ def solve(
     solver: Annotated[
         str,
         typer.Option(
-            help="auto (chooses), ilp, cp, dp, maxsat or greedy.",
+            help="auto (chooses), ilp, cp, dp, astar, maxsat or greedy.",
             autocompletion=complete_solver,
         ),
     ] = "auto",

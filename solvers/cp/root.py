@@ -4,6 +4,7 @@ Coordinate moves of single multipliers stall well below the best cluster bound, 
 of the gap that clusters leave. `strengthen` runs the root loop of `solvers.ilp` for some rounds and returns what the
 search can go on with: rows with multipliers, as stages. The filters of the loop build on
 one another, so the last stage alone would leave too many families; a few stages, further and further back, do.
+`cluster_root` runs the loop with clusters alone, for the bounds of the order graph (`solvers.astar`).
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from solvers.ilp.families import Families
 from solvers.ilp.ledger import Ledger
 from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.root import Root, RootSettings, first_relaxation
-from solvers.ilp.rows import Cluster
+from solvers.ilp.rows import Cluster, Pattern
+from solvers.ilp.separate import Point
 from solvers.protocol import Budget
 from solvers.solution import RowBound
 from solvers.table import ScoreTable, mask_members
 
 ASCENTS = 5
+MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
+ROUNDS_OF_CLUSTERS = 60
 
 
 def strengthen(
@@ -40,6 +44,38 @@ def strengthen(
 
     `report` is told the best graph and the bound (units) when one of them improves.
     """
+    ledger = _root(table, rows, replace(RootSettings(), most_rounds=rounds), seed, budget, report, LocalCuts)
+    return RowBound(()) if budget.exhausted() else some_stages(ledger)
+
+
+def cluster_root(
+    table: ScoreTable,
+    rows: NDArray[np.int64],
+    rounds: int,
+    seed: int,
+    budget: Budget,
+    report: Callable[[NDArray[np.int64], int], None],
+) -> Ledger:
+    """The books after so many rounds with clusters alone; the last stage has their multipliers."""
+    return _root(table, rows, replace(RootSettings(), most_rounds=rounds), seed, budget, report, NoLocalCuts)
+
+
+class NoLocalCuts(LocalCuts):
+    """Finds none."""
+
+    def round(self, point: Point, budget: Budget) -> list[Pattern]:
+        return []
+
+
+def _root(
+    table: ScoreTable,
+    rows: NDArray[np.int64],
+    settings: RootSettings,
+    seed: int,
+    budget: Budget,
+    report: Callable[[NDArray[np.int64], int], None],
+    cuts: type[LocalCuts],
+) -> Ledger:
     rng = np.random.default_rng(seed)
     everything = Families.of(table, np.arange(len(table)))
     ledger = Ledger(table, rows, everything)
@@ -48,23 +84,20 @@ def strengthen(
     nearness = costs
     clusters: dict[Cluster, None] = {}
     for _ in range(ASCENTS):
-        if ledger.closed or budget.exhausted():
+        if ledger.closed or budget.exhausted() or len(clusters) * len(table) > MUCH_ASCENT:
             break
-        ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n))
+        ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n), stop=budget.exhausted)
         ledger.settle_ascent(ascent)
         nearness = np.minimum(nearness, ascent.costs)
         clusters |= {Cluster(mask_members(mask)): None for mask in ascent.clusters}
     ledger.restrict()
     if not ledger.closed:
-        settings = replace(RootSettings(), most_rounds=rounds)
         typical = float(int(table.units[table.offsets[:-1]].sum()) - ledger.score)
         relaxation = first_relaxation(
             ledger, nearness[ledger.families.rows], list(clusters), settings.near, max(1.0, typical)
         )
-        Root(ledger, FamilyIndex.of(table), LocalCuts(rng), rng, settings, relaxation).run(budget)
-    if budget.exhausted():
-        return RowBound(())
-    return some_stages(ledger)
+        Root(ledger, FamilyIndex.of(table), cuts(rng), rng, settings, relaxation).run(budget)
+    return ledger
 
 
 def some_stages(ledger: Ledger) -> RowBound:

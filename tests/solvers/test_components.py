@@ -181,13 +181,13 @@ def test_auto_takes_its_steps_and_says_why(monkeypatch):
     assert steps(random_table(rng, 40, "blocks"))[1] == ["cp"]
     monkeypatch.setattr(solvers.auto, "NODES", 1)
     one, two = steps(dense, Budget(memory=2**10)), steps(dense, Budget(memory=2**10), jobs=2)
-    assert one[1] == ["cp", "ilp"] and two[1] == ["cp", "ilp against cp"]
+    assert one[1] == ["cp", "astar", "ilp"] and two[1] == ["cp", "astar", "ilp against cp"]
     assert one[0].score == two[0].score == table_optimum(dense)
     assert steps(random_table(rng, 14, "dense", rows=60))[1] == ["cp", "dp"]
     monkeypatch.setattr(solvers.auto, "DP_SECONDS", 4e-7)  # about as long as branch and cut may try
     monkeypatch.setattr(solvers.auto, "QUICK", 0.0)
     stalled, taken = steps(random_table(rng, 15, "dense", rows=150))
-    assert taken[:2] == ["cp", "ilp"] and stalled.status is Status.OPTIMAL
+    assert taken[:2] == ["cp", "astar"] and stalled.status is Status.OPTIMAL
     stopped, taken = steps(random_table(rng, 30, "dense", rows=100), Budget(cpu=0.01))
     assert taken == ["cp"] and stopped.bound > stopped.score
 
