@@ -24,7 +24,7 @@ from optbn.cli.reading import MissingOption, SchemaOption
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
-    from optbn.scores.families import FamilyScores
+    from optbn.scores.families import Families, FamilyScores
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
 
@@ -82,6 +82,13 @@ def score(
     tiers: TiersOption = None,
     roots: RootsOption = None,
     leaves: LeavesOption = None,
+    keep_dominated: Annotated[
+        bool,
+        typer.Option(
+            "--keep-dominated",
+            help="Keep the sets that a subset beats too: for constraints that require something of the graph.",
+        ),
+    ] = False,
     families: Annotated[
         str | None,
         typer.Option(help="Score these only, unpruned: lines 'child: parent, parent', or a score file to score anew."),
@@ -91,14 +98,17 @@ def score(
         typer.Option(help="With --families: a file for their local structures (trees, tables), a JSON object a line."),
     ] = None,
 ) -> None:
-    """Score every candidate parent set of every variable; keep those that no subset matches.
+    """Score every candidate parent set of every variable; keep those that no subset matches (--keep-dominated: all).
 
     Examples: optbn score data.csv --score pcart --max-parents 4 -o scores.jkl
     | optbn score data.csv --families candidates.txt -o scores.jkl
     """
     import optbn
     from optbn.errors import UnsupportedError
+    from optbn.learning.constraints import candidate_families
     from optbn.scores import load_score
+    from optbn.scores.constraints import Constraints
+    from optbn.scores.families import Families
     from solvers.files import check_writable
 
     check_writable(output, _TEXT.get(output))
@@ -108,6 +118,7 @@ def score(
         found = optbn.read(data, schema, missing=missing)
         if families is not None:
             _refuse(
+                "--families, which says what to score",
                 max_parents=max_parents,
                 store=store,
                 scheduler=scheduler,
@@ -117,16 +128,29 @@ def score(
                 tiers=tiers,
                 roots=roots,
                 leaves=leaves,
+                keep_dominated=keep_dominated,
             )
-            _only(found, method, families, output, structures, jobs, memory)
+            listed = Families.read(families, found.names)
+            _only(found, method, listed, output, structures, jobs, memory)
             return
         if structures is not None:
             raise UnsupportedError("--structures goes with --families")
         constraints: dict[str, Any] = {
             "max_parents": _limits(max_parents or []),
-            "candidates": candidates,
             **arc_constraints(forbid, require, tiers, roots, leaves),
         }
+        if keep_dominated:
+            _refuse(
+                "--keep-dominated, which scores all at once", store=store, scheduler=scheduler, candidates=candidates
+            )
+            rules = Constraints.build(found.names, **constraints)
+            names = found.names
+            listed = Families.build(
+                names, ((names[v], [names[u] for u in parents]) for v, parents in candidate_families(rules))
+            )
+            _only(found, method, listed, output, None, jobs, memory)
+            return
+        constraints["candidates"] = candidates
         _all(found, method, constraints, output, jobs, memory, store, scheduler)
     except KeyboardInterrupt:
         import sys
@@ -175,24 +199,23 @@ def _all(
 def _only(
     data: Dataset,
     method: LocalScore,
-    families: str,
+    families: Families,
     output: str,
     structures: str | None,
     jobs: int | None,
     memory: str | None,
 ) -> None:
-    """The listed families, in their order."""
+    """These families, in their order, unpruned."""
     from pathlib import Path
 
     from optbn.errors import UnsupportedError
-    from optbn.scores.families import Families, score_families
+    from optbn.scores.families import score_families
     from solvers.files.jkl import write_rows
 
     if Path(output).suffix.lower() == ".parquet":
-        raise UnsupportedError(f"{output}: listed families are written unpruned, as .jkl or .jaa")
-    listed = Families.read(families, data.names)
+        raise UnsupportedError(f"{output}: families that are kept unpruned are written as .jkl or .jaa")
     with _count_meter() as progress:
-        scores = score_families(data, listed, method, jobs=jobs, memory=memory, progress=progress)
+        scores = score_families(data, families, method, jobs=jobs, memory=memory, progress=progress)
     write_rows(scores.rows(), output)
     if structures is not None:
         _write_structures(data, scores, structures)
@@ -220,13 +243,13 @@ def _write_structures(data: Dataset, scores: FamilyScores, path: str) -> None:
                 progress(row, len(scores))
 
 
-def _refuse(**options: Any) -> None:
-    """Options that make no sense with --families."""
+def _refuse(beside: str, **options: Any) -> None:
+    """Options that make no sense beside another one."""
     from optbn.errors import UnsupportedError
 
     for name, value in options.items():
         if value:
-            raise UnsupportedError(f"--{name.replace('_', '-')} does not go with --families, which says what to score")
+            raise UnsupportedError(f"--{name.replace('_', '-')} does not go with {beside}")
 
 
 def _limits(texts: list[str]) -> dict[str, int]:

@@ -161,3 +161,20 @@ def test_a_cold_start_is_quick(csv):
     """Listing help must not import numba."""
     code = "import sys, optbn.cli; optbn.cli.build_app(); sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_keep_dominated_keeps_every_candidate(csv, tmp_path, capsys):
+    """What is required later may need a set that a subset beats."""
+    assert (
+        run("score", csv, "-D", "2", "-D", "v0=1", "--forbid", "v1->v2", "--keep-dominated", "-o", tmp_path / "a.jkl")
+        == 0
+    )
+    assert "families scored" in capsys.readouterr().out
+    rows = read_rows(tmp_path / "a.jkl")
+    pruned = read_rows(tmp_path / "a.jkl").table()
+    assert len(rows) == 5 + 11 * 3 + 7
+    names = optbn.read(csv).names
+    assert pruned == optbn.score_table(optbn.read(csv), "bdeu", {"*": 2, names[0]: 1}, forbidden=[(names[1], names[2])])
+    assert run("solve", tmp_path / "a.jkl", "--require", f"{names[3]}->{names[4]}", "-o", tmp_path / "s.json") == 0
+    assert run("score", csv, "--keep-dominated", "--candidates", "2", "-o", tmp_path / "b.jkl") == 2
+    assert "--candidates does not go with --keep-dominated" in capsys.readouterr().err
