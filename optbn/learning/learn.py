@@ -134,13 +134,14 @@ def learn(
     alternatives  how many of the next best networks to report
     posteriors    report each arc's probability: over all networks of at most 20 variables, else over a credible set
     """
+    begin = time.monotonic()  # the imports take time as well
+
     from optbn.learning.constraints import all_families, demanding, divided
     from optbn.learning.local import with_local_models
     from optbn.scores import load_score
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER
     from optbn.smoothing.protocol import load_smoother
 
-    begin = time.monotonic()
     watcher, watch = watcher or Watcher(), Stopwatch()
     method = load_score(score, **settings)
     chosen = DEFAULT_SMOOTHER if smoother is None else smoother
@@ -203,7 +204,8 @@ def learn(
             seconds = MORE_SECONDS if end is None else max(0.0, end - time.monotonic())
             if posteriors:
                 share = seconds / 2 if alternatives else seconds
-                chances, note = nearby.arc_posteriors(rows, method, scored.size, scoring, asked, jobs, share)
+                needed = watch.phases["score"][0] if end is not None else 0.0  # all sets are scored once more
+                chances, note = nearby.arc_posteriors(rows, method, scored.size, scoring, asked, jobs, share, needed)
                 notes.append(note)
             if alternatives:
                 if end is not None:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from optbn.data.dataset import Dataset
 from optbn.learning.constraints import SCORING, all_families, demanding
+from optbn.learning.estimate import in_words
 
 if TYPE_CHECKING:
     from optbn.scores.protocol import LocalScore
@@ -53,7 +54,7 @@ def alternatives(table: ScoreTable, solution: Solution, k: int, seconds: float =
     try:
         found = best_graphs(table, k + 1, constraints=solution.constraints, budget=Budget(wall=seconds))
     except StoppedError:
-        return [], f"the next best networks were not found in the {seconds:,.0f} s there were for them"
+        return [], f"the next best networks were not found in the {in_words(seconds)} there were for them"
     lines: list[str] = []
     for choice in found.choices:
         arcs = _arcs(table, choice)
@@ -71,15 +72,21 @@ def arc_posteriors(
     asked: Constraints | None = None,
     jobs: int | None = None,
     seconds: float = math.inf,
+    needed: float = 0.0,
 ) -> tuple[Chances, str]:
-    """({(parent, child): probability}, over what it was taken); none, and why, when time runs out."""
+    """({(parent, child): probability}, over what it was taken); none, and why, when time runs out.
+
+    It is not begun when `needed`, what scoring took before, is more than the seconds there are.
+    """
     from solvers import Budget
     from solvers.errors import StoppedError
     from solvers.posterior import posterior
 
     end = time.monotonic() + seconds
     sets = f"of at most {size} parent{'s' if size != 1 else ''}"
-    late = f"probabilities of arcs were not computed: the {seconds:,.0f} s there were for them did not suffice"
+    late = f"probabilities of arcs were not computed: the {in_words(seconds)} there were for them did not suffice"
+    if needed > seconds:
+        return {}, late
 
     def watch(done: int, of: int) -> None:
         if time.monotonic() > end and done < of:
