@@ -1,0 +1,55 @@
+"""How soon solvers stop: CPU seconds of the process from the end of the budget, or the request to stop, to the answer.
+
+Each solver works on a table that it does not settle in that time; kernels and imports are warm. On an idle machine
+seconds on the wall are the same; they are noted, and on a busy one say more about the others.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import optbn
+from solvers import Budget, ScoreTable, load_solver
+from tests.benchmarks import Figure
+
+SECONDS = 3.0
+LIMIT = 0.5
+# solver -> (network, rows, score, settings, most parents)
+HARD = {
+    "ilp": ("win95pts", 2000, "bic", {}, 3),
+    "cp": ("win95pts", 2000, "bic", {}, 3),
+    "auto": ("win95pts", 2000, "bic", {}, 3),
+    "maxsat": ("win95pts", 2000, "bic", {}, 3),
+    "greedy": ("win95pts", 2000, "bic", {}, 3),
+    "astar": ("water", 300, "bdeu", {"ess": 10.0}, 3),
+    "dp": ("insurance", 300, "bdeu", {"ess": 10.0}, 3),
+}
+
+
+def measure() -> Iterator[Figure]:
+    """Two lines per solver."""
+    tables: dict[str, ScoreTable] = {}
+    for name, (network, rows, score, settings, parents) in HARD.items():
+        if (network, score) not in tables:
+            data = optbn.load_network(network).sample(rows, 0)
+            tables[network, score] = optbn.score_table(data, score, parents, **settings)
+        table = tables[network, score]
+        options = {"seconds": 1000.0} if name == "greedy" else {}
+        load_solver(name, **options).solve(table, Budget(wall=SECONDS))
+        size = f"n {table.n}, {len(table) / table.n:.0f} families each"
+        for how in ("time limit", "Ctrl-C"):
+            budget = Budget(wall=SECONDS if how == "time limit" else 1000.0)
+            timer = threading.Timer(SECONDS, budget.stop if how == "Ctrl-C" else lambda: None)
+            timer.start()
+            began = [0.0]
+            watch = threading.Timer(SECONDS, lambda at=began: at.__setitem__(0, time.process_time()))
+            watch.start()
+            load_solver(name, **options).solve(table, budget)
+            late, cpu = max(0.0, budget.elapsed() - SECONDS), time.process_time() - began[0]
+            timer.cancel()
+            watch.cancel()
+            done = budget.elapsed() < SECONDS
+            note = "it was done before" if done else f"{late:.2f} s on the wall"
+            yield Figure(f"{name}, {how} after {SECONDS:g} s: {size}", 0.0 if done else cpu, LIMIT, note=note)
