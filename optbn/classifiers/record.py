@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 
 Code = Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+CodeOrNone = Annotated[int, msgspec.Meta(ge=-1, lt=1 << 31)]
 
 
 class Head(msgspec.Struct):
@@ -53,7 +54,7 @@ class Optimum(Record, tag_field="kind", tag="bayesian_network"):
 
 class DecisionTree(Record, tag_field="kind", tag="decision_tree"):
     columns: list[Attribute]
-    attribute: list[int]
+    attribute: list[CodeOrNone]
     cut: list[float | None]
     fanout: list[Code]
     branch: list[Code]
