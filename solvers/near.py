@@ -89,9 +89,11 @@ def best_graphs(
     constraints: Constraints | None = None,
     budget: Budget | None = None,
     progress: ProgressCallback | None = None,
+    best: Sequence[int] | None = None,
 ) -> Near:
     """The `most` best graphs that obey the constraints, or fewer where only those `within` so much score are wanted.
 
+    `best` are the rows of an optimal graph, where one is known; else it is solved for first.
     StoppedError when the budget ends before the best is known, or without a window before the k best are; with a
     window, what was found till then is returned and is not `complete`.
     """
@@ -100,11 +102,13 @@ def best_graphs(
     if within is not None and not (within >= 0 and math.isfinite(within)):
         raise TableError(f"graphs within {within!r} of the best: expected a number from 0")
     budget = budget or Budget()
-    best = solve(table, "auto", budget, None, progress, constraints)
-    if best.status is not Status.OPTIMAL or best.choice is None:
-        raise StoppedError(f"the {most} best graphs: stopped before the best was known")
+    if best is None:
+        solved = solve(table, "auto", budget, None, progress, constraints)
+        if solved.status is not Status.OPTIMAL or solved.choice is None:
+            raise StoppedError(f"the {most} best graphs: stopped before the best was known")
+        best = solved.choice
     filtered = allowed_families(table, constraints or Constraints(), keep_dominated=True)
-    begin = np.searchsorted(filtered.rows, best.choice)
+    begin = np.searchsorted(filtered.rows, best)
     part = filtered.table
     rows = RowBound(())
     if part.n > SMALL and not filtered.residual:

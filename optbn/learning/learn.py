@@ -205,7 +205,10 @@ def learn(
             if posteriors:
                 share = seconds / 2 if alternatives else seconds
                 needed = watch.phases["score"][0] if end is not None else 0.0  # all sets are scored once more
-                chances, note = nearby.arc_posteriors(rows, method, scored.size, scoring, asked, jobs, share, needed)
+                best = found.structure if found.solution.gap == 0 else None
+                chances, note = nearby.arc_posteriors(
+                    rows, method, scored.size, scoring, asked, best, jobs, share, needed
+                )
                 notes.append(note)
             if alternatives:
                 if end is not None:

@@ -31,6 +31,7 @@ from optbn.learning.constraints import SCORING, all_families, demanding
 from optbn.learning.estimate import in_words
 
 if TYPE_CHECKING:
+    from optbn.network.structure import Structure
     from optbn.scores.protocol import LocalScore
     from solvers import Constraints, ScoreTable, Solution
     from solvers.near import Near
@@ -50,9 +51,13 @@ def alternatives(table: ScoreTable, solution: Solution, k: int, seconds: float =
     from solvers.near import best_graphs
 
     assert solution.choice is not None and solution.score is not None
+    if solution.gap > 0:
+        return [], "the next best networks are not known, as the best is not"
     best = _arcs(table, solution.choice)
     try:
-        found = best_graphs(table, k + 1, constraints=solution.constraints, budget=Budget(wall=seconds))
+        found = best_graphs(
+            table, k + 1, constraints=solution.constraints, budget=Budget(wall=seconds), best=solution.choice
+        )
     except StoppedError:
         return [], f"the next best networks were not found in the {in_words(seconds)} there were for them"
     lines: list[str] = []
@@ -70,13 +75,15 @@ def arc_posteriors(
     size: int,
     scoring: Mapping[str, Any],
     asked: Constraints | None = None,
+    best: Structure | None = None,
     jobs: int | None = None,
     seconds: float = math.inf,
     needed: float = 0.0,
 ) -> tuple[Chances, str]:
     """({(parent, child): probability}, over what it was taken); none, and why, when time runs out.
 
-    It is not begun when `needed`, what scoring took before, is more than the seconds there are.
+    `best` is an optimal network, where it is known. Nothing is begun when `needed`, what scoring took before, is more
+    than the seconds there are.
     """
     from solvers import Budget
     from solvers.errors import StoppedError
@@ -96,7 +103,7 @@ def arc_posteriors(
         table = all_families(data, score, size, scoring, jobs, watch)
         beyond = asked is not None and any(name not in SCORING for name in asked.given())
         if table.n > MOST or beyond:
-            return _credible(table, asked, sets, end)
+            return _credible(table, asked, best, sets, end)
         over = posterior(
             table, "graphs" if table.n <= MOST_OF_ALL else "orders", Budget(wall=max(0.0, end - time.monotonic()))
         )
@@ -106,7 +113,9 @@ def arc_posteriors(
     return _named(table, over.arcs), f"probabilities of arcs are over {among} {sets}"
 
 
-def _credible(table: ScoreTable, asked: Constraints | None, sets: str, end: float) -> tuple[Chances, str]:
+def _credible(
+    table: ScoreTable, asked: Constraints | None, best: Structure | None, sets: str, end: float
+) -> tuple[Chances, str]:
     """The same over the widest credible set that can be had until the end."""
     from solvers import Budget
     from solvers.errors import StoppedError
@@ -118,8 +127,9 @@ def _credible(table: ScoreTable, asked: Constraints | None, sets: str, end: floa
         window = math.log(factor)
         narrow = table if demanding(asked) else table.restricted(_within(table, window))
         budget = Budget(wall=max(0.0, end - time.monotonic()))
+        rows = None if best is None else _rows(narrow, best)
         try:
-            near = best_graphs(narrow, LARGEST_SET, window, constraints=asked, budget=budget)
+            near = best_graphs(narrow, LARGEST_SET, window, constraints=asked, budget=budget, best=rows)
         except StoppedError:
             break
         if not near.complete:
@@ -135,6 +145,13 @@ def _credible(table: ScoreTable, asked: Constraints | None, sets: str, end: floa
         f"less probable than the best{why}; what part of the probability of all networks these have is not known "
         f"(it can be computed for at most {MOST_OF_ALL} variables)"
     )
+
+
+def _rows(table: ScoreTable, best: Structure) -> list[int] | None:
+    """The rows of a network; None if the table has not all of its families."""
+    place = {name: v for v, name in enumerate(table.names)}
+    rows = [table.find(v, [place[parent] for parent in best.parents(name)]) for name, v in place.items()]
+    return [row for row in rows if row is not None] if None not in rows else None
 
 
 def _within(table: ScoreTable, window: float) -> NDArray[np.int64]:
