@@ -42,8 +42,12 @@ def main() -> None:
         "# Licences of the dependencies",
         "",
         "optbn is MIT (LICENSE); the bundled networks have their own (networks/LICENSE). Dependencies are installed",
-        "from the Python Package Index and none of their code is part of optbn. Of those that are always needed,",
-        f"{', '.join(copyleft) or 'none'} is under the GPL, which would matter to whoever passes on optbn with it.",
+        "from the Python Package Index and none of their code is part of optbn. "
+        + (
+            f"{', '.join(copyleft)}: under the GPL, mind it."
+            if copyleft
+            else "None that is always needed is under the GPL."
+        ),
         "Written by `python docs/licences.py`.",
         "",
         "| package | needed | licence |",
