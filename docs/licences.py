@@ -42,12 +42,9 @@ def main() -> None:
         "# Licences of the dependencies",
         "",
         "optbn is MIT (LICENSE); the bundled networks have their own (networks/LICENSE). Dependencies are installed",
-        "from the Python Package Index and none of their code is part of optbn. "
-        + (
-            f"{', '.join(copyleft)}: under the GPL, mind it."
-            if copyleft
-            else "None that is always needed is under the GPL."
-        ),
+        "from the Python Package Index and none of their code is part of optbn. Under the GPL, of those that are always",
+        f"needed: {', '.join(copyleft) or 'none'}.",
+        "",
         "Written by `python docs/licences.py`.",
         "",
         "| package | needed | licence |",
