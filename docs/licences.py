@@ -42,7 +42,7 @@ def main() -> None:
         "# Licences of the dependencies",
         "",
         "optbn is MIT (LICENSE); the bundled networks have their own (networks/LICENSE). Dependencies are installed",
-        "from the Python Package Index and none of their code is part of optbn. Under the GPL, of those that are always",
+        "from the Python Package Index and none of their code is part of optbn. Under the GPL, of those always",
         f"needed: {', '.join(copyleft) or 'none'}.",
         "",
         "Written by `python docs/licences.py`.",
