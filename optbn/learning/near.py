@@ -184,7 +184,9 @@ def _arcs(table: ScoreTable, choice: Any) -> set[tuple[str, str]]:
 
 
 def _lost(difference: float) -> str:
-    return "equal score" if difference <= 0 else f"{difference:.3f} nat less"
+    if difference <= 0:
+        return "equal score"
+    return f"{difference:.3f} nat less" if difference >= 0.0005 else "equal score but for rounding"
 
 
 def _difference(best: set[tuple[str, str]], other: set[tuple[str, str]]) -> str:

@@ -106,7 +106,8 @@
     const degree = new Array(view.nodes.length).fill(0);
     for (const arc of view.arcs) { degree[arc.from]++; degree[arc.to]++; }
     const hub = view.nodes[degree.indexOf(Math.max(...degree))];
-    look(hub.x, hub.y, LEGIBLE);
+    const within = (at, low, high, half) => (high - low <= 2 * half ? (low + high) / 2 : Math.min(high - half, Math.max(low + half, at)));
+    look(within(hub.x, left, right, box.width / 2 / LEGIBLE), within(hub.y, top, bottom, box.height / 2 / LEGIBLE), LEGIBLE);
   }
   function follow(e) { // a press on the map moves the view there
     const at = new DOMPoint(e.clientX, e.clientY).matrixTransform(map.getScreenCTM().inverse());
@@ -279,12 +280,14 @@
       shapes.push(svg("text", { x, y, "font-weight": 600, text: node.question }));
       return { x, y: y - 12 };
     }
-    lay(0, 0);
+    const root = lay(0, 0);
     const w = Math.max(1, leaves) * LEAF, h = (depth + 1) * LEVEL + 16;
     const picture = svg("svg", { class: "tree", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "decision tree" }, ...shapes);
-    picture.style.minWidth = `${Math.min(w, 1400) * 0.66}px`;
+    picture.style.minWidth = `${w * 0.8}px`; // names stay legible; a wide tree is scrolled, and opens on its root
     picture.style.maxWidth = `${w * 1.15}px`;
-    return el("div", {}, el("div", { class: "scroll" }, picture),
+    const box = el("div", { class: "scroll" }, picture);
+    requestAnimationFrame(() => { box.scrollLeft = (root.x / w) * picture.getBoundingClientRect().width - box.clientWidth / 2; });
+    return el("div", {}, box,
       cpd.columns.length ? el("p", { class: "soft", text: "Bars: " + cpd.columns.join(", ") + "." }) : null);
   }
   function best(cpd, leaf) {

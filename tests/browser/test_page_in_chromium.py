@@ -8,9 +8,15 @@ import shutil
 import time
 
 import msgspec
+import numpy as np
 import pytest
 
 import optbn
+from optbn.data.dataset import Categorical, Real
+from optbn.network.cpds import BinnedTableCPD, TreeCPD
+from optbn.network.leaves import CategoricalLeaves, NormalLeaves
+from optbn.network.network import BayesianNetwork
+from optbn.network.tree import Split, Tree
 from optbn.report.page import render
 from tests.report.examples import HOSTILE, hostile_network, report_of
 
@@ -163,3 +169,20 @@ def test_the_whole_graph_is_printed_and_the_view_is_back_afterwards(open_page):
     assert driver.execute_script(scene) == before and before
     pages = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"]
     assert base64.b64decode(pages).count(b"/Type /Page\n") <= 9
+
+
+def test_a_wide_tree_is_legible_and_opens_on_its_root(open_page):
+    """Thirty leaves: scrolled and not shrunk."""
+    two, real = Categorical(("a", "b")), Real(0.0, 30.0)
+    nodes = [node for i in range(29) for node in (Split(0, float(i + 1), 2 * i + 1, 2 * i + 2), i)] + [29]
+    root = BinnedTableCPD(real, (), (), (), NormalLeaves(np.array([15.0]), np.array([5.0])))
+    wide = TreeCPD(two, ("x",), (real,), Tree.build(nodes, (real,)), CategoricalLeaves(np.full((30, 2), 0.5)))
+    browser = open_page(report_of(BayesianNetwork(("x", "y"), (real, two), (root, wide))))
+    click(browser, '.node[aria-label="variable y"]')
+    time.sleep(0.2)
+    picture = browser.find_element("css selector", "#panel .tree")
+    assert picture.rect["width"] / float(picture.get_dom_attribute("viewBox").split()[2]) >= 0.79
+    panel = browser.find_element("id", "panel")
+    shown = "const a = arguments[0].getBoundingClientRect(), b = arguments[1].getBoundingClientRect();"
+    last = picture.find_elements("css selector", "text[font-weight]")[-1]  # the root is drawn last
+    assert browser.execute_script(shown + "return a.left > b.left && a.right < b.right", last, panel)
