@@ -103,6 +103,10 @@ def _parse(content: bytes, source: str) -> _Graph:
         reader.parser.Parse(content, True)
     except expat.ExpatError as error:
         raise NetworkError(f"{source}:{error.lineno}:{error.offset + 1}: expected XML ({error})") from None
+    except (LookupError, ValueError) as error:
+        if isinstance(error, NetworkError):
+            raise
+        raise NetworkError(f"{source}:1:1: expected an encoding that Python knows ({error})") from None
     if not reader.graph.nodes:
         raise NetworkError(f"{source}:1:1: expected a graph, found no node")
     return reader.graph
