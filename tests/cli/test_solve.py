@@ -135,7 +135,7 @@ def test_a_proof_in_a_file(scores, run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--solver", "gredy"], "no solver 'gredy' (did you mean 'greedy'?); there are: auto, "),
+        (["--solver", "gredy"], "no solver 'gredy' (did you mean 'greedy'?); there are: astar, auto, "),
         (["--set", "speed=3"], "has no setting 'speed'"),
         (["--set", "speed"], "expected NAME=VALUE"),
         (["-o", "no/such/folder/x.json"], "there is no folder"),
