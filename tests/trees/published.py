@@ -137,7 +137,7 @@ NOT_COMPARABLE = {
 REMARKS = {
     "house-votes-84": "1.3 if unknown values are a third answer, which they are in these data",
     "ionosphere": "not explained: neither collapsing nor MDL correction nor two columns as texts bring it nearer",
-    "nursery": "not explained, besides by chance: with folds that are not stratified the deviation is twice as large",
+    "nursery": "not explained",
 }
 """What is known of data sets that are further away than two standard deviations."""
 
