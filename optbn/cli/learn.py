@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optbn.cli.options import JobsOption, MemoryOption, with_constraints
+from optbn.cli.options import JobsOption, MemoryOption, settings, with_constraints
 from optbn.cli.reading import (
     DataArgument,
     DelimiterOption,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
     from optbn.learning.estimate import Cost
     from optbn.learning.learn import Learned, Watcher
+    from optbn.scores.protocol import LocalScore
 
 
 @with_constraints
@@ -50,6 +51,9 @@ def learn(
     score: Annotated[
         str, typer.Option("--score", help="What to maximise; see optbn score.", autocompletion=complete_score)
     ] = "pcartp",
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the score, ess=10 say; may be repeated.")
+    ] = None,
     max_parents: Annotated[
         int | None,
         typer.Option("--max-parents", "-D", help="Of any variable.", min=0, show_default="3, or what the time allows"),
@@ -101,20 +105,22 @@ def learn(
 
     import optbn
     from optbn.errors import UnsupportedError
+    from optbn.scores import load_score
 
     outputs = output or []
     _check_files(outputs, report)
+    method = load_score(score, **settings(setting))
     if store is not None and (max_parents is None or time_limit is not None):
         raise UnsupportedError("--store goes with --max-parents and without --time-limit: what it keeps is of one size")
     reader = how(header, delimiter, format, encoding, missing_token)
     if only_estimate:
-        _estimate(optbn.read(data, schema, missing=missing, **reader), score, max_parents, constraints, jobs, memory)
+        _estimate(optbn.read(data, schema, missing=missing, **reader), method, max_parents, constraints, jobs, memory)
         return
     try:
         with reading() as progress, _display(target, yes) as watcher:
             found = optbn.learn(
                 data,
-                score=score,
+                score=method,
                 max_parents=max_parents,
                 solver=solver,
                 smoother=smoother,
@@ -168,7 +174,7 @@ def _check_files(outputs: Sequence[Path], report: Path | None) -> None:
 
 def _estimate(
     data: Dataset,
-    score: str,
+    score: LocalScore,
     max_parents: int | None,
     constraints: dict[str, Any],
     jobs: int | None,
@@ -177,12 +183,11 @@ def _estimate(
     """A line per number of parents; what the data cannot bear ends the list with the reason."""
     from optbn.learning.constraints import divided
     from optbn.learning.estimate import estimate, in_words
-    from optbn.scores import load_score
 
     rules, _ = divided(constraints, data.names)
     print("parents          families       time      memory")
     largest = min(5 if max_parents is None else max_parents, data.n_variables - 1)
-    for cost in estimate(data, load_score(score), largest, constraints=rules, jobs=jobs, memory=memory):
+    for cost in estimate(data, score, largest, constraints=rules, jobs=jobs, memory=memory):
         memory_text = f"{cost.memory / 1e6:,.0f} MB"
         print(f"{cost.size:7d} {cost.families:17,} {in_words(cost.seconds):>10} {memory_text:>11}")
 

@@ -3,7 +3,8 @@
 What the next size will cost is estimated by timing a few of its sets (`estimate`), corrected by how true the estimate
 of the last size was. So the table is made for 1, 2, 3... parents in turn; the next size is begun only if it looks
 likely to end in time, and given up when it does not. Each size repeats the ones below, which cost a small fraction of
-it. What was left out is said, never silent: the answer is optimal among parent sets of the size reached.
+it. A size that the score refuses for these data ends the climb as well. What was left out is said, never silent: the
+answer is optimal among parent sets of the size reached.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optbn.data.dataset import Dataset
+from optbn.errors import LimitError
 from optbn.learning.estimate import Cost, in_words
 
 if TYPE_CHECKING:
@@ -75,6 +77,10 @@ def affordable_table(
         except _OutOfTime:
             assert found is not None
             return _with_note(found, costs, None, seconds)
+        except LimitError as refusal:
+            if found is None:
+                raise
+            return Scored(found.table, found.families, found.size, f"{_smaller(found, costs)}: {refusal}")
         took = time.monotonic() - start
         if took > LEAST_TOLD:
             slower = max(0.25, took / max(cost.seconds, 1e-3))
@@ -85,10 +91,14 @@ def affordable_table(
 
 def _with_note(found: Scored, costs: Sequence[Cost], guess: float | None, seconds: float) -> Scored:
     """What was reached, saying what was not."""
-    wanted, next_size = costs[-1].size, found.size + 1
+    next_size = found.size + 1
     cost = f"{next_size} would take about {in_words(guess)}" if guess else f"{next_size} took too long"
     note = (
-        f"parent sets have at most {found.size} member{'s' if found.size != 1 else ''}, not {wanted}: {cost} of the "
-        f"{seconds:,.0f} s there were for scoring; the network is the best among those"
+        f"{_smaller(found, costs)}: {cost} of the {seconds:,.0f} s there were for scoring; the network is the best "
+        "among those"
     )
     return Scored(found.table, found.families, found.size, note)
+
+
+def _smaller(found: Scored, costs: Sequence[Cost]) -> str:
+    return f"parent sets have at most {found.size} member{'s' if found.size != 1 else ''}, not {costs[-1].size}"

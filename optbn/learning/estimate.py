@@ -2,8 +2,9 @@
 
 How many families there are is a count. What one of them costs depends on the data, the score and the size, so a few
 predictor sets of each size, drawn at random, are scored and timed: a few hundredths of a second per size, after a
-corner of the data has had every kernel compiled. Sets drawn far apart share less work than neighbours do, so the
-times err on the long side. The memory is that of the scores of all sets of two sizes (see scores/candidates.py).
+corner of the data has had every kernel compiled. Sets that a score calls dear are taken at its word. Sets drawn far
+apart share less work than neighbours do, so the times err on the long side. The memory is that of the scores of all
+sets of two sizes (see scores/candidates.py).
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from optbn.data.dataset import Dataset, Real
 from optbn.errors import OptbnError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from optbn.scores.protocol import LocalScore
 
 SAMPLE_SECONDS = 0.01  # CPU, to time the sets of one size
 MOST_SETS = 512
+DEAR_SECONDS = 0.1  # of one set, told by its score
 CORNER = (200, 4)  # rows, and columns of each kind
 
 
@@ -65,21 +69,31 @@ def estimate(
     bound = bind(score, data, limit)
     generator = np.random.default_rng(0)
 
-    def seconds_of(size: int, count: int) -> tuple[float, int]:
-        """CPU seconds of that many random sets, and how many families they were."""
-        drawn = np.array([np.sort(generator.permutation(n)[:size]) for _ in range(count)], dtype=np.int32)
-        sets = np.unique(drawn.reshape(count, size), axis=0)
-        wanted = rules.wanted(sets)
+    def seconds_of(sets: NDArray[np.int32]) -> tuple[float, int]:
+        """CPU seconds of these sets, and how many families they are."""
+        ascending = np.unique(sets, axis=0)
+        wanted = rules.wanted(ascending)
         start = time.thread_time()
-        bound.block(sets, wanted, None)
+        bound.block(ascending, wanted, None)
         return time.thread_time() - start, int(wanted.sum())
 
     def seconds_each(size: int) -> float:
+        """Of a family. Sets that the score says are dear are not tried; their share and price are as it says."""
+        drawn = np.array([np.sort(generator.permutation(n)[:size]) for _ in range(MOST_SETS)], np.int32)
+        drawn = drawn.reshape(MOST_SETS, size)
+        lanes = rules.wanted(drawn).sum(axis=1)
+        sets = drawn[lanes > 0]
+        told = bound.seconds(sets) if hasattr(bound, "seconds") else np.zeros(len(sets))
+        dear = told > DEAR_SECONDS
+        dearly = float(told[dear].sum()) / max(1, int(lanes.sum()))
+        return dearly + float(np.mean(~dear)) * timed_each(sets[~dear]) if len(sets) else 0.0
+
+    def timed_each(sets: NDArray[np.int32]) -> float:
         """Of a family: what more sets take longer, so that what every call costs does not count."""
         before, took, done, count = (0.0, 0), 0.0, 0, 1
-        while took < SAMPLE_SECONDS and count <= min(MOST_SETS, math.comb(n, size)):
+        while took < SAMPLE_SECONDS and count <= min(len(sets), math.comb(n, sets.shape[1])):
             before = (took, done)
-            took, done = seconds_of(size, count)
+            took, done = seconds_of(sets[:count])
             count *= 8
         if done > before[1] and took > before[0]:
             return (took - before[0]) / (done - before[1])
@@ -102,8 +116,10 @@ def _compile(data: Dataset, score: LocalScore) -> None:
     from optbn.scores.pipeline import score_table
 
     rows, columns = CORNER
-    real = [name for name in data.names if isinstance(data.domain(name), Real)]
-    categorical = [name for name in data.names if name not in real]
+    domains = {name: data.domain(name) for name in data.names}
+    real = [name for name, domain in domains.items() if isinstance(domain, Real)]
+    levels = {name: len(domain.levels) for name, domain in domains.items() if not isinstance(domain, Real)}
+    categorical = sorted(levels, key=lambda name: levels[name])  # trees over many levels take long
     with suppress(OptbnError):
         score_table(data.select(categorical[:columns] + real[:columns]).take(slice(rows)), score, 2, jobs=1)
 

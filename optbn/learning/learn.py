@@ -297,7 +297,7 @@ def _scores(
         watcher.scoring(report)
 
     limited = max_parents is None or seconds is not None
-    end = time.monotonic() + (DEFAULT_SCORING_SECONDS if seconds is None else seconds)
+    begin = time.monotonic()
     with watch.phase("score"):
         rules = {key: value for key, value in options.items() if key not in ("jobs", "memory")}
         largest = DEFAULT_PARENTS if max_parents is None else max_parents
@@ -309,11 +309,13 @@ def _scores(
                 "and the size is chosen to fit it"
             )
     costs = costs[: watcher.estimated(costs, limited) + 1]
+    # Where nobody set a limit, what compiling took before the estimate must not make the answer another one.
+    left = DEFAULT_SCORING_SECONDS if seconds is None else max(0.0, seconds - (time.monotonic() - begin))
     with watch.phase("score"):
         if not limited:
             table = score_table(data, method, costs[-1].size, store=store, progress=scored, **options)
             return Scored(table, families, costs[-1].size)
-        return affordable_table(data, method, costs, max(0.0, end - time.monotonic()), scored, **options)
+        return affordable_table(data, method, costs, left, scored, **options)
 
 
 def _fitted(

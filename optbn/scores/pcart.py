@@ -37,6 +37,8 @@ MOST_SPLITS = 1 << 27
 """A set with more boxes than the first goes to the sparse lattice; one that has more than the others there is refused.
 Splits take 8 bytes each, boxes about 200: a gigabyte either way."""
 SECONDS_PER_SPLIT = 2.5e-7
+SECONDS_PER_DENSE_SPLIT = 2e-8
+"""Measured: what a split of the sparse and of the dense lattice takes."""
 MOST_DECLARED = 900
 """Levels that the parents of a family may declare together: the structure prior's recursion is as deep."""
 WORK_BYTES = 1 << 28
@@ -76,6 +78,9 @@ class Priors(NamedTuple):
     constant: Floats
     leaf_rows: NDArray[np.int64]
 
+    def of(self, some: NDArray[np.bool_]) -> Priors:
+        return Priors(self.leaf_cost[some], self.constant[some], self.leaf_rows[some])
+
 
 @dataclass(frozen=True, eq=False)
 class BoundTrees:
@@ -95,14 +100,15 @@ class BoundTrees:
         self._refuse_hopeless(sets[wanted.any(axis=1)])
         priors = self._priors(sets)
         boxes, splits = self._extent(sets)
-        dense = (boxes <= MOST_DENSE_BOXES) & (splits <= MOST_SPLITS) & (self._bits[sets].sum(axis=1) <= 64)
+        dense = self._laid_out(sets, boxes, splits)
         if dense.all():
             return self._dense(sets, wanted, floor, priors, boxes, splits)[0]
         out = np.full(wanted.shape, -np.inf)
         if dense.any():
-            some = Priors(*(array[dense] for array in priors))
             below = None if floor is None else floor[dense]
-            out[dense] = self._dense(sets[dense], wanted[dense], below, some, boxes[dense], splits[dense])[0]
+            out[dense] = self._dense(sets[dense], wanted[dense], below, priors.of(dense), boxes[dense], splits[dense])[
+                0
+            ]
         for i in np.flatnonzero(~dense):
             if wanted[i].any():
                 plan = self._sparse(sets[i], wanted[i], int(priors.leaf_rows[i]))
@@ -129,7 +135,7 @@ class BoundTrees:
         priors = self._priors(sets)
         boxes, splits = self._extent(sets)
         cost = float(priors.leaf_cost[0])
-        if boxes[0] <= MOST_DENSE_BOXES and splits[0] <= MOST_SPLITS and self._bits[sets[0]].sum() <= 64:
+        if self._laid_out(sets, boxes, splits)[0]:
             _, (_, _, slot), plan, work = self._dense(sets, wanted, None, priors, boxes, splits)
             used, first_box = np.unique(slot[: int(boxes[0])], return_index=True)
             slots = int(used[-1]) + 1
@@ -295,6 +301,21 @@ class BoundTrees:
             constant -= math.log(math.comb(n - 1, k))
         which = which.reshape(-1)
         return Priors(cost[which], constant[which], leaf_rows[which])
+
+    def seconds(self, sets: NDArray[np.int32]) -> Floats:
+        """Roughly what each set takes: a column of many unordered levels makes a set thousands of times dearer."""
+        self._refuse_hopeless(sets)
+        boxes, splits = self._extent(sets)
+        each = np.where(self._laid_out(sets, boxes, splits), SECONDS_PER_DENSE_SPLIT, SECONDS_PER_SPLIT)
+        told: Floats = np.minimum(splits, MOST_SPLITS) * each
+        return told
+
+    def _laid_out(self, sets: NDArray[np.int32], boxes: Floats, splits: Floats) -> NDArray[np.bool_]:
+        """Whether a set's lattice is laid out in full."""
+        fits: NDArray[np.bool_] = (
+            (boxes <= MOST_DENSE_BOXES) & (splits <= MOST_SPLITS) & (self._bits[sets].sum(axis=1) <= 64)
+        )
+        return fits
 
     def _extent(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Per set how many boxes and splits its full lattice has."""

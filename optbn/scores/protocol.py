@@ -5,7 +5,8 @@ A score is a frozen dataclass of hyper-parameters with one verb: `bind(data)` ch
 all responses at once, because one pass over the rows of a predictor set serves every response.
 
 A BoundScore that keeps large tables may also have `limit_memory(size)`: it is told once, before the first block, how
-many bytes these may take in all.
+many bytes these may take in all. One whose sets differ by orders of magnitude may have `seconds(sets)`: roughly what
+each takes, so that estimates need not try the dear ones.
 """
 
 from __future__ import annotations

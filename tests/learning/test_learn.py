@@ -120,6 +120,42 @@ def test_the_estimate_counts_families_and_grows():
     assert fewer[-1].families == 30 + 7 * sum(math.comb(36, k) for k in range(4))
 
 
+def test_dear_sets_are_priced_and_not_tried():
+    """Trees over two columns of 13 unordered levels take minutes: they are left out when there is no time for them."""
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, levels, 3000) for levels in (13, 13, 2)]
+    data = Dataset.from_arrays(np.array(list("abcdefghijklm"))[np.column_stack(columns)])
+    begin = time.thread_time()
+    costs = estimate(data, load_score("pcartp"), 2, jobs=1)
+    assert time.thread_time() - begin < 20  # compiling included
+    assert costs[2].seconds > 20 > costs[1].seconds
+    scored = affordable_table(data, load_score("pcartp"), costs, 10.0)
+    assert scored.size == 1 and "2 would take about" in scored.note
+
+
+def test_a_size_that_the_score_refuses_is_left_out_with_the_reason():
+    rng = np.random.default_rng(0)
+    data = Dataset.from_arrays(rng.integers(0, 2, (100, 4)).astype(str))
+    bic = load_score("bic")
+
+    class Refusing:
+        """BIC that takes no pairs."""
+
+        def bind(self, data):
+            bound = bic.bind(data)
+
+            class Bound:
+                def block(self, sets, wanted, floor=None):
+                    if sets.shape[1] > 1:
+                        raise LimitError("pairs are too much")
+                    return bound.block(sets, wanted, floor)
+
+            return Bound()
+
+    scored = affordable_table(data, Refusing(), estimate(data, bic, 2), 100.0)
+    assert scored.size == 1 and scored.note == "parent sets have at most 1 member, not 2: pairs are too much"
+
+
 def test_what_nobody_can_wait_for_is_refused_and_fits_into_a_time_limit():
     rng = np.random.default_rng(0)
     wide = Dataset.from_arrays(rng.integers(0, 2, (60, 300)).astype(str))
@@ -253,6 +289,17 @@ def test_a_time_limit_covers_everything(asia):
     found = optbn.learn(asia, score="bic", smoother="m_estimate", time_limit=20.0, max_parents=5)
     assert time.monotonic() - start < 20.0
     assert found.report.settings["max parents"] == 5 and found.report.outcome.proved
+
+
+def test_the_score_takes_settings(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    optbn.write(optbn.load_network("asia").sample(200, 1), "asia.csv")
+    code, out, err = run(capsys, "learn", "asia.csv", "--score", "bdeu", "--set", "ess=7", "-D", "1", "--json")
+    assert code == 0, err
+    found = optbn.learn("asia.csv", score="bdeu", ess=7, max_parents=1)
+    said = json.loads(out)
+    assert said["settings"]["score"] == "BDeu(ess=7)"
+    assert said["outcome"]["score"] == found.report.outcome.score
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:
