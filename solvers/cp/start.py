@@ -79,13 +79,17 @@ def apply(table: ScoreTable, evidence: RowBound, target: int) -> Start:
 
 
 def coefficients_of(row: SubsetRow, table: ScoreTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The coefficients of a subset row for some rows of the table."""
-    children, masks = table.children[rows], table.masks[rows]
-    common = masks & pack_sets([list(row.members)], table.n)[0]
+    """The coefficients of a subset row for some rows of the table, ascending."""
+    children = table.children[rows]
+    within = pack_sets([list(row.members)], table.n)[0]
     coefficients = np.zeros(len(rows), dtype=np.int64)
-    for child, parents, coefficient in row.coefficients:
-        pattern = pack_sets([list(parents)], table.n)[0]
-        coefficients[(children == child) & (common == pattern).all(axis=1)] = coefficient
+    for child in {child for child, _, _ in row.coefficients}:
+        first, last = np.searchsorted(children, [child, child + 1])
+        common = table.masks[rows[first:last]] & within
+        for other, parents, coefficient in row.coefficients:
+            if other == child:
+                pattern = pack_sets([list(parents)], table.n)[0]
+                coefficients[first:last][(common == pattern).all(axis=1)] = coefficient
     return coefficients
 
 
@@ -97,13 +101,15 @@ def _small(row: BoundRow) -> TypeGuard[Row]:
 
 def _adjust(table: ScoreTable, alive: NDArray[np.int64], rows: tuple[Row, ...]) -> tuple[NDArray[np.int64], int]:
     """The adjusted units of some rows of the table, and what the inequalities add to the bound."""
-    units = table.units[alive].copy()
+    units, children = table.units[alive].copy(), table.children[alive]
     constant = 0
     for row in rows:
         if isinstance(row, ClusterRow):
             inside = pack_sets([list(row.members)], table.n)[0]
-            member = np.isin(table.children[alive], row.members)
-            units[member & ~(table.masks[alive] & inside).any(axis=1)] += row.multiplier
+            for child in row.members:
+                first, last = np.searchsorted(children, [child, child + 1])
+                outside = ~(table.masks[alive[first:last]] & inside).any(axis=1)
+                units[first:last][outside] += row.multiplier
             constant -= row.multiplier
         else:
             units -= row.multiplier * coefficients_of(row, table, alive)

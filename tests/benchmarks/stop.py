@@ -47,7 +47,8 @@ def measure() -> Iterator[Figure]:
             watch = threading.Timer(SECONDS, lambda at=began: at.__setitem__(0, time.process_time()))
             watch.start()
             load_solver(name, **options).solve(table, budget)
-            late, cpu = max(0.0, budget.elapsed() - SECONDS), time.process_time() - began[0]
+            ended = time.process_time()
+            late, cpu = max(0.0, budget.elapsed() - SECONDS), ended - (began[0] or ended)
             timer.cancel()
             watch.cancel()
             done = budget.elapsed() < SECONDS
