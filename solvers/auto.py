@@ -1,6 +1,7 @@
 """The choice of a solver: split into components, and for each one begin with what is cheap and switch when it stalls.
 
-    search      some hundred nodes of the cluster search (cp); it goes on as long as it seems to end soon
+    search      some hundred nodes of the cluster search (cp), while variables are few; it goes on as long as it
+                seems to end soon
     recurrence  over subsets (dp): about n 2^n nanoseconds whatever the families, so its price is known beforehand
     orders      the order graph with bounds (astar): dense tables; at most for as long as the recurrence would take
     branch      branch and cut (ilp) from the best graph so far: the same
@@ -38,9 +39,9 @@ PROVED = 12  # variables up to which the recurrence leaves a proof
 QUICK = 0.05  # seconds: that soon the recurrence is preferred from
 DENSE = 80  # families per variable on
 VERY_DENSE = 250  # families per variable: a short search is of no use
-NODES = 500  # of the first search; if it seems to end soon, it may take
-MORE = 5, 1  # times as many below
-FEW = 30  # variables, where relaxations are weak on dense tables; and from here on
+FEW = 30  # variables: from here on branching is as quick as a short search, which need not be compiled then
+NODES = 500  # of that search; if it seems to end soon, it may take
+MORE = 5  # times as many
 ORDERS = 29, 34  # variables up to which dense, and very dense, tables go to the order graph
 
 
@@ -115,11 +116,11 @@ class Steps:
             run.step("dp", whole, f"{size}: dense, and {price}")
         if run.settled:
             return run.solution()
-        if not (orders and very_dense):
-            search = load_solver("cp", restarts=0, most=NODES, patience=MORE[table.n >= FEW], carried=CARRIED)
+        if table.n < FEW and not (orders and very_dense):
+            search = load_solver("cp", restarts=0, most=NODES, patience=MORE, carried=CARRIED)
             if run.step("cp", search, f"{size}: a short search first", max(seconds, QUICK)):
                 return run.solution()
-        if fits and seconds <= max(run.seconds, QUICK):
+        if run.steps and fits and seconds <= max(run.seconds, QUICK):
             run.step("dp", whole, f"{size}: {price}, not more than was spent on a short search")
             return run.solution()
         most = seconds if fits else math.inf
@@ -128,8 +129,8 @@ class Steps:
             if run.step("astar", load_solver("astar"), f"{size}: dense, for the relaxation too", again):
                 return run.solution()
         if not (orders and fits):
-            branch: Solver = load_solver("ilp", starts=0)
-            name, why = "ilp", "no end is near, the relaxation says more"
+            branch: Solver = load_solver("ilp", starts=0) if run.steps else load_solver("ilp")
+            name, why = "ilp", "no end is near, the relaxation says more" if run.steps else f"{size}: the relaxation"
             if self.jobs > 1:
                 name, why = "ilp against cp", "no end is near"
                 branch = Race({"ilp": branch, "cp": load_solver("cp", carried=CARRIED, seed=1)})

@@ -189,6 +189,8 @@ def test_auto_takes_its_steps_and_says_why(monkeypatch):
     stalled, taken = steps(random_table(rng, 15, "dense", rows=150))
     assert taken[:2] == ["cp", "astar"] and stalled.status is Status.OPTIMAL
     stopped, taken = steps(random_table(rng, 30, "dense", rows=100), Budget(cpu=0.01))
+    assert taken == ["ilp"] and stopped.bound > stopped.score
+    stopped, taken = steps(random_table(rng, 28, "dense", rows=100), Budget(cpu=0.01))
     assert taken == ["cp"] and stopped.bound > stopped.score
 
 
