@@ -105,10 +105,10 @@ def from_json(content: bytes, source: str = "input") -> Any:
 
 def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier, whole or not at all."""
-    from optbn.network.files import replacing
+    from optbn.network.files import saving
 
     content = to_json(classifier)
-    with replacing(path) as partial:
+    with saving(path) as partial:
         Path(partial).write_bytes(content)
 
 

@@ -132,7 +132,7 @@ def _write_report(result: Fitted, path: str) -> None:
 
     import numpy as np
 
-    from optbn.network.files import replacing
+    from optbn.network.files import saving
 
     def plain(value: Any) -> Any:
         """For JSON: arrays as lists, numbers that are not finite as null."""
@@ -148,7 +148,7 @@ def _write_report(result: Fitted, path: str) -> None:
         deviations = result.deviations(name)
         if deviations is not None:
             variables[name]["deviations"] = plain(deviations)
-    with replacing(path) as partial:
+    with saving(path) as partial:
         partial.write_text(json.dumps({"rows": result.rows, "variables": variables}, indent=1) + "\n")
 
 

@@ -203,7 +203,7 @@ def _command() -> str:
 def _write(found: Learned, outputs: Sequence[Path], report: Path | None) -> list[str]:
     """Write what was asked for; a line on each file. What a format cannot say goes to JSON beside it, and is said."""
     from optbn.errors import NetworkError
-    from optbn.network.files import replacing
+    from optbn.network.files import saving
     from optbn.network.formats import write_network
     from optbn.report.report import to_json
 
@@ -219,7 +219,7 @@ def _write(found: Learned, outputs: Sequence[Path], report: Path | None) -> list
             lines.append(f"{output}  the network")
     if report is not None:
         record = report.suffix.lower() == ".json"
-        with replacing(report) as partial:
+        with saving(report) as partial:
             partial.write_bytes(to_json(found.report) + b"\n" if record else found.page().encode("utf-8"))
         lines.append(f"{report}  {'the record' if record else 'open it in a browser'}")
     return lines

@@ -41,7 +41,7 @@ def sample(
 
     from optbn.data.write import ENDINGS, write
     from optbn.network.catalog import load_network
-    from optbn.network.files import replacing
+    from optbn.network.files import saving
 
     found = load_network(network)
     if output == "-":
@@ -54,7 +54,7 @@ def sample(
         from optbn.errors import DataError
 
         raise DataError(f"{output}: cannot tell the format by the name; the extensions are {' '.join(ENDINGS)}")
-    with replacing(output) as partial, _progress(rows * found.n_variables, rows) as progress:
+    with saving(output) as partial, _progress(rows * found.n_variables, rows) as progress:
         if ENDINGS[suffix] in ("csv", "tsv"):
             with partial.open("wb") as file:
                 _write_text(found, rows, seed, file, ENDINGS[suffix], progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,31 +9,23 @@ from os import PathLike
 from pathlib import Path
 
 from optbn.errors import OptbnError
+from solvers.files.atomic import beside
 
 
 @contextmanager
-def replacing(path: str | PathLike[str]) -> Iterator[Path]:
+def saving(path: str | PathLike[str]) -> Iterator[Path]:
     """A path to write to; it becomes `path` at the end, or goes away if the block fails.
 
     A device or a pipe is written to directly.
     """
-    path = Path(path)
-    special = path.exists() and not path.is_file() and not path.is_dir()
-    if not special:
-        check_writable(path)
-    partial = path if special else path.with_name(f".{path.name}.{os.getpid()}")
+    check_writable(path)
     try:
-        yield partial
-        if not special:
-            os.replace(partial, path)
+        with beside(path) as partial:
+            yield partial
     except OSError as error:
-        if error.filename in (None, str(partial), partial):
+        if error.filename in (None, str(path)):
             raise OptbnError(f"{path}: cannot be written ({error.strerror or error})") from None
         raise
-    finally:
-        if not special:
-            with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
 
 
 def check_writable(path: str | PathLike[str]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from optbn.errors import NetworkError
 from optbn.network.equivalence import Cpdag, essential_graph
-from optbn.network.files import replacing
+from optbn.network.files import saving
 from optbn.registry import unknown
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def write_structure(structure: Structure, path: str | PathLike[str]) -> None:
     import msgspec
 
     content = {"format": FORMAT, "parents": {name: structure.parents(name) for name in structure.names}}
-    with replacing(path) as partial:
+    with saving(path) as partial:
         partial.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n")
 
 

@@ -11,22 +11,27 @@ from typing import BinaryIO
 
 
 @contextlib.contextmanager
-def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file that takes `path`'s place when the block ends well and vanishes when it does not."""
+def beside(path: str | PathLike[str]) -> Iterator[Path]:
+    """Where to write what takes `path`'s place when the block ends well and vanishes when it does not."""
     path = Path(path)
     if path.exists() and not path.is_file():  # a device or pipe cannot be replaced by renaming
-        with open(path, "wb") as file:
-            yield file
+        yield path
         return
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(part, "wb") as file:
-            yield file
-            file.flush()
+        yield part
+        with open(part, "rb") as file:
             os.fsync(file.fileno())
         os.replace(part, path)
     except BaseException as error:
         part.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename in (None, str(part)):
+        if isinstance(error, OSError) and error.filename in (None, str(part), part):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+@contextlib.contextmanager
+def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file that takes `path`'s place when the block ends well and vanishes when it does not."""
+    with beside(path) as part, open(part, "wb") as file:
+        yield file

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from optbn.errors import NetworkError
-from optbn.network.files import replacing
+from optbn.network.files import saving
 from optbn.network.network import BayesianNetwork
 from optbn.registry import unknown
 
@@ -106,7 +106,7 @@ def write_network(network: BayesianNetwork, path: str | PathLike[str], format: s
     content = encode(network, format or format_of(path))
     if Path(path).suffix.lower() == ".gz":
         content = gzip.compress(content, mtime=0)
-    with replacing(path) as partial:
+    with saving(path) as partial:
         partial.write_bytes(content)
 
 
