@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from optbn.cli.networks import complete_network
 
 if TYPE_CHECKING:
+    from optbn.network.inference import Posterior
     from optbn.network.network import BayesianNetwork
 
 
@@ -21,7 +22,9 @@ def query(
     ],
     question: Annotated[
         str,
-        typer.Argument(help='"P(A, B | C=yes, X=1.5)"; "P(* | C=yes)" of all; "MPE(C=yes)" for the likeliest rest.'),
+        typer.Argument(
+            help='"P(A, B | C=yes, X=1.5)"; "P(* | C=yes)" of each alone; "MPE(C=yes)" for the likeliest rest.'
+        ),
     ],
     sample: Annotated[int | None, typer.Option("--sample", help="Draw this many rows instead, as csv.", min=0)] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the rows drawn.", min=0)] = 1,
@@ -40,12 +43,12 @@ def query(
     if sample is not None and (kind == "MPE" or as_json):
         raise UnsupportedError("--sample draws rows of P(...) as csv; it goes without MPE and --json")
     model = load_network(network)
-    if targets == ["*"]:
-        targets = [name for name in model.names if sample is not None or name not in evidence]
     if sample is not None:
-        _draw(model, targets, evidence, sample, seed)
+        _draw(model, list(model.names) if targets == ["*"] else targets, evidence, sample, seed)
     elif kind == "MPE":
         _explain(model, evidence, as_json)
+    elif targets == ["*"]:
+        _each(model, evidence, as_json)
     else:
         _answer(model, targets, evidence, as_json)
 
@@ -72,23 +75,44 @@ def _explain(model: BayesianNetwork, evidence: dict[str, str], as_json: bool) ->
 
 
 def _answer(model: BayesianNetwork, targets: list[str], evidence: dict[str, str], as_json: bool) -> None:
-    from optbn.network.inference import RealPosterior
-
     answer = model.query(targets, evidence)
     if as_json:
-        rows = [
-            {**dict(zip(answer.variables, levels, strict=True)), "probability": p}
-            for levels, p in answer.as_dict().items()
-        ]
-        content = {"posterior": rows, "log_evidence": answer.log_evidence}
-        if isinstance(answer, RealPosterior):
-            content |= {"mean": answer.mean, "sd": answer.sd}
-        print(json.dumps(content))
+        print(json.dumps(_content(answer) | {"log_evidence": answer.log_evidence}))
+    else:
+        _print(answer)
+
+
+def _each(model: BayesianNetwork, evidence: dict[str, str], as_json: bool) -> None:
+    answers = model.posteriors(evidence)
+    if as_json:
+        print(json.dumps({name: _content(answer) for name, answer in answers.items()}))
         return
-    if isinstance(answer, RealPosterior):
-        print(f"{answer.variables[0]}: mean {answer.mean:.6g}, standard deviation {answer.sd:.6g}")
+    blocks = []
+    for name, answer in answers.items():
+        numbers = {**_moments(answer), **{level: p for (level,), p in answer.as_dict().items()}}
+        blocks.append([(name if i == 0 else "", level, number) for i, (level, number) in enumerate(numbers.items())])
+    _show(("variable", "level"), blocks)
+
+
+def _content(answer: Posterior) -> dict[str, Any]:
+    rows = [
+        {**dict(zip(answer.variables, levels, strict=True)), "probability": p} for levels, p in answer.as_dict().items()
+    ]
+    return {"posterior": rows, **_moments(answer)}
+
+
+def _moments(answer: Posterior) -> dict[str, float]:
+    from optbn.network.inference import RealPosterior
+
+    return {"mean": answer.mean, "sd": answer.sd} if isinstance(answer, RealPosterior) else {}
+
+
+def _print(answer: Posterior) -> None:
+    moments = _moments(answer)
+    if moments:
+        print(f"{answer.variables[0]}: mean {moments['mean']:.6g}, standard deviation {moments['sd']:.6g}")
     if answer.probabilities.size > 1:
-        _show(answer.variables, answer.as_dict())
+        _show(answer.variables, [[(*levels, p) for levels, p in answer.as_dict().items()]])
 
 
 def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
@@ -138,16 +162,19 @@ def _split(text: str, separator: str) -> list[str]:
     return parts if text.strip() else []
 
 
-def _show(variables: tuple[str, ...], rows: dict[tuple[str, ...], float]) -> None:
+def _show(names: tuple[str, ...], blocks: list[list[tuple[Any, ...]]]) -> None:
+    """A table of texts and a number, with a line between blocks."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
-    for name in variables:
+    for name in names:
         table.add_column(escape(name))
     table.add_column("probability", justify="right")
-    for levels, p in rows.items():
-        table.add_row(*map(escape, levels), f"{p:.6g}")
+    for block in blocks:
+        for *texts, number in block:
+            table.add_row(*map(escape, texts), f"{number:.6g}")
+        table.add_section()
     Console().print(table)

@@ -1,22 +1,22 @@
 """Exact answers from a network: P(targets | evidence), the most probable explanation, and rows given evidence.
 
-Variable elimination. The joint is a product of one table per variable (`states` says how real variables take part);
-summing a variable out touches only the tables that mention it. Variables that are neither asked for nor given, nor an
-ancestor of such a one, sum to one and are left out at once. The order is min-fill (eliminate the variable whose
-neighbours lack the fewest links), which keeps the largest table near the treewidth; that table is sized before any work
-is done and refused when it would not fit. For the most probable explanation maxima replace sums and the choices are
-read back in reverse; so are the draws when sampling: each variable from its product given those eliminated after it,
-which makes independent rows of exactly P(. | evidence), none thrown away.
+Variable elimination (`elimination`). The joint is a product of one table per variable (`states` says how real variables
+take part); summing a variable out touches only the tables that mention it. Variables that are neither asked for nor
+given, nor an ancestor of such a one, sum to one and are left out at once.
 
-Every product is scaled by its largest entry and the logarithm kept, so evidence of tiny probability does not underflow.
-Cost: the sum over eliminated variables of the size of their table. Source: Dechter (1999), bucket elimination.
+What goes back through an elimination gives more than one answer: the posteriors of all variables (the joint of each
+product from that of the product its sum went into), the most probable explanation (maxima for sums, choices read in
+reverse), and samples: each variable from its product given those eliminated after it, which makes independent rows of
+exactly P(. | evidence), none thrown away.
+
+Cost: the sum over eliminated variables of the size of their table.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
-from optbn.errors import NetworkError, UnsupportedError
+from optbn.errors import LimitError, NetworkError, UnsupportedError
+from optbn.network.elimination import min_fill, product, without
 from optbn.network.sampling import covering_dataset
-from optbn.network.states import Evidence, Factor, States
+from optbn.network.states import MAX_ENTRIES, Evidence, Factor, States
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -76,9 +77,44 @@ def query(network: BayesianNetwork, targets: str | Sequence[str], evidence: Evid
     targets = (targets,) if isinstance(targets, str) else tuple(targets)
     _check(network, targets, states)
     if len(targets) == 1 and isinstance(network.domain(targets[0]), Real):
-        return _real(states, targets[0])
+        return _mixture(states, targets[0], *_joint(states, (*states.free_parents(targets[0]), targets[0])))
     table, log_evidence = _joint(states, targets)
     return Posterior(targets, tuple(states.labels(name) for name in targets), table, log_evidence)
+
+
+def posteriors(network: BayesianNetwork, evidence: Evidence | None = None) -> dict[str, Posterior]:
+    """The posterior of each variable that is not given, all from one elimination there and back."""
+    states = States.under(network, evidence or {})
+    factors = [states.factor(name) for name in network.names]
+    buckets, entries = {}, 0
+    for name in min_fill(states, factors, set(network.names) - set(states.given)):
+        buckets[name], factors = without(states, factors, name, np.sum)
+        entries += buckets[name].table.size
+        if entries > MAX_ENTRIES:
+            raise LimitError("the tables for all posteriors at once would not fit into memory; ask for one at a time")
+    last = product(states, factors)
+    if not float(last.table):
+        raise _impossible(states)
+    log_evidence = math.log(float(last.table)) + last.log_scale if states.given else 0.0
+    place = {name: i for i, name in enumerate(buckets)}
+    for name, bucket in reversed(buckets.items()):
+        rest = bucket.scope[1:]
+        known = _marginal(buckets[min(rest, key=place.__getitem__)], rest) if rest else np.ones(())
+        sums = bucket.table.sum(axis=0)
+        share = np.divide(known, sums, out=np.zeros_like(sums), where=sums > 0)
+        buckets[name] = Factor(bucket.scope, bucket.table * share)  # P(its scope | evidence)
+    found: dict[str, Posterior] = {}
+    for name, domain in zip(network.names, network.domains, strict=True):
+        if name in states.given:
+            continue
+        scope = (name,) if isinstance(domain, Categorical) else (*states.free_parents(name), name)
+        joint = _marginal(buckets[min(scope, key=place.__getitem__)], scope)
+        joint = joint / joint.sum()
+        if isinstance(domain, Categorical):
+            found[name] = Posterior((name,), (states.labels(name),), joint, log_evidence)
+        else:
+            found[name] = _mixture(states, name, joint, log_evidence)
+    return found
 
 
 def most_probable(network: BayesianNetwork, evidence: Evidence | None = None) -> Explanation:
@@ -89,14 +125,10 @@ def most_probable(network: BayesianNetwork, evidence: Evidence | None = None) ->
             raise UnsupportedError(f"{name!r} is real; an explanation chooses levels, so give {name!r} a value")
     factors = [states.factor(name) for name in network.names]
     choices = []
-    for name in _min_fill(states, factors, set(network.names) - set(states.given)):
-        product = _product(states, [f for f in factors if name in f.scope])
-        axis = product.scope.index(name)
-        rest = tuple(v for v in product.scope if v != name)
-        choices.append((name, rest, product.table.argmax(axis=axis)))
-        factors = [f for f in factors if name not in f.scope]
-        factors.append(Factor(rest, product.table.max(axis=axis), product.log_scale))
-    last = _product(states, factors)
+    for name in min_fill(states, factors, set(network.names) - set(states.given)):
+        bucket, factors = without(states, factors, name, np.max)
+        choices.append((name, bucket.scope[1:], bucket.table.argmax(axis=0)))
+    last = product(states, factors)
     best = float(last.table)
     if best == 0.0:
         raise _impossible(states)
@@ -121,16 +153,14 @@ def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence
     kept = _ancestors(network, set(states.given))
     factors = [states.factor(name) for name in network.names if name in kept]
     buckets = []
-    for name in _min_fill(states, factors, kept - set(states.given)):
-        product = _product(states, [f for f in factors if name in f.scope])
-        axis = product.scope.index(name)
-        rest = tuple(v for v in product.scope if v != name)
-        buckets.append((name, rest, np.moveaxis(product.table, axis, -1)))
-        factors = [f for f in factors if name not in f.scope] + [Factor(rest, product.table.sum(axis=axis))]
-    if not float(_product(states, factors).table):
+    for name in min_fill(states, factors, kept - set(states.given)):
+        bucket, factors = without(states, factors, name, np.sum)
+        buckets.append(bucket)
+    if not float(product(states, factors).table):
         raise _impossible(states)
     codes: dict[str, NDArray[np.int64]] = {}
-    for name, rest, table in reversed(buckets):
+    for bucket in reversed(buckets):
+        (name, *rest), table = bucket.scope, np.moveaxis(bucket.table, 0, -1)
         at = np.ravel_multi_index([codes[v] for v in rest], table.shape[:-1]) if rest else np.zeros(n, dtype=np.int64)
         sums = np.cumsum(table.reshape(-1, table.shape[-1]), axis=1)
         codes[name] = _drawn(sums, at, generator.random(n))
@@ -161,13 +191,9 @@ def _joint(states: States, targets: tuple[str, ...]) -> tuple[NDArray[np.float64
     states.check_size(targets, f"for {', '.join(map(repr, targets))} together")
     kept = _ancestors(network, {*targets, *given})
     factors = [states.factor(name) for name in network.names if name in kept]
-    for name in _min_fill(states, factors, kept - set(targets) - set(given)):
-        product = _product(states, [f for f in factors if name in f.scope])
-        axis = product.scope.index(name)
-        rest = tuple(v for v in product.scope if v != name)
-        factors = [f for f in factors if name not in f.scope]
-        factors.append(Factor(rest, product.table.sum(axis=axis), product.log_scale))
-    joint = _product(states, factors)
+    for name in min_fill(states, factors, kept - set(targets) - set(given)):
+        _, factors = without(states, factors, name, np.sum)
+    joint = product(states, factors)
     table = np.transpose(joint.table, [joint.scope.index(v) for v in targets])
     total = float(table.sum())
     if total == 0.0:
@@ -175,12 +201,21 @@ def _joint(states: States, targets: tuple[str, ...]) -> tuple[NDArray[np.float64
     return table / total, (math.log(total) + joint.log_scale) if given else 0.0
 
 
-def _real(states: States, target: str) -> RealPosterior:
-    """The posterior of a real variable: a mixture over its cells and intervals of its leaves cut to the interval."""
+def _marginal(joint: Factor, scope: tuple[str, ...]) -> NDArray[np.float64]:
+    """The table summed to some of its variables, in their order."""
+    table = joint.table.sum(axis=tuple(axis for axis, v in enumerate(joint.scope) if v not in scope))
+    kept = [v for v in joint.scope if v in scope]
+    return np.transpose(table, [kept.index(v) for v in scope])
+
+
+def _mixture(states: States, target: str, joint: NDArray[np.float64], log_evidence: float) -> RealPosterior:
+    """The posterior of a real variable: a mixture over its cells and intervals of its leaves cut to the interval.
+
+    joint   P(its parents that are not given, its interval | evidence)
+    """
     from optbn.network.moments import moments
 
-    free, cells = states.cells(target)
-    joint, log_evidence = _joint(states, (*free, target))
+    _, cells = states.cells(target)
     rows = joint.reshape(len(cells), -1)
     weights = np.zeros((states.network.cpd(target).leaves.cells, rows.shape[1]))
     np.add.at(weights, cells, rows)
@@ -216,50 +251,6 @@ def _drawn(sums: NDArray[np.float64], at: NDArray[np.int64], uniform: NDArray[np
     for k in range(sums.shape[1] - 1):
         out += levels >= sums[at, k]
     return out
-
-
-def _product(states: States, factors: Sequence[Factor]) -> Factor:
-    """The product over the union of the scopes, scaled to a largest entry of one."""
-    scope = tuple(dict.fromkeys(v for f in factors for v in f.scope))
-    table = np.ones([states.size(v) for v in scope])
-    for f in sorted(factors, key=lambda f: f.table.size):
-        order = sorted(range(len(f.scope)), key=lambda axis: scope.index(f.scope[axis]))
-        shape = [states.size(v) if v in f.scope else 1 for v in scope]
-        table *= np.transpose(f.table, order).reshape(shape)
-    log_scale = math.fsum(f.log_scale for f in factors)
-    largest = float(table.max())
-    if largest == 0.0:
-        return Factor(scope, table, log_scale)
-    return Factor(scope, table / largest, log_scale + math.log(largest))
-
-
-def _min_fill(states: States, factors: Iterable[Factor], eliminate: set[str]) -> list[str]:
-    """An elimination order; raises when its largest table would not fit."""
-    links: dict[str, set[str]] = {v: set() for f in factors for v in f.scope}
-    for f in factors:
-        for v in f.scope:
-            links[v].update(w for w in f.scope if w != v)
-    place = {name: i for i, name in enumerate(states.network.names)}
-    fill = {v: _missing(links, v) for v in eliminate}
-    order = []
-    while fill:
-        v = min(fill, key=lambda u: (fill[u], len(links[u]), place[u]))
-        around = links.pop(v)
-        states.check_size((v, *around), f"when it sums out {v!r}")
-        for w in around:
-            links[w].discard(v)
-            links[w].update(around - {w})
-        del fill[v]
-        order.append(v)
-        for w in around.union(*(links[w] for w in around)) & fill.keys():
-            fill[w] = _missing(links, w)
-    return order
-
-
-def _missing(links: Mapping[str, set[str]], v: str) -> int:
-    """How many pairs of v's neighbours are not linked."""
-    around = links[v]
-    return sum(len(around) - 1 - len(links[w] & around) for w in around) // 2
 
 
 def _ancestors(network: BayesianNetwork, names: set[str]) -> set[str]:

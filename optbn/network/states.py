@@ -120,11 +120,15 @@ class States:
                 "give more evidence, ask for fewer targets, or estimate from samples"
             )
 
+    def free_parents(self, name: str) -> tuple[str, ...]:
+        """The parents that are not given."""
+        return tuple(p for p in self.network.cpd(name).parents if p not in self.given)
+
     def cells(self, name: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """The parents that are not given, and which cell of the variable's distribution each of their combinations of
+        """The free parents, and which cell of the variable's distribution each of their combinations of
         states is: int64[combinations], the last parent fastest."""
         cpd = self.network.cpd(name)
-        free = tuple(p for p in cpd.parents if p not in self.given)
+        free = self.free_parents(name)
         self.check_size(free, f"for the distribution of {name!r}")
         sizes = [self.size(p) for p in free]
         n = math.prod(sizes)

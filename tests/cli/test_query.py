@@ -75,6 +75,19 @@ def test_mixed_networks_are_asked_the_same_way(run, mixed):
     assert found["mean"] == network.query("Y", {"S": 1.2}).mean and found["sd"] > 0
 
 
+def test_every_variable_at_once(run, mixed):
+    code, out, err = run("query", "asia", "P(* | xray=yes)")
+    assert (code, err) == (0, "") and "0.488711" in out and "0.506326" in out and "xray" not in out
+    network = mixed_network()
+    found = json.loads(run("query", mixed, "P(* | T=y)", "--json")[1])
+    assert sorted(found) == sorted(set(network.names) - {"T"})
+    for name, answer in found.items():
+        expected = network.query(name, {"T": "y"})
+        assert [row["probability"] for row in answer["posterior"]] == pytest.approx(list(expected.probabilities))
+    assert found["S"]["mean"] == pytest.approx(network.query("S", {"T": "y"}).mean)
+    assert "mean" in run("query", mixed, "P(* | T=y)")[1]
+
+
 def test_rows_that_fit_the_evidence(run, mixed):
     code, out, _ = run("query", "asia", "P(lung, xray | smoke=yes)", "--sample", "50")
     lines = out.splitlines()

@@ -133,6 +133,39 @@ def test_moments_of_cut_leaves():
     assert far[0][0].tolist() == [pytest.approx(0.0), 60.0] and far[1][0, 1] == 0.0
 
 
+def posteriors_are_those_of_single_queries(network, given):
+    found = network.posteriors(given)
+    assert list(found) == [name for name in network.names if name not in given]
+    for name, posterior in found.items():
+        alone = network.query(name, given)
+        assert posterior.levels == alone.levels and posterior.probabilities.sum() == pytest.approx(1)
+        assert np.allclose(posterior.probabilities, alone.probabilities, atol=1e-12)
+        assert posterior.log_evidence == pytest.approx(alone.log_evidence, abs=1e-9)
+        if isinstance(alone, RealPosterior):
+            assert (posterior.mean, posterior.sd) == (pytest.approx(alone.mean), pytest.approx(alone.sd))
+
+
+def test_all_posteriors_at_once():
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        network = random_network(rng, int(rng.integers(1, 8)))
+        posteriors_are_those_of_single_queries(network, some_evidence(rng, network, int(rng.integers(0, 4))))
+    for _, given in MIXED:
+        posteriors_are_those_of_single_queries(mixed_network(), given)
+    posteriors_are_those_of_single_queries(optbn.load_network("alarm"), {"HRBP": "HIGH", "PRESS": "LOW"})
+
+
+def test_all_posteriors_with_states_that_cannot_be():
+    network = optbn.load_network("asia")  # either is yes when lung is: tables with zeros
+    posteriors_are_those_of_single_queries(network, {"lung": "yes"})
+    assert network.posteriors({"lung": "yes"})["either"].probabilities.tolist() == [1.0, 0.0]
+    with pytest.raises(UnsupportedError, match="probability zero"):
+        network.posteriors({"lung": "yes", "either": "no"})
+    assert network.posteriors({name: "no" for name in network.names}) == {}
+    with pytest.raises(LimitError, match="exact inference would need"):
+        optbn.load_network("munin1").posteriors()
+
+
 def test_evidence_far_in_the_tails_does_not_underflow():
     domain, real = Categorical(("a", "b")), Real(0, 1)
     a = TableCPD(domain, (), (), [0.5, 0.5])
