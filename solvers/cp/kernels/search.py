@@ -383,8 +383,10 @@ def choose(levels, pool, state, room, chosen, candidates, score, who, where, fre
     if count > 1:
         for i in range(min(count, candidates)):
             cluster = pool.clusters[where[i]]
-            gain_with = look_ahead(who[i], cluster, True, levels, pool, state, room, fresh, words)
-            gain_without = look_ahead(who[i], cluster, False, levels, pool, state, room, fresh, words)
+            gain_with, gain_without = np.int64(0), np.int64(0)
+            for disjoint in (False, True):  # a variable: constants would compile it twice
+                gain = look_ahead(who[i], cluster, disjoint, levels, pool, state, room, fresh, words)
+                gain_with, gain_without = gain, gain_with
             value = (gain_with + 1.0) * (gain_without + 1.0)
             if gain_with >= short or gain_without >= short:
                 value *= 10.0  # one child is gone at once
@@ -445,22 +447,21 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
                         state[DEPTH] -= 1
                         return GRAPH
                     # One family each and acyclic: the incumbent costs no more. Without multipliers the bound is exact.
-                    levels.y[depth, : state[TOP]] = 0
+                    for slot in range(state[TOP]):
+                        levels.y[depth, slot] = 0
                     closed = True
             state[NODES] += 1
             state[FRESH] = 0
             state[DEEPEST] = max(state[DEEPEST], depth)
+            if proving:
+                write_node(LEAF if closed else BRANCH, depth, levels, pool, records, state, words)
             if closed:
                 for slot in range(state[TOP]):
                     if levels.y[depth, slot] > levels.y[depth - 1, slot]:
                         pool.useful[slot] += 1
-                if proving:
-                    write_node(LEAF, depth, levels, pool, records, state, words)
                 state[DEPTH] -= 1
                 continue
             levels.stage[depth] = 0
-            if proving:
-                write_node(BRANCH, depth, levels, pool, records, state, words)
         stage, lower = levels.stage[depth], levels.lower[depth]
         if stage == 2:
             state[DEPTH] -= 1
@@ -485,7 +486,8 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
                 write(0, records, state)
             continue
         levels.lower[depth + 1] = lower + gain
-        levels.y[depth + 1, : state[TOP]] = levels.y[depth, : state[TOP]]
+        for slot in range(state[TOP]):
+            levels.y[depth + 1, slot] = levels.y[depth, slot]
         state[DEPTH] += 1
         state[FRESH] = 1
     return DONE
