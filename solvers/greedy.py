@@ -85,7 +85,8 @@ def search(
     start: Sequence[int] | Rows | None = None,
     budget: Budget | None = None,
 ) -> Rows:
-    """The rows of a good acyclic graph: the best of `starts` random starts of `kicks` kicks each (and of `start`)."""
+    """The rows of a good acyclic graph: the best of `starts` random starts of `kicks` kicks each (and of `start`;
+    without one, at least one start is random)."""
     index = table if isinstance(table, FamilyIndex) else FamilyIndex.of(table)
     index.table.check_feasible()
     budget = budget or Budget()
@@ -93,7 +94,7 @@ def search(
     best = None if start is None else _Walk.from_graph(index, np.array(start, dtype=np.int64), state)
     if best is not None:
         best.work(kicks, budget)
-    for _ in range(starts):
+    for _ in range(max(starts, best is None)):
         if best is not None and budget.exhausted():
             break
         walk = _Walk.from_random(index, state)

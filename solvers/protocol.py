@@ -119,3 +119,7 @@ class Solver(Protocol):
     ) -> Solution:
         """The best graph found within the budget, with a bound and what there is of evidence."""
         ...
+
+    def __hash__(self) -> int:
+        """A solver is its settings."""
+        ...

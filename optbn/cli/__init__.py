@@ -122,6 +122,10 @@ def _as_interrupt(number: int, frame: Any) -> None:
         raise KeyboardInterrupt
 
 
+# said by the loader of libraries and by the interpreter
+SIGNS_OF_LITTLE_MEMORY = ("failed to map segment", "can't start new thread")
+
+
 def _explain(error: Exception) -> tuple[str, int]:
     """One line and an exit code for any exception."""
     from optbn.errors import OptbnError
@@ -146,7 +150,7 @@ def _explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or line}", 2
-    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map segment" in line):
+    if isinstance(error, MemoryError) or any(sign in line for sign in SIGNS_OF_LITTLE_MEMORY):
         return f"out of memory {line}".strip(), 2
     return (
         f"unexpected {type(error).__name__}: {line} (this is a bug; run again with --debug to see where)",

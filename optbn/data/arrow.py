@@ -9,6 +9,7 @@ carries the schema as JSON in its metadata, so levels never seen, orders and ran
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
 
 KEY = b"optbn.schema"
+ROOM = 48 << 20  # bytes of address space: stacks and heaps of the threads that Arrow reads with, and a first block
 
 # Arrow's own conversions from and to numpy and lists import pandas wherever it is installed: half a second and 40 MB,
 # more than most data take to read. These do the same through buffers.
@@ -55,6 +57,14 @@ def from_texts(texts: Iterable[str]) -> Any:
     ends = np.cumsum([0, *map(len, raw)], dtype=np.int64)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(raw))]
     return pa.Array.from_buffers(pa.large_string(), len(raw), buffers).cast(pa.string())
+
+
+def check_room() -> None:
+    """Refuse to read where memory is so short that Arrow could not start a thread: it would wait for it for ever."""
+    try:
+        mmap.mmap(-1, ROOM).close()
+    except OSError as error:
+        raise MemoryError(f"(less than {ROOM >> 20} MB are left to read a file with)") from error
 
 
 def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[str, bool]]:

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from optbn.data.arrow import check_room
 from optbn.data.schema import is_number
 from optbn.data.source import Options, Source, reason
 from optbn.data.text import LONGEST_ROW, Text
@@ -115,6 +116,7 @@ def parse(
     internal = {name: str(i) for i, name in enumerate(names)}  # so that the parser need not care about names
     included = [internal[name] for name in wanted]
     columns: list[Any] = []
+    check_room()
     try:
         with _quiet_about(refuse):
             reader = pyarrow.csv.open_csv(

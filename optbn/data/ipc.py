@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from optbn.data.arrow import declarations
+from optbn.data.arrow import check_room, declarations
 from optbn.data.source import Options, Source, foreign
 from optbn.errors import DataError
 
@@ -16,6 +16,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     import pyarrow as pa
 
     where = str(path) if isinstance(path, Path) else "the stream"
+    check_room()
     with foreign(where, "not a readable Arrow file"):
         stream = pa.OSFile(where) if isinstance(path, Path) else pa.BufferReader(_content(where, path))
         filed = stream.read(6) == b"ARROW1"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from optbn.data.arrow import declarations
+from optbn.data.arrow import check_room, declarations
 from optbn.data.source import Options, Source, foreign
 
 ROWS = 65_536
@@ -17,6 +17,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     import pyarrow.parquet
 
     where = str(path) if isinstance(path, Path) else "the stream"
+    check_room()
     with foreign(where, "not a readable parquet file"):
         file = pyarrow.parquet.ParquetFile(path)
         schema = file.schema_arrow

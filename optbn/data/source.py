@@ -15,7 +15,7 @@ from typing import Any
 
 from optbn.data.missing import TOKENS
 from optbn.data.schema import Declared
-from optbn.errors import DataError, OptbnError
+from optbn.errors import DataError, LimitError, OptbnError
 from optbn.registry import lookup, unknown
 
 READERS: dict[str, str] = {
@@ -151,6 +151,8 @@ def foreign(where: str, what: str) -> Iterator[None]:
         yield
     except OptbnError:
         raise
+    except MemoryError as error:
+        raise LimitError(f"{where}: {what}, or out of memory ({reason(error)})") from None
     except Exception as error:
         raise DataError(f"{where}: {what} ({reason(error)})") from None
 

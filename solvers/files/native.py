@@ -30,7 +30,7 @@ def read(data: bytes, source: str) -> ScoreTable:
     import pyarrow.parquet as pq
 
     try:
-        content = pq.read_table(io.BytesIO(data))
+        content = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
         content.validate(full=True)
         head = _head(content.schema.metadata, source)
         columns = _columns(content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import networkx
 import numpy as np
@@ -192,6 +192,32 @@ def test_auto_takes_its_steps_and_says_why(monkeypatch):
     assert taken == ["ilp"] and stopped.bound > stopped.score
     stopped, taken = steps(random_table(rng, 28, "dense", rows=100), Budget(cpu=0.01))
     assert taken == ["cp"] and stopped.bound > stopped.score
+
+
+@dataclass(frozen=True)
+class SlowToLoad:
+    """The cluster search of a machine that has it to compile: the first call takes half a second more."""
+
+    before: list = field(default_factory=list, hash=False, compare=False)
+
+    def solve(self, table, *args):
+        begun = time.process_time()
+        while not self.before and time.process_time() - begun < 0.5:
+            pass
+        self.before.append(len(table))
+        return ClusterSearch().solve(table, *args)
+
+
+def test_what_compiling_takes_does_not_choose_the_solver(monkeypatch):
+    slow = SlowToLoad()
+    load = solvers.auto.load_solver
+    monkeypatch.setattr(
+        solvers.auto, "load_solver", lambda name, **options: slow if name == "cp" else load(name, **options)
+    )
+    table = random_table(np.random.default_rng(6), 14, "plain", rows=12)
+    solution, taken = steps(table)
+    assert taken == ["cp"] and len(slow.before) == 2 and slow.before[1] == len(table)
+    assert solution.status is Status.OPTIMAL
 
 
 def table_optimum(table):
