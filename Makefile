@@ -1,4 +1,5 @@
 # make run: install, sample a bundled network, learn it back, write a page.  make test: install and run every test.
+# make benchmark: the guard against decline.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,6 +31,9 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+benchmark: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.benchmarks
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python docs/reference.py out/reference

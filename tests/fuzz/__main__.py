@@ -1,7 +1,7 @@
 """`python -m tests.fuzz --seconds 3600 [TARGET ..]`: damage files and read them until the time is over.
 
-Where atheris is installed (`pip install atheris`), what a file makes the readers do decides which files
-are damaged further: a file that reaches a branch nobody reached before is kept. Else those that are accepted are kept.
+Where atheris is installed (extra `fuzz`), what a file makes the readers do decides which files are damaged further: a
+file that reaches a branch nobody reached before is kept. Else those that are accepted are kept.
 
 Each target runs in a process of its own, which may crash, run out of the memory it is given or hang: the file it was
 reading is then the find. Finds are written to tests/fuzz/finds/<target>/ (named by their digest), where the tests read
