@@ -155,7 +155,7 @@ def _said(done: Sequence[Row], network: str, sizes: Sequence[int], key: str) -> 
     from optbn.evaluate.significance import wilcoxon
 
     first, second = _pairs(done, network, sizes, key)
-    return f"{np.mean(np.subtract(first, second)):+.2f} over {len(first)} pairs (p = {wilcoxon(first, second):.4f})"
+    return f"{np.mean(np.subtract(first, second)):+.2f} over {len(first)} pairs (p = {wilcoxon(first, second):.2g})"
 
 
 def _verdict(done: Sequence[Row], network: str, sizes: Sequence[int], key: str, side: int) -> str:
