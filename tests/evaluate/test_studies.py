@@ -42,10 +42,10 @@ def rows_of(network: str, size: int, distances: dict[str, list[int]]) -> list[di
 @pytest.mark.parametrize(
     ("pcartp", "word", "difference"),
     [
-        ([1] * 6, "agrees", "-4.00 over 6 pairs (p = 0.0312)"),
+        ([1] * 6, "agrees", "-4.00 over 6 pairs (p = 0.031)"),
         ([4, 6, 4, 5, 4, 6], "agrees in part", "-0.17 over 6 pairs"),
         ([9] * 6, "does not agree", "+4.00 over 6 pairs"),
-        ([5] * 6, "does not agree", "+0.00 over 6 pairs (p = 1.0000)"),
+        ([5] * 6, "does not agree", "+0.00 over 6 pairs (p = 1)"),
     ],
 )
 def test_the_verdict_on_a_claim_follows_from_the_rows(tmp_path, pcartp, word, difference):
