@@ -2,12 +2,13 @@
 
 Every answer must be optimal to the last unit: that of enumeration up to five variables, of the subset recurrence (case
 by case under constraints) beyond, up to twelve; and its evidence must pass the checker. Ends with 1 at the first
-difference, and says how to get it again. --write keeps what was compared in results/agree.
+difference, and says how to get it again. --write adds what was compared to results/agree.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
@@ -37,6 +38,7 @@ WAYS: dict[str, tuple[str, dict[str, Any], int | None]] = {
     "maxsat": ("maxsat", {}, None),
 }
 LARGEST = {"maxsat": 8}  # variables
+FOLDER = Path("results/agree")
 PATIENCE = 5.0  # CPU seconds for one answer; what takes longer is counted and not judged
 
 
@@ -118,12 +120,27 @@ def run(seeds: range, seconds: float, counts: Counter[str] | None = None) -> int
     return 0
 
 
-def written(counts: Counter[str], seeds: int, minutes: float) -> str:
+def keep(counts: Counter[str], first: int, minutes: float) -> None:
+    """Add a run, in place of an earlier one from the same seed, and write the sum of all."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / "runs.json"
+    runs = json.loads(path.read_text()) if path.exists() else []
+    runs = [run for run in runs if run["first seed"] != first]
+    runs.append({"first seed": first, "minutes": round(minutes), "counts": dict(sorted(counts.items()))})
+    path.write_text(json.dumps(runs, indent=1) + "\n")
+    (FOLDER / "README.md").write_text(written(runs))
+
+
+def written(runs: list[dict[str, Any]]) -> str:
     """What was compared, as markdown."""
+    counts: Counter[str] = Counter()
+    for run in runs:
+        counts.update(run["counts"])
+    told = ", ".join(f"{run['minutes']} minutes from seed {run['first seed']}" for run in runs)
     lines = [
         "# agree",
         "",
-        f"Written by `python -m tests.agree --write` after {minutes:.0f} minutes from seed {seeds}.",
+        f"Written by `python -m tests.agree --write`: {told}.",
         "",
         f"{counts['instances']:,} random tables of 2 to 12 variables, {counts['with constraints']:,} of them with "
         f"constraints ({counts['without a graph']:,} that no graph obeys; {counts['not judged']:,} not judged, as the "
@@ -144,14 +161,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.agree", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help="keep what was compared in results/agree/README.md")
+    parser.add_argument("--write", action="store_true", help="add what was compared to results/agree")
     arguments = parser.parse_args()
     compared: Counter[str] = Counter()
     code = run(range(arguments.seed, arguments.seed + 10**9), 60 * arguments.minutes, compared)
     if code == 0:
-        text = written(compared, arguments.seed, arguments.minutes)
-        print(text, end="")
+        print(written([{"first seed": arguments.seed, "minutes": arguments.minutes, "counts": compared}]), end="")
         if arguments.write:
-            Path("results/agree").mkdir(parents=True, exist_ok=True)
-            Path("results/agree/README.md").write_text(text)
+            keep(compared, arguments.seed, arguments.minutes)
     raise SystemExit(code)
