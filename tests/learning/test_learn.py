@@ -376,3 +376,12 @@ def test_a_network_is_written_in_several_formats_at_once(csv, tmp_path, monkeypa
     out = capsys.readouterr().out
     assert "m.json  the network" in out and "m.bif  the network" in out
     assert "arcs that it does not have, by their probability" in out
+
+
+def test_a_column_around_zero():
+    """A halving point of its range is 0.0, from where the next number is a denormal one."""
+    x = np.linspace(-1.0, 1.0, 400)
+    data = optbn.Dataset.from_arrays({"x": x, "y": np.where(x > 0, "above", "below")})
+    network = optbn.learn(data, max_parents=1).network
+    assert network.parents("y") == ("x",) or network.parents("x") == ("y",)
+    assert network.query("y", {"x": 0.4}).as_dict()["above",] > 0.9

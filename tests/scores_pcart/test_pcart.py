@@ -12,6 +12,7 @@ import optbn.scores.pcart as pcart_module
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.errors import DataError, LimitError, UnsupportedError
 from optbn.scores.pcart import PCART, PCARTP
+from optbn.scores.trees.columns import _cell
 from optbn.scores.trees.prior import log_normaliser
 from tests.naive import pcart as naive
 from tests.scores_pcart.columns import all_sets, golden, random_data, score
@@ -52,6 +53,22 @@ def test_the_trees_of_every_prior_sum_to_one(kinds, max_splits):
     mass = math.fsum(math.exp(-naive.leaf_cost(box) * len(tree)) for tree in naive.trees(box))
     if naive.leaf_cost(box) > 0:
         assert mass * math.exp(log_normaliser(shape)) == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "ends", [(-1.0, 1.0), (-3.0, 5.0), (0.1, 0.7), (-1.0000001, 1.0), (-1e-300, 1e300), (7.0, 7.0)]
+)
+def test_thresholds_are_the_least_numbers_of_their_cells(ends):
+    """Also where a threshold is zero, and the next number a denormal one."""
+    domain = Real(*ends)
+    data = Dataset(("x",), (domain,), (np.array(ends),))
+    thresholds = PCART(max_splits=3).bind(data).columns.thresholds(0)
+    if ends[0] == ends[1]:
+        assert (thresholds == ends[0]).all()
+        return
+    for cell, x in enumerate(thresholds, start=1):
+        at, before = _cell(domain, 8, np.array([x, np.nextafter(x, -np.inf)]))
+        assert at >= cell > before
 
 
 @pytest.mark.parametrize("name", [*CATEGORICAL_FILES, "mixed12_400_s3", "wine_s3"])

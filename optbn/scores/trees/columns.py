@@ -226,11 +226,10 @@ def _cell(domain: Real, cells: int, values: NDArray[np.float64]) -> NDArray[np.i
 
 def _least(domain: Real, cells: int, cell: int) -> float:
     """The least number that `_cell` puts into `cell`: the midpoint up to rounding, so that x < threshold is exact."""
-    x = domain.low + (domain.high - domain.low) * cell / cells
-    if domain.low == domain.high:
-        return x
-    while _cell(domain, cells, np.array([x]))[0] >= cell:
-        x = math.nextafter(x, -math.inf)
-    while _cell(domain, cells, np.array([x]))[0] < cell:
-        x = math.nextafter(x, math.inf)
-    return x
+    low, high = domain.low, domain.high
+    while low < (middle := low / 2 + high / 2) < high:  # to the last bit, wherever zero lies
+        if _cell(domain, cells, np.array([middle]))[0] >= cell:
+            high = middle
+        else:
+            low = middle
+    return high
