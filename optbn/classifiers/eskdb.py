@@ -30,6 +30,7 @@ from optbn.classifiers.single import check_k, k_parents
 from optbn.classifiers.skdb import Selected
 from optbn.classifiers.source import InMemory, Source
 from optbn.errors import UnsupportedError
+from optbn.settings import check_whole
 from optbn.smoothing.protocol import Smoother
 
 WEIGHTS = ("uniform", "stacking")
@@ -101,8 +102,7 @@ class ESKDB(BayesianClassifier):
         check_k(self.k)
         if self.weights not in WEIGHTS:
             raise UnsupportedError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
-        if isinstance(self.n_members, bool) or not isinstance(self.n_members, int | np.integer) or self.n_members < 1:
-            raise UnsupportedError(f"n_members={self.n_members!r}: expected a whole number, at least 1")
+        check_whole(self, "n_members", 1)
         for name in ("sample_parents", "bootstrap", "calibrate"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise UnsupportedError(f"{name}={getattr(self, name)!r}: expected True or False")

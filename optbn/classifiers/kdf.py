@@ -17,6 +17,7 @@ from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.single import by_information, k_parents
 from optbn.classifiers.source import Source
+from optbn.settings import check_whole
 from optbn.smoothing.protocol import Smoother
 
 
@@ -42,12 +43,14 @@ class KDF(BayesianClassifier):
     def _learn(
         self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
     ) -> tuple[list[Any], NDArray[np.float64]]:
+        if self.n_members is not None:
+            check_whole(self, "n_members", 1)
         discretizer = self._discretized(source)
         batches = source.batches(discretizer)
         names = [column.name for column in discretizer.columns_]
         counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
         order, conditional = by_information(counts.information()), counts.conditional_information()
-        chosen = order[: self.n_members] or order[:1]
+        chosen = order[: self.n_members]
         members = []
         for first, stream in zip(chosen, seed.spawn(len(chosen)), strict=True):
             parents = k_parents([first, *(i for i in order if i != first)], conditional, self.k)

@@ -40,10 +40,6 @@ class Curve:
         """The loss after so many iterations, or at the end if it came earlier."""
         return self.loss[min(iterations, len(self.loss) - 1)]
 
-    def passes_to(self, loss: float) -> int | None:
-        """Passes until the loss is no more than this, or None."""
-        return next((p for value, p in zip(self.loss, self.passes, strict=True) if value <= loss), None)
-
 
 @dataclass(frozen=True, eq=False)
 class Objective:

@@ -27,7 +27,7 @@ def structure_of(graph: Any) -> Structure:
     if isinstance(structure := getattr(graph, "structure", None), Structure):
         return structure
     if hasattr(graph, "nodes") and hasattr(graph, "edges"):
-        return Structure.from_arcs(map(str, graph.nodes), ((str(u), str(v)) for u, v in graph.edges()))
+        return Structure.from_networkx(graph)
     if isinstance(graph, str | PathLike):
         from optbn.network.catalog import load_network
 

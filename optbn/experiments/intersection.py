@@ -94,13 +94,16 @@ def _standardised(column: NDArray[Any]) -> tuple[Real, NDArray[np.float64]]:
 
 def _merged(domain: Categorical, column: NDArray[Any], most: int) -> tuple[Categorical, NDArray[Any]]:
     """The `most - 1` levels with most rows in their order, and the others as one."""
-    from optbn.data.dataset import Categorical
+    from optbn.data.dataset import Categorical, code_dtype
+    from optbn.data.numbers import unused
 
     count = np.bincount(column, minlength=len(domain.levels))
     common = np.sort(np.argsort(-count, kind="stable")[: most - 1])
     codes = np.full(len(domain.levels), most - 1)
     codes[common] = np.arange(most - 1)
-    return Categorical((*(domain.levels[i] for i in common), "others")), codes[column].astype(np.uint8)
+    kept = [domain.levels[i] for i in common]
+    merged = Categorical((*kept, unused("others", kept)))
+    return merged, codes[column].astype(code_dtype(most))
 
 
 def report(rows: Sequence[Row], folder: Path) -> str:

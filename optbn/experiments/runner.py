@@ -196,13 +196,10 @@ def _here(experiment: Experiment, waiting: list[Cell], jobs: int) -> Iterator[tu
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:
     """Whole or not at all."""
-    temporary = path.with_suffix(".partial")
-    with temporary.open("w") as file:
-        json.dump(value, file, indent=1, sort_keys=True)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    from solvers.files.atomic import replacing
+
+    with replacing(path) as file:
+        file.write(json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ import numpy as np
 
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
+from optbn.settings import check_seed
 
 if TYPE_CHECKING:
     from optbn.learning.affordable import Scored
@@ -135,6 +136,11 @@ def learn(
     posteriors    report each arc's probability: over all networks of at most 20 variables, else over a credible set
     """
     begin = time.monotonic()  # the imports take time as well
+    from optbn.errors import UnsupportedError
+
+    check_seed(seed)
+    if store is not None and (max_parents is None or time_limit is not None):
+        raise UnsupportedError("a store goes with max_parents and without a time limit: what it keeps is of one size")
 
     from optbn.learning.constraints import all_families, demanding, divided
     from optbn.learning.local import with_local_models

@@ -28,6 +28,7 @@ from optbn.errors import LimitError, NetworkError, UnsupportedError
 from optbn.network.elimination import min_fill, product, without
 from optbn.network.sampling import covering_dataset
 from optbn.network.states import MAX_ENTRIES, Evidence, Factor, States
+from optbn.settings import check_seed
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -148,6 +149,7 @@ def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence
     """
     if n < 0:
         raise NetworkError(f"cannot draw {n} rows")
+    check_seed(seed)
     states = States.under(network, evidence)
     generator = np.random.default_rng(seed)
     kept = _ancestors(network, set(states.given))

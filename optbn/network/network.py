@@ -185,7 +185,7 @@ class BayesianNetwork:
         impossible = ~np.isfinite(best[:, 0])
         if impossible.any():
             raise NetworkError(
-                f"row {int(np.argmax(impossible))} is impossible under the network whatever {target!r} is "
+                f"row {int(np.argmax(impossible)) + 1} is impossible under the network whatever {target!r} is "
                 "(a probability of zero); smooth the parameters"
             )
         weights = np.exp(scores - best)
@@ -258,6 +258,6 @@ def _recode(name: str, column: NDArray[Any], given: Domain, wanted: Domain) -> N
         row = int(np.argmax(recoded < 0))
         level = given.levels[column[row]]
         raise NetworkError(
-            f"column {name!r}, row {row}: the network has no level {level!r}; it has {', '.join(wanted.levels)}"
+            f"column {name!r}, row {row + 1}: the network has no level {level!r}; it has {', '.join(wanted.levels)}"
         )
     return recoded.astype(code_dtype(len(wanted.levels)))

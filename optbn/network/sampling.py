@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
 from optbn.errors import LimitError, NetworkError
+from optbn.settings import check_seed
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -67,8 +68,7 @@ def sample_blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple
 def _blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, list[NDArray[Any]]]]:
     if n < 0:
         raise NetworkError(f"cannot draw {n} rows")
-    if seed < 0:
-        raise NetworkError(f"the seed is {seed}, expected an integer of at least 0")
+    check_seed(seed)
     streams = [np.random.Generator(np.random.PCG64(s)) for s in np.random.SeedSequence(seed).spawn(len(network.names))]
     structure = network.structure
     for begin in range(0, n, BLOCK):

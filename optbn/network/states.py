@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical
+from optbn.data.numbers import texts_of
 from optbn.errors import LimitError, UnsupportedError
 from optbn.network.cpds import CPD, BinnedTableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
@@ -105,7 +106,7 @@ class States:
         domain = self.network.domain(name)
         if isinstance(domain, Categorical):
             return domain.levels
-        ends = [f"{cut:g}" for cut in self._cuts[name].tolist()]
+        ends = texts_of(self._cuts[name].tolist(), 6)
         if not ends:
             return ("any",)
         inner = (f"{a} <= x < {b}" for a, b in pairwise(ends))

@@ -207,26 +207,29 @@ def write_structure(structure: Structure, path: str | PathLike[str]) -> None:
 
 
 def read_structure(path: str | PathLike[str]) -> Structure:
-    """The structure in a structure file or a GraphML file, or of a network in any format `read_network` knows."""
-    import msgspec
-
+    """The structure in a structure file, a solver's answer or a GraphML file, or of a network in any format."""
     from optbn.network.formats import graphml, read_network
 
     if Path(path).suffix.lower() == ".graphml":
         return graphml.read_structure(Path(path).read_bytes(), str(path))
 
+    return read_parents(path) or read_network(path).structure
+
+
+def read_parents(path: str | PathLike[str]) -> Structure | None:
+    """What a structure file, or the answer of a solver, says on parents; None for any other file."""
+    import msgspec
+
     class Content(msgspec.Struct):
-        format: str
         parents: dict[str, list[str]]
 
-    if Path(path).suffix.lower() == ".json":
-        try:
-            content = msgspec.json.decode(Path(path).read_bytes(), type=Content)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            content = None
-        if content is not None and content.format == FORMAT:
-            try:
-                return Structure.from_parents(content.parents)
-            except NetworkError as error:
-                raise NetworkError(f"{path}: {error}") from None
-    return read_network(path).structure
+    if Path(path).suffix.lower() != ".json" or not Path(path).is_file():
+        return None
+    try:
+        parents = msgspec.json.decode(Path(path).read_bytes(), type=Content).parents
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    try:
+        return Structure.from_parents(parents)
+    except NetworkError as error:
+        raise NetworkError(f"{path}: {error}") from None

@@ -6,7 +6,6 @@ JSON, so a report file alone is enough to see and to use the result.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -135,11 +134,3 @@ def from_json(text: bytes | str) -> Report:
     if report.format != FORMAT:
         raise DataError(f"a report of format {report.format!r}; this version reads {FORMAT!r}")
     return report
-
-
-def write(report: Report, path: str | Path) -> None:
-    """Write the report's JSON."""
-    from solvers.files.atomic import replacing
-
-    with replacing(path) as file:
-        file.write(to_json(report) + b"\n")

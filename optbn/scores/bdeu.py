@@ -11,34 +11,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from optbn.data.dataset import Dataset
-from optbn.scores.counting import CountScore, Term, log_gamma
-from optbn.scores.settings import check_positive
+from optbn.scores.counting import CountTerms, Term, log_gamma
+from optbn.settings import check_positive
 
 
 @dataclass(frozen=True)
-class BDeu:
+class BDeu(CountTerms):
     """`ess`: the equivalent sample size of the prior, spread evenly over the cells of each family's table."""
 
     ess: float = 1.0
 
-    observed = False
-    uniform = True
-
     def __post_init__(self) -> None:
         check_positive(self, "ess")
-
-    def bind(self, data: Dataset) -> CountScore:
-        return CountScore(self, data)
 
     def joint(self, cells: float) -> Term:
         return log_gamma(self.ess / cells)
 
     def parent(self, configurations: float, levels: int) -> Term:
         return log_gamma(self.ess / configurations)
-
-    def penalty(self, configurations: float, levels: int, rows: int) -> float:
-        return 0.0
-
-    def price(self, rows: int) -> float:
-        return 0.0

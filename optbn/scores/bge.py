@@ -23,7 +23,7 @@ import numpy as np
 from optbn.data.dataset import Dataset
 from optbn.errors import UnsupportedError
 from optbn.scores.gaussian import Coefficients, GaussianScore, cross_products
-from optbn.scores.settings import check_positive
+from optbn.settings import check_positive
 
 
 @dataclass(frozen=True)

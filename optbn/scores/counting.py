@@ -33,7 +33,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ from optbn.scores.kernels import counts as kernels
 from optbn.scores.kernels.bounds import worth_counting
 from optbn.scores.kernels.sets import binomials, join, sets_between
 from optbn.scores.kernels.terms import LOG_GAMMA, N_LOG_N, N_LOG_REGRET, tabulate
+from optbn.scores.protocol import BoundScore
 
 MAX_LEVELS = 1 << 16
 TABULATED_COUNTS = 1 << 16  # terms of larger counts are computed where they occur
@@ -73,28 +74,31 @@ def n_log_regret(levels: int) -> Term:
     return Term(N_LOG_REGRET, float(levels))
 
 
-class CountTerms(Protocol):
-    """What a score of this family says; q and cells = q r are floats because products of levels have no limit."""
+class CountTerms:
+    """What a score of this family says; q and cells = q r are floats because products of levels have no limit.
 
-    @property
-    def observed(self) -> bool:
-        """Whether q stands for the configurations of P that occur in the data instead of the declared ones."""
-        ...
+    observed  whether q stands for the configurations of P that occur in the data instead of the declared ones
+    uniform   whether the first row of every configuration has probability at most 1/r
+    """
 
-    def joint(self, cells: float) -> Term: ...
+    observed: ClassVar[bool] = False
+    uniform: ClassVar[bool] = True
 
-    def parent(self, configurations: float, levels: int) -> Term: ...
+    def bind(self, data: Dataset) -> BoundScore:
+        return CountScore(self, data)
 
-    def penalty(self, configurations: float, levels: int, rows: int) -> float: ...
+    def joint(self, cells: float) -> Term:
+        raise NotImplementedError
+
+    def parent(self, configurations: float, levels: int) -> Term:
+        raise NotImplementedError
+
+    def penalty(self, configurations: float, levels: int, rows: int) -> float:
+        return 0.0
 
     def price(self, rows: int) -> float:
         """What a parameter costs, where that is all there is beside the likelihood: penalty = price q (r - 1); or 0."""
-        ...
-
-    @property
-    def uniform(self) -> bool:
-        """Whether the first row of every configuration has probability at most 1/r."""
-        ...
+        return 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical, Dataset
 from optbn.errors import CheckError, LimitError, UnsupportedError
-from optbn.scores.counting import CountScore, Term, log_gamma
+from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
 from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
@@ -37,7 +37,7 @@ MOST_CELLS = 1 << 30
 
 
 @dataclass(frozen=True)
-class FT(LeafPrior):
+class FT(LeafPrior, CountTerms):
     """Full tables; see optbn/scores/trees/leaves.py for alpha, nu, lambda, mean and a.
 
     max_bins  the most bins a real parent may be cut into, at least 2
@@ -45,8 +45,6 @@ class FT(LeafPrior):
 
     max_bins: int = 7
     penalises_size: ClassVar[bool] = False
-    observed: ClassVar[bool] = False  # see counting.CountTerms
-    uniform: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,12 +63,6 @@ class FT(LeafPrior):
 
     def parent(self, configurations: float, levels: int) -> Term:
         return log_gamma(self.alpha * levels)
-
-    def penalty(self, configurations: float, levels: int, rows: int) -> float:
-        return 0.0
-
-    def price(self, rows: int) -> float:
-        return 0.0
 
 
 @dataclass(frozen=True)

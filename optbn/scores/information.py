@@ -11,14 +11,13 @@ from __future__ import annotations
 import math
 
 from optbn.data.dataset import Dataset, Real
-from optbn.scores.counting import CountScore, Term, n_log_n
+from optbn.scores.counting import CountScore, CountTerms, Term, n_log_n
 from optbn.scores.gaussian import Coefficients, GaussianScore, cross_products
 
 
-class PenalisedLikelihood:
+class PenalisedLikelihood(CountTerms):
     """What BIC and AIC share; a subclass says the weight of a parameter."""
 
-    observed = False
     uniform = False
 
     def weight(self, rows: int) -> float:

@@ -107,7 +107,13 @@ def score_table(
             raise UnsupportedError("candidates do not go with a store or a scheduler: the work is short")
         from optbn.scores.selection import score_candidates
 
-        return score_candidates(data, method, constraints, candidates, bound, jobs=threads, memory=limit)
+        begun = time.perf_counter()
+
+        def told(done: int, total: int) -> None:
+            if progress is not None:
+                progress(ScoreProgress(done, total, done, constraints.largest, time.perf_counter() - begun))
+
+        return score_candidates(data, method, constraints, candidates, bound, jobs=threads, memory=limit, progress=told)
     width = group_width(data.n_variables, constraints.largest, limit)
     with ExitStack() as stack:
         kept = None

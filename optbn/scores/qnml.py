@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from optbn.data.dataset import Dataset
 from optbn.errors import LimitError
-from optbn.scores.counting import CountScore, Term, n_log_n
+from optbn.scores.counting import CountTerms, Term, n_log_n
 from optbn.scores.kernels.terms import log_regret
 
 MAX_CELLS = 1 << 28  # the regret takes a step per cell
@@ -21,14 +20,10 @@ _regret = lru_cache(maxsize=1 << 16)(log_regret)
 
 
 @dataclass(frozen=True)
-class QNML:
+class QNML(CountTerms):
     """No hyper-parameters."""
 
-    observed = False
     uniform = False
-
-    def bind(self, data: Dataset) -> CountScore:
-        return CountScore(self, data)
 
     def joint(self, cells: float) -> Term:
         return n_log_n()
@@ -43,6 +38,3 @@ class QNML:
             )
         cells = int(configurations) * levels
         return float(_regret(cells, rows) - _regret(int(configurations), rows))
-
-    def price(self, rows: int) -> float:
-        return 0.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optbn.errors import UnsupportedError
+from optbn.settings import check_positive
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
 
@@ -22,8 +22,7 @@ class BDeu:
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.ess) and self.ess > 0):
-            raise UnsupportedError(f"bdeu: ess is {self.ess}, expected a number above 0 (use mle for none)")
+        check_positive(self, "ess", " (use mle for none)")
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         rows = (self.ess * tree.span / tree.span[0])[:, None]

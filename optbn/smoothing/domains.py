@@ -19,6 +19,7 @@ from optbn.errors import DataError, LimitError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
+from optbn.settings import check_seed
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.family import LARGEST_TABLE, Family
 from optbn.smoothing.fitting import (
@@ -48,6 +49,7 @@ def fit_domains(
 ) -> dict[str, BayesianNetwork]:
     """A network per level of the column `domain`, in the order of its levels; other arguments as in `fit`."""
     check_kind(leaves)
+    check_seed(seed)
     chosen = load_smoother(smoother, **settings)
     asked = as_structure(structure)
     if domain in asked.names:

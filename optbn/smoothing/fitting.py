@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
-from optbn.errors import DataError, NetworkError, UnsupportedError
+from optbn.errors import DataError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
-from optbn.network.structure import Structure, read_structure
+from optbn.network.structure import Structure, read_parents, read_structure
+from optbn.scores.spread import check_jobs
+from optbn.settings import check_seed
 from optbn.smoothing.family import Family, FamilyFit
 from optbn.smoothing.normal import check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother
@@ -94,6 +96,8 @@ def fitted(
 ) -> Fitted:
     """`fit`, with the counts, diagnostics and deviations behind the network."""
     check_kind(leaves)
+    check_seed(seed)
+    check_jobs(threads)
     chosen = load_smoother(smoother, **settings)
     asked = as_structure(structure)
     families, _, blocks = families_and_rows(asked, data, weights, schema)
@@ -152,36 +156,15 @@ def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:
 
         if Path(structure).suffix.lower() == ".graphml":
             return read_structure(structure)
-        parents = _parents_in(Path(structure))
-        if parents is None:
-            return load_network(str(structure))
-        try:
-            return Structure.from_parents(parents)
-        except NetworkError as error:
-            raise NetworkError(f"{structure}: {error}") from None
+        return read_parents(structure) or load_network(str(structure))
     if isinstance(structure, Mapping):
         return Structure.from_parents(structure)
     if hasattr(structure, "nodes") and hasattr(structure, "edges"):
-        return Structure.from_arcs(structure.nodes, structure.edges)
+        return Structure.from_networkx(structure)
     raise UnsupportedError(
         f"a structure is a network, a Structure, a mapping of parents, a networkx DiGraph or a file, "
         f"not {type(structure).__name__}"
     )
-
-
-def _parents_in(path: Path) -> dict[str, list[str]] | None:
-    """What a structure file or a solver's solution says; None for any other file."""
-    import msgspec
-
-    class Content(msgspec.Struct):
-        parents: dict[str, list[str]]
-
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return None
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Content).parents
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
 
 
 Block = tuple[Mapping[str, NDArray[Any]], int, NDArray[np.float64] | None]
@@ -272,7 +255,7 @@ def _block(batch: Dataset, weights: str | ArrayLike | None, first_row: int) -> B
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
         row = int(np.argmax(bad))
-        raise DataError(f"{where}, row {first_row + row}: the weight {values[row]:g} is not a number of at least 0")
+        raise DataError(f"{where}, row {first_row + row + 1}: the weight {values[row]:g} is not a number of at least 0")
     return columns, batch.n_rows, np.ascontiguousarray(values, dtype=np.float64)
 
 

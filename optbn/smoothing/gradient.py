@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.errors import UnsupportedError
+from optbn.settings import check_positive
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
@@ -51,10 +52,10 @@ class Gradient:
     penalty: float | None = None
 
     def __post_init__(self) -> None:
-        if self.alpha is not None and not (np.isfinite(self.alpha) and self.alpha > 0):
-            raise UnsupportedError(f"gradient: alpha is {self.alpha}, expected a number above 0 or None")
-        if self.penalty is not None and not self.penalty >= 0:
-            raise UnsupportedError(f"gradient: penalty is {self.penalty}, expected at least 0 or None")
+        if self.alpha is not None:
+            check_positive(self, "alpha")
+        if self.penalty is not None and not (isinstance(self.penalty, int | float) and self.penalty >= 0):
+            raise UnsupportedError(f"Gradient: penalty is {self.penalty!r}, expected at least 0 or None")
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         from optbn.smoothing.kernels.gradient import combine

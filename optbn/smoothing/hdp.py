@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.errors import UnsupportedError
+from optbn.settings import check_positive, check_whole
 from optbn.smoothing.convergence import Moments
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
@@ -50,7 +51,8 @@ BATCHES = 16
 @dataclass(frozen=True)
 class HDP:
     """tying     which nodes share a concentration: those of a "level", all ("single"), siblings ("same_parent"), "none"
-    sweeps     Gibbs sweeps per chain after burn-in, or None: until R-hat <= `r_hat` and `effective` draws at every node
+    sweeps     Gibbs sweeps per chain after burn-in (rounded up to 16 equal batches), or None: until
+               R-hat <= `r_hat` and `effective` draws at every node
     burn_in    sweeps thrown away, or None: a tenth of `sweeps`
     chains     independent chains, started from concentrations drawn from their prior
     shape, rate  the Gamma prior of the concentrations
@@ -81,13 +83,10 @@ class HDP:
         if self.compat not in (None, "published"):
             raise UnsupportedError(f"hdp: compat is {self.compat!r}, expected None or 'published'")
         for name in ("shape", "rate", "alpha0"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise UnsupportedError(f"hdp: {name} is {value}, expected a number above 0 (0 has no proper posterior)")
+            check_positive(self, name, " (0 has no proper posterior)")
         for name, least in (("chains", 1), ("sweeps", 1), ("burn_in", 0), ("max_sweeps", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise UnsupportedError(f"hdp: {name} is {value}, expected at least {least}")
+            if name in ("chains", "max_sweeps") or getattr(self, name) is not None:
+                check_whole(self, name, least)
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         return self.sample(tree, generator, None)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from optbn.errors import UnsupportedError
+from optbn.settings import check_positive
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
@@ -151,9 +151,8 @@ class Hierarchical:
 
             raise unknown("method of the hierarchical smoother", self.method, METHODS)
         for name in ("s", "alpha0", "tolerance"):
-            value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise UnsupportedError(f"hierarchical: {name} is {value}, expected a number above 0")
+            if getattr(self, name) is not None:
+                check_positive(self, name)
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         """The leaves share one model; the inner nodes of a depth are contexts of a model of their own."""

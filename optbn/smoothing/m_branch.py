@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optbn.errors import UnsupportedError
+from optbn.settings import check_positive
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
 
@@ -24,8 +24,7 @@ class MBranch:
     M: float = 4.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.M) and self.M > 0):
-            raise UnsupportedError(f"m_branch: M is {self.M}, expected a number above 0")
+        check_positive(self, "M")
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         height = np.ones(len(tree.parent))

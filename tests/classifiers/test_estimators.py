@@ -183,7 +183,7 @@ def test_bad_input_is_named() -> None:
         for k in (-1, 1.5):
             with pytest.raises(UnsupportedError, match=f"k={k}: expected a whole number of parents"):
                 load_classifier(name, k=k).fit(X, y)
-    with pytest.raises(UnsupportedError, match="n_members=0: expected a whole number, at least 1"):
+    with pytest.raises(UnsupportedError, match="n_members is 0, expected a whole number, at least 1"):
         load_classifier("eskdb", n_members=0).fit(X, y)
     with pytest.raises(UnsupportedError, match="calibrate='maybe': expected True or False"):
         load_classifier("eskdb", calibrate="maybe").fit(X, y)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optbn.discriminative import Curve, DiscriminativeBN, plot_curves, rows, strength
+from optbn.discriminative import DiscriminativeBN, plot_curves, rows, strength
 from optbn.discriminative.factors import Family, Layout
 from optbn.discriminative.parameters import KINDS
 from optbn.errors import LimitError, OptbnError, UnknownNameError, UnsupportedError
@@ -180,10 +180,8 @@ def test_curves_are_kept_and_drawn(tmp_path) -> None:
     for curve in curves.values():
         assert curve.loss[0] == pytest.approx(120 * np.log(3))
         assert curve.at(0) == curve.loss[0] and curve.at(10**6) == curve.loss[-1]
-        assert curve.passes_to(curve.loss[3]) == curve.passes[3] and curve.passes_to(0.0) is None
     plot_curves(curves, tmp_path / "curves.svg")
     assert (tmp_path / "curves.svg").read_text().startswith("<?xml")
-    assert Curve().passes_to(1.0) is None
 
 
 def test_every_smoother_even_one_with_zeros() -> None:

@@ -143,7 +143,7 @@ def test_predict_proba_refuses_an_impossible_row():
     c = TableCPD(YN, ("p",), (YN,), [[1.0, 0.0], [1.0, 0.0]])
     network = BayesianNetwork(("p", "c"), (YN, YN), (p, c))
     data = Dataset(("c",), (YN,), (np.array([0, 1], dtype=np.uint8),))
-    with pytest.raises(NetworkError, match="row 1 is impossible"):
+    with pytest.raises(NetworkError, match="row 2 is impossible"):
         network.predict_proba("p", data)
 
 
@@ -161,7 +161,7 @@ def test_data_are_matched_by_the_text_of_their_levels():
         network.log_likelihood(data.select(data.names[1:]))
     strange = Dataset(("A",), (Categorical(("young", "ancient")),), (np.array([0, 1], dtype=np.uint8),))
     with pytest.raises(
-        NetworkError, match="column 'A', row 1: the network has no level 'ancient'; it has young, adult"
+        NetworkError, match="column 'A', row 2: the network has no level 'ancient'; it has young, adult"
     ):
         network.conform(strange, ["A"])
     unused = Dataset(("A",), (Categorical(("young", "ancient")),), (np.array([0, 0], dtype=np.uint8),))

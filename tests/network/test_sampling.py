@@ -8,7 +8,7 @@ from scipy import stats
 
 import optbn
 from optbn.data.dataset import Categorical, Real
-from optbn.errors import NetworkError
+from optbn.errors import NetworkError, UnsupportedError
 from optbn.network import sampling
 from optbn.network.cpds import TableCPD
 from optbn.network.network import BayesianNetwork
@@ -97,7 +97,7 @@ def test_small_and_wrong_requests():
     assert network.sample(1, 0).n_rows == 1
     with pytest.raises(NetworkError, match="cannot draw -1 rows"):
         network.sample(-1, 1)
-    with pytest.raises(NetworkError, match="the seed is -1"):
+    with pytest.raises(UnsupportedError, match="the seed is -1"):
         network.sample(1, -1)
 
 

@@ -227,7 +227,7 @@ def test_weights_repeat_rows(tmp_path):
 
 def test_bad_weights_are_named():
     network, data = optbn.load_network("asia"), asia_data(10)
-    with pytest.raises(DataError, match=r"weights, row 3: the weight -1 is not"):
+    with pytest.raises(DataError, match=r"weights, row 4: the weight -1 is not"):
         optbn.fit(network, data, weights=[1, 1, 1, -1, 1, 1, 1, 1, 1, 1])
     with pytest.raises(DataError, match=r"shape \(3,\), but there are 10 rows"):
         optbn.fit(network, data, weights=[1, 1, 1])
@@ -250,7 +250,7 @@ def test_a_level_the_structure_does_not_know(tmp_path):
         data.names, tuple(other if i == at else d for i, d in enumerate(data.domains)),
         tuple(column if i == at else c for i, c in enumerate(data.columns)),
     )  # fmt: skip
-    with pytest.raises(NetworkError, match=r"column 'lung', row 4: the network has no level 'maybe'"):
+    with pytest.raises(NetworkError, match=r"column 'lung', row 5: the network has no level 'maybe'"):
         optbn.fit(network, odd)
     optbn.write(odd, tmp_path / "odd.csv")
     with pytest.raises(DataError, match=r"(?s)lung.*maybe.*not declared"):

@@ -21,6 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from optbn.data.dataset import Dataset
 from optbn.data.discretise.table import Table, Values, is_frame, table_of
+from optbn.data.numbers import texts_of, unused
 from optbn.errors import DataError, UnsupportedError
 
 MISSING = "missing"
@@ -50,10 +51,10 @@ class Column:
         if self.levels is not None:
             texts = list(self.levels)
             if self.missing is not None and self.missing == len(texts):
-                texts.append(_unused(MISSING, texts))
+                texts.append(unused(MISSING, texts))
             return tuple(texts) or ("none",)
         assert self.cuts is not None
-        ends = ["-inf", *(f"{cut:.12g}" for cut in self.cuts), "inf"]
+        ends = ["-inf", *texts_of(self.cuts.tolist(), 12), "inf"]
         bins = [f"({a}, {b}]" for a, b in pairwise(ends)]
         bins[-1] = bins[-1][:-1] + ")"
         return (*bins, MISSING) if self.missing is not None else tuple(bins)
@@ -107,7 +108,7 @@ class Column:
         missing = self.missing
         if missing is None and absent:
             missing = len(levels)
-            levels.append(_unused(MISSING, levels))
+            levels.append(unused(MISSING, levels))
         return replace(self, levels=tuple(levels), missing=missing)
 
 
@@ -257,14 +258,6 @@ def _reads(text: str) -> bool:
 def _number_text(x: float) -> str:
     """The text a number had as a level: whole ones without a point."""
     return str(int(x)) if np.isfinite(x) and x == int(x) else str(x)
-
-
-def _unused(word: str, taken: Sequence[str]) -> str:
-    """The word, or the word with a number if it is taken."""
-    candidate, i = word, 2
-    while candidate in taken:
-        candidate, i = f"{word} {i}", i + 1
-    return candidate
 
 
 def midpoints(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,7 +25,6 @@ LANES_AT_A_TIME = 8
 class Sites:
     """The sites of one predictor set (kernels/sites.py)."""
 
-    of_row: NDArray[np.int32]
     coordinates: NDArray[np.int32]
     rows: NDArray[np.int32]
     content: tuple[NDArray[Any], ...]
@@ -51,7 +50,7 @@ class Sites:
             np.empty((n_rows, reals)),
         )
         tabulate(site, n, responses.onehot, responses.values, rows, *content)
-        return cls(site, coordinates[:n], rows[:n], content)
+        return cls(coordinates[:n], rows[:n], content)
 
 
 @dataclass(frozen=True, eq=False)

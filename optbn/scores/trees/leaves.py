@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from optbn.errors import UnsupportedError
+from optbn.settings import check_finite, check_positive
 
 Floats = NDArray[np.float64]
 
@@ -66,11 +66,8 @@ class LeafPrior:
 
     def __post_init__(self) -> None:
         for name in ("alpha", "nu", "lambda_", "a"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise UnsupportedError(f"{name.rstrip('_')} is {value}; it must be a finite number above 0")
-        if not math.isfinite(self.mean):
-            raise UnsupportedError(f"mean is {self.mean}; it must be a finite number")
+            check_positive(self, name)
+        check_finite(self, "mean")
 
     def tables(self, n_rows: int, cardinalities: list[int]) -> LeafTables:
         """Tables for up to n_rows rows and these numbers of declared levels."""

@@ -1,0 +1,23 @@
+"""Texts for numbers and levels that must differ where what they stand for does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def texts_of(numbers: Sequence[float], digits: int) -> list[str]:
+    """Each number with so many significant digits, or as many more as it takes until different numbers look it."""
+    texts: list[str] = []
+    for more in range(digits, 18):  # 17 digits tell any two numbers apart
+        texts = [f"{number:.{more}g}" for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            break
+    return texts
+
+
+def unused(word: str, taken: Sequence[str]) -> str:
+    """The word, or the word with a number if it is taken."""
+    candidate, i = word, 2
+    while candidate in taken:
+        candidate, i = f"{word} {i}", i + 1
+    return candidate
