@@ -37,14 +37,14 @@ class Checkpoint:
     @classmethod
     def at(cls, table: ScoreTable, path: str | PathLike[str], constraints: Constraints | None = None) -> Checkpoint:
         """The checkpoint in a file, which may not exist yet; one of another problem is refused by name."""
-        from optbn.errors import DataError, UnsupportedError
+        from optbn.errors import DataError
+        from optbn.network.files import check_writable
         from solvers.errors import CheckFailed
         from solvers.solution_json import from_json
 
         path = Path(path)
-        if not path.absolute().parent.is_dir():
-            raise UnsupportedError(f"the checkpoint {path}: there is no folder {path.absolute().parent}")
         if not path.exists():
+            check_writable(path)
             return cls(table, path, constraints=constraints)
         try:
             found = from_json(table, path.read_bytes())

@@ -7,8 +7,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from optbn.network.formats.dot import digraph, statements
 from optbn.network.structure import Structure
 from optbn.registry import unknown
 
@@ -129,14 +131,16 @@ def _resumed(
     """`solvers.solve` with its state on disk, from where an earlier run left it."""
     import solvers
     from optbn.checkpoint import Checkpoint
-    from solvers.checked import bound_of_proof
-    from solvers.verify import verify
+    from solvers.checked import checked
+    from solvers.solution import Proof
 
     kept = Checkpoint.at(table, path, asked)
     earlier = kept.earlier
     if earlier is not None and earlier.status == "optimal":
-        verify(table, earlier, proof_checker=bound_of_proof)
-        return earlier
+        if isinstance(earlier.evidence, Proof):  # never where the file says
+            beside = Path(path).absolute().parent / Path(earlier.evidence.path).name
+            earlier = replace(earlier, evidence=replace(earlier.evidence, path=str(settings.get("proof") or beside)))
+        return checked(table, earlier, budget)
     if kept.choice is not None and (start is None or table.total(start) < table.total(kept.choice)):
         start = kept.choice
 
@@ -188,8 +192,7 @@ def as_json(table: ScoreTable, solution: Solution) -> str:
 def as_dot(table: ScoreTable, solution: Solution) -> str:
     """Graphviz."""
     structure = structure_of(table, solution)
-    arcs = [f"  {_quoted(parent)} -> {_quoted(child)};" for parent, child in structure.arcs]
-    return "\n".join(["digraph {", *(f"  {_quoted(name)};" for name in structure.names), *arcs, "}"]) + "\n"
+    return digraph(statements(structure.names, structure.arcs))
 
 
 def as_adjacency(table: ScoreTable, solution: Solution) -> str:
@@ -201,10 +204,10 @@ def as_adjacency(table: ScoreTable, solution: Solution) -> str:
 def as_cpdag(table: ScoreTable, solution: Solution) -> str:
     """The graph's equivalence class in Graphviz: undirected where its members disagree."""
     cpdag = structure_of(table, solution).to_cpdag()
-    name = [_quoted(name) for name in cpdag.names]
-    lines = [f"  {name[u]} -> {name[v]};" for u, v in sorted(cpdag.arcs)]
-    lines += [f"  {name[u]} -> {name[v]} [dir=none];" for u, v in sorted(cpdag.edges)]
-    return "\n".join(["digraph {", *(f"  {each};" for each in name), *lines, "}"]) + "\n"
+    names = cpdag.names
+    arcs = [(names[u], names[v]) for u, v in sorted(cpdag.arcs)]
+    edges = [(names[u], names[v]) for u, v in sorted(cpdag.edges)]
+    return digraph(statements(names, arcs, edges))
 
 
 FORMATS: dict[str, Callable[[ScoreTable, Solution], str]] = {
@@ -220,7 +223,3 @@ def written(table: ScoreTable, solution: Solution, format: str) -> str:
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
     return FORMATS[format](table, solution)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'

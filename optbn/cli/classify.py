@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from optbn.cli.fit import complete_smoother
 from optbn.cli.options import settings
+from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, DelimiterOption, EncodingOption, FormatOption, HeaderOption, SchemaOption
 
 
@@ -57,16 +59,14 @@ def classify(
 
     Example: optbn classify train.csv --target income --model eskdb -o model.json
     """
-    from pathlib import Path
-
     from optbn.classifiers import load_classifier
     from optbn.classifiers.saved import save_classifier
     from optbn.errors import DataError
+    from optbn.network.files import check_writable
 
     if not output.endswith(".json"):
         raise DataError(f"{output}: the model is JSON, so name it .json")
-    if not Path(output).resolve().parent.is_dir():
-        raise DataError(f"{output}: its folder does not exist")
+    check_writable(output)
     if data == "-":
         raise DataError("the data are read several times, so they must be a file, not stdin")
     given = settings(setting)
@@ -76,7 +76,8 @@ def classify(
         given["discretizer"] = discretizer
     classifier = load_classifier(model, random_state=seed, **given)
     how = {"header": header, "delimiter": delimiter, "format": format, "encoding": encoding}
-    with _meter() as progress:
+    with bars("number", after=2) as show:
+        progress = None if show is None else partial(show, "rows")
         classifier.fit_file(data, target, schema=schema, sample_size=sample, progress=progress, **how)
     save_classifier(classifier, output)
     members = f", {len(classifier.members_)} members" if len(classifier.members_) > 1 else ""
@@ -103,29 +104,3 @@ def _evaluate(classifier: Any, data: str, target: str, schema: Any, how: dict[st
     print(f"{folds}-fold cross-validation on {whole.n_rows:,} complete rows:")
     for name, value in result.scores().items():
         print(f"  {name:<18} {value:.4f}")
-
-
-class _meter:
-    """Rows read so far on stderr, when it takes long and that is a terminal."""
-
-    def __enter__(self) -> Any:
-        import sys
-        import time
-
-        self.told = False
-        if not sys.stderr.isatty():
-            return None
-        start = time.monotonic()
-
-        def show(rows: int) -> None:
-            if time.monotonic() - start > 2:
-                self.told = True
-                print(f"\r{rows:,} rows", end="", file=sys.stderr, flush=True)
-
-        return show
-
-    def __exit__(self, *_: object) -> None:
-        import sys
-
-        if self.told:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from itertools import chain, count
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from optbn.cli.networks import complete_network
 from optbn.cli.options import SettingOption, settings
+from optbn.cli.progress import bars
+from optbn.cli.writing import write_or_beside
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
-    from optbn.smoothing.fitting import Fitted, Progress
+    from optbn.smoothing.fitting import Fitted
 
 
 def complete_smoother(start: str) -> list[str]:
@@ -84,7 +86,7 @@ def fit(
         raise UnsupportedError("--report does not go with --domain")
     asked = as_structure(structure)
     given = settings(setting)
-    with _meter() as progress:
+    with bars(after=1) as progress:
         common: dict[str, Any] = {
             "seed": seed, "weights": weights, "leaves": leaves, "schema": schema, "progress": progress, **given
         }  # fmt: skip
@@ -98,32 +100,39 @@ def fit(
             _write_report(result, report)
         _write(result.network, output)
         return
-    for level, network in networks.items():
-        path = Path(output)
-        safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in level)
-        _write(network, str(path.with_name(f"{path.stem}.{safe}{path.suffix}")))
+    path = Path(output)
+    for network, name in zip(networks.values(), _file_names(networks), strict=True):
+        _write(network, str(path.with_name(f"{path.stem}.{name}{path.suffix}")))
+
+
+def _file_names(levels: Iterable[str]) -> list[str]:
+    """What stands for each level in the name of its file: "s t" is s_t, or s_t-2 beside a level of that name."""
+    safe = {level: "".join(c if c.isalnum() or c in "-_" else "_" for c in level) for level in levels}
+    taken = {level for level, name in safe.items() if level == name}
+    names = []
+    for level, name in safe.items():
+        if level != name:
+            numbered = (f"{name}-{number}" for number in count(2))
+            name = next(each for each in chain([name], numbered) if each not in taken)
+            taken.add(name)
+        names.append(name)
+    return names
 
 
 def _write(network: BayesianNetwork, output: str) -> None:
     """To a file, or JSON to stdout; what the format cannot say goes to JSON with a warning."""
     import sys
 
-    from optbn.errors import NetworkError
-    from optbn.network.formats import encode, format_of, write_network
+    from optbn.network.formats import encode
 
     if output == "-":
         sys.stdout.buffer.write(encode(network, "json"))
         sys.stdout.buffer.flush()
         return
-    format_of(output)  # refuse an unknown ending as such
-    try:
-        write_network(network, output)
-    except NetworkError as error:
-        beside = f"{output}.json"  # not model.json for model.bif: that may well be the structure
-        print(f"optbn: warning: {error}; written to {beside}", file=sys.stderr)
-        write_network(network, beside)
-        output = beside
-    print(f"{output}: {network.n_variables} variables, {network.n_arcs} arcs, {network.n_parameters:,} parameters")
+    written, reason = write_or_beside(network, output)
+    if reason is not None:
+        print(f"optbn: warning: {reason}; written to {written}", file=sys.stderr)
+    print(f"{written}: {network.n_variables} variables, {network.n_arcs} arcs, {network.n_parameters:,} parameters")
 
 
 def _write_report(result: Fitted, path: str) -> None:
@@ -165,36 +174,3 @@ def _warn_of_chains(result: Fitted) -> None:
             "--set sweeps away",
             file=sys.stderr,
         )
-
-
-@contextmanager
-def _meter() -> Iterator[Progress | None]:
-    """Rows counted and variables fitted on stderr, once it takes long and when that is a terminal."""
-    import sys
-    import time
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    bar = Bar(console=Console(stderr=True), transient=True)
-    start = time.monotonic()
-    tasks: dict[str, Any] = {}
-
-    def show(what: str, done: int, total: int | None) -> None:
-        if time.monotonic() - start < 1:
-            return
-        if not tasks:
-            bar.start()
-        if what not in tasks:
-            tasks[what] = bar.add_task(what, total=total)
-        bar.update(tasks[what], completed=done)
-
-    report: Callable[[str, int, int | None], None] = show
-    try:
-        yield report
-    finally:
-        if tasks:
-            bar.stop()

@@ -24,6 +24,7 @@ from optbn.cli.reading import (
 )
 from optbn.cli.score import complete_score
 from optbn.cli.solve import complete_solver
+from optbn.cli.writing import write_or_beside
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -202,21 +203,13 @@ def _command() -> str:
 
 def _write(found: Learned, outputs: Sequence[Path], report: Path | None) -> list[str]:
     """Write what was asked for; a line on each file. What a format cannot say goes to JSON beside it, and is said."""
-    from optbn.errors import NetworkError
     from optbn.network.files import saving
-    from optbn.network.formats import write_network
     from optbn.report.report import to_json
 
     lines = []
     for output in outputs:
-        try:
-            write_network(found.network, output)
-        except NetworkError as error:
-            beside = output.with_suffix(".json")
-            write_network(found.network, beside)
-            lines.append(f"{beside}  the network ({error})")
-        else:
-            lines.append(f"{output}  the network")
+        written, reason = write_or_beside(found.network, output)
+        lines.append(f"{written}  the network" + (f" ({reason})" if reason else ""))
     if report is not None:
         record = report.suffix.lower() == ".json"
         with saving(report) as partial:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from optbn.cli.progress import bars
 
 DATA = typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file; - is csv from stdin.", metavar="DATA")
 
@@ -44,32 +47,8 @@ TokenOption = Annotated[
 @contextmanager
 def reading() -> Iterator[Callable[[int, int | None], None] | None]:
     """A progress callback for `optbn.read` that shows a bar on stderr once reading takes long, on a terminal only."""
-    import sys
-    import time
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    start = time.monotonic()
-    task: Any = None
-
-    def show(done: int, total: int | None) -> None:
-        nonlocal task
-        if task is None and time.monotonic() - start > 1:
-            bar.start()
-            task = bar.add_task("reading", total=total)
-        if task is not None:
-            bar.update(task, completed=done)
-
-    try:
-        yield show
-    finally:
-        if task is not None:
-            bar.stop()
+    with bars(after=1) as show:
+        yield None if show is None else partial(show, "reading")
 
 
 def how(

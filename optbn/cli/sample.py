@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from optbn.cli.networks import complete_network
+from optbn.cli.progress import bars
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -86,15 +88,13 @@ def _write_text(
 
 @contextmanager
 def _progress(values: int, rows: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on stderr, when that is a terminal and there are many values to draw."""
-    import sys
-
-    if not sys.stderr.isatty() or values < WORTH_A_BAR:
+    """A bar, when there are many values to draw."""
+    if values < WORTH_A_BAR:
         yield None
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("rows", total=rows)
-        yield lambda done: bar.update(task, completed=done)
+    with bars() as show:
+        if show is None:
+            yield None
+            return
+        show("rows", 0, rows)
+        yield partial(show, "rows", total=rows)

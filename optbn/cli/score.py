@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ from optbn.cli.options import (
     arc_constraints,
     settings,
 )
+from optbn.cli.progress import bars
 from optbn.cli.reading import MissingOption, SchemaOption
 
 if TYPE_CHECKING:
@@ -267,46 +269,25 @@ def _limits(texts: list[str]) -> dict[str, int]:
 
 @contextmanager
 def _meter() -> Iterator[Callable[[ScoreProgress], None] | None]:
-    """Families done, rate, time left and survivors on stderr, when that is a terminal."""
-    with _bar("{task.fields[rate]}, {task.fields[survivors]} kept") as bar:
-        if bar is None:
+    """Families done, rate, time left and survivors."""
+    with bars("count") as show:
+        if show is None:
             yield None
             return
-        task = bar.add_task("families", total=None, rate="", survivors="0")
+        show("families", 0)
 
-        def show(report: ScoreProgress) -> None:
-            bar.update(
-                task,
-                completed=report.done,
-                total=report.total,
-                rate=f"{report.rate:,.0f}/s",
-                survivors=f"{report.survivors:,}",
-            )
+        def told(report: ScoreProgress) -> None:
+            show("families", report.done, report.total, f"{report.rate:,.0f}/s, {report.survivors:,} kept")
 
-        yield show
+        yield told
 
 
 @contextmanager
 def _count_meter() -> Iterator[Callable[[int, int], None] | None]:
-    """Families done on stderr, when that is a terminal."""
-    with _bar("") as bar:
-        if bar is None:
+    """Families done."""
+    with bars("count") as show:
+        if show is None:
             yield None
             return
-        task = bar.add_task("families", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-@contextmanager
-def _bar(extra: str) -> Iterator[Any]:
-    import sys
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(extra))
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        yield bar
+        show("families", 0)
+        yield partial(show, "families")

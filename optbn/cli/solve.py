@@ -86,6 +86,7 @@ def solve(
     from pathlib import Path
 
     from optbn.errors import UnsupportedError
+    from optbn.network.files import check_writable
     from optbn.registry import unknown
     from optbn.scores.selection import among
     from optbn.solving import FORMATS, constraints_of, table_of, written
@@ -97,8 +98,8 @@ def solve(
 
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
-    if output != "-" and not Path(output).absolute().parent.is_dir():
-        raise UnsupportedError(f"{output}: there is no folder {Path(output).absolute().parent}")
+    if output != "-":
+        check_writable(output)
     given = settings(setting)
     asked = constraints_of(constraints)
     if k_best is not None or per_class or within is not None:

@@ -41,12 +41,10 @@ def write(
     if chosen is None:
         raise DataError(f"{path}: unknown file ending {path.suffix!r}, expected one of {', '.join(ENDINGS)}")
     writer = _writer(chosen)
-    if path.is_dir():
-        raise DataError(f"{path}: is a folder, expected a file")
-    if not path.parent.is_dir():
-        raise DataError(f"{path}: there is no folder {path.parent}")
+    from optbn.network.files import check_writable
     from solvers.files.atomic import replacing
 
+    check_writable(path)
     with replacing(path) as file:
         writer(blocks, file)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
-from optbn.errors import OptbnError
+from optbn.errors import OptbnError, UnsupportedError
 from solvers.files.atomic import beside
 
 
@@ -32,8 +32,8 @@ def check_writable(path: str | PathLike[str]) -> None:
     """Refuse a path whose folder does not exist or may not be written to, before any work is done for it."""
     path = Path(path)
     if path.is_dir():
-        raise OptbnError(f"{path}: is a folder, expected a file")
+        raise UnsupportedError(f"{path}: is a folder, expected a file")
     if not path.absolute().parent.is_dir():
-        raise OptbnError(f"{path}: there is no folder {path.parent}")
+        raise UnsupportedError(f"{path}: there is no folder {path.parent}")
     if not os.access(path.absolute().parent, os.W_OK) and not (path.exists() and os.access(path, os.W_OK)):
-        raise OptbnError(f"{path}: permission denied; choose a folder that you may write to")
+        raise UnsupportedError(f"{path}: permission denied; choose a folder that you may write to")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.network.formats.dot import digraph, quoted
 from optbn.trees.member import TreeMember
 
 LARGEST_LABEL = 6
@@ -123,7 +124,7 @@ def text(member: TreeMember, classes: Sequence[str], max_depth: int | None) -> s
 def dot(member: TreeMember, classes: Sequence[str], max_depth: int | None) -> str:
     """A digraph; inner nodes show the attribute, edges the condition."""
     tree = member.tree
-    lines = ["digraph tree {", "  node [shape=box, fontname=Helvetica]; edge [fontname=Helvetica];"]
+    lines = ["node [shape=box, fontname=Helvetica]; edge [fontname=Helvetica]"]
     for node in range(tree.size):
         depth = int(tree.depth[node])
         if max_depth is not None and depth > max_depth:
@@ -131,18 +132,13 @@ def dot(member: TreeMember, classes: Sequence[str], max_depth: int | None) -> st
         inner = tree.children[node] > 0 and (max_depth is None or depth < max_depth)
         head = member.columns[int(tree.attribute[node])].name + "\n" if inner else ""
         style = "" if inner else ", style=rounded"
-        lines.append(f"  n{node} [label={_quoted(head + _summary(member, node, classes))}{style}];")
+        lines.append(f"n{node} [label={quoted(head + _summary(member, node, classes))}{style}]")
         if node:
-            lines.append(f"  n{int(tree.parent[node])} -> n{node} [label={_quoted(condition(member, node))}];")
-    return "\n".join([*lines, "}"]) + "\n"
+            lines.append(f"n{int(tree.parent[node])} -> n{node} [label={quoted(condition(member, node))}]")
+    return digraph(lines, "tree")
 
 
 def _summary(member: TreeMember, node: int, classes: Sequence[str]) -> str:
     p, counts = member.inside[node], member.tree.counts[node]
     shown = np.sort(np.argsort(-p, kind="stable")[:LARGEST_LABEL])
     return ", ".join(f"{classes[c]} {p[c]:.3f} ({counts[c]:g})" for c in shown)
-
-
-def _quoted(words: str) -> str:
-    escaped = words.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'

@@ -60,7 +60,7 @@ def test_mistakes_are_one_line(train: Path, capsys: pytest.CaptureFixture[str]) 
         ((*base, "-t", "income", "-m", "kbd"), "no classifier 'kbd'"),
         ((*base, "-t", "income", "-m", "kdb", "--set", "m=1"), "classifier 'kdb' has no setting 'm'"),
         (("classify", train, "-t", "income", "-o", "model.bif"), "the model is JSON"),
-        (("classify", train, "-t", "income", "-o", "/none/model.json"), "its folder does not exist"),
+        (("classify", train, "-t", "income", "-o", "/none/model.json"), "/none/model.json: there is no folder /none"),
         (("classify", "-", "-t", "income", "-o", saved), "they must be a file, not stdin"),
         (("predict", train, train), "expected a classifier written by optbn"),
         (("predict", train.with_name("none.json"), train), "no such file"),

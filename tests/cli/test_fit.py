@@ -54,6 +54,21 @@ def test_domains_write_a_file_each(capfd, data, tmp_path):
     assert (tmp_path / "m.yes.bif").exists() and (tmp_path / "m.no.bif").exists()
 
 
+def test_levels_that_look_alike_in_a_file_name_keep_a_file_each(capfd, tmp_path):
+    levels = ["s t", "s_t", "s/t", "s_t-2", "st"]
+    rows = [f"{level},{'xy'[i % 2]}" for i in range(20) for level in levels]
+    (tmp_path / "d.csv").write_text("\n".join(["from,a", *rows]))
+    (tmp_path / "s.json").write_text(json.dumps({"format": "optbn-structure", "parents": {"a": []}}))
+    how = ("-S", tmp_path / "s.json", "--domain", "from", "-o", tmp_path / "m.json")
+    code, out, err = run(capfd, "fit", tmp_path / "d.csv", *how)
+    assert code == 0 and len(out.splitlines()) == 5, err
+    written = {optbn.read_network(path).name: path.name for path in tmp_path.glob("m.*.json")}
+    # in the order of the levels: "s t" is before "s/t"
+    assert written == {
+        "s_t": "m.s_t.json", "s_t-2": "m.s_t-2.json", "st": "m.st.json", "s t": "m.s_t-3.json", "s/t": "m.s_t-4.json"
+    }  # fmt: skip
+
+
 def test_what_bif_cannot_say_goes_to_json_with_a_warning(capfd, tmp_path):
     a, x = optbn.Dataset.from_arrays({"A": ["a", "b"] * 20, "X": np.linspace(0.5, 9.5, 40)}).domains
     tree = Tree.build([Split(0, (0,), 1, 2), 0, 1], (a,))

@@ -138,7 +138,7 @@ def test_a_proof_in_a_file(scores, run, tmp_path):
         (["--solver", "gredy"], "no solver 'gredy' (did you mean 'greedy'?); there are: astar, auto, "),
         (["--set", "speed=3"], "has no setting 'speed'"),
         (["--set", "speed"], "expected NAME=VALUE"),
-        (["-o", "no/such/folder/x.json"], "there is no folder"),
+        (["-o", "no/such/folder/x.json"], "no/such/folder/x.json: there is no folder no/such/folder"),
         (["--memory", "lots"], "lots"),
     ],
 )

@@ -1,0 +1,27 @@
+"""What verbs that write networks have in common: what a format cannot say is not lost."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
+
+
+def write_or_beside(network: BayesianNetwork, path: str | PathLike[str]) -> tuple[str, str | None]:
+    """Write a network in the format of the file's name, or as JSON beside it if that format cannot say it.
+
+    What was written, and the reason if it is not `path`.
+    """
+    from optbn.errors import NetworkError
+    from optbn.network.formats import format_of, write_network
+
+    format_of(path)  # refuse an unknown ending as such
+    try:
+        write_network(network, path)
+    except NetworkError as error:
+        beside = f"{path}.json"  # not model.json for model.bif: that may well be the structure, or the report
+        write_network(network, beside)
+        return beside, str(error)
+    return str(path), None

@@ -1,0 +1,26 @@
+"""`optbn learn`: the files it writes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import optbn
+from optbn.cli import main
+
+
+def test_what_bif_cannot_say_does_not_meet_the_report(capsys, tmp_path):
+    rng = np.random.default_rng(1)
+    group = rng.integers(2, size=60)
+    rows = [f"{'ab'[g]},{x:.3f}" for g, x in zip(group, rng.normal(3.0 * group), strict=True)]
+    (tmp_path / "mix.csv").write_text("\n".join(["A,X", *rows]))
+    network, report = tmp_path / "m.bif", tmp_path / "m.json"
+    with pytest.raises(SystemExit) as end:
+        main(["learn", str(tmp_path / "mix.csv"), "-D", "1", "-o", str(network), "-r", str(report)])
+    out, err = capsys.readouterr()
+    assert not end.value.code and err == ""
+    assert f"{network}.json  the network (" in out and "'X' is real" in out and f"{report}  the record" in out
+    assert optbn.read_network(f"{network}.json").names == ("A", "X")
+    assert json.loads(report.read_text())["format"] == "optbn-report 1" and not network.exists()
