@@ -23,7 +23,6 @@ state that is kept, some 50 per state of the layer at work; when it ends, so doe
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,8 +88,7 @@ class _Solve:
         self.rows: Ints
         self.states = 0
         self.statistics: dict[str, Any] = {}
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-        self.memory = memory if budget.memory is None else budget.memory
+        self.memory = budget.bytes
 
     def run(self, start: Sequence[int] | None) -> Solution:
         table, settings = self.table, self.settings

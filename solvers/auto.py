@@ -5,7 +5,7 @@
     recurrence  over subsets (dp): about n 2^n nanoseconds whatever the families, so its price is known beforehand
     orders      the order graph with bounds (astar): dense tables; at most for as long as the recurrence would take
     branch      branch and cut (ilp) from the best graph so far: the same
-    race        branch and cut against the cluster search, instead of branching alone, if there are two processors
+    race        branch and cut against the cluster search, instead of branching alone, if asked for (`jobs`)
 
 Few variables go to the recurrence at once, very dense tables to it or to the order graph. A step that is given up costs
 at most about what the next one does, so the whole costs at most a small multiple of the best choice. Search and
@@ -179,11 +179,13 @@ class _Run:
 
     def step(self, name: str, solver: Solver, why: str, most: float = math.inf) -> bool:
         """Go on with a solver, for so many seconds at most; returns whether that settled the matter."""
-        if math.isfinite(most) and not isinstance(solver, Race):  # whose processes are not in this one's time
-            ready(solver)
-        begun = self.budget.cpu_elapsed()
-        found = solver.solve(self.table, self.budget.within(most), self.rows, self.progress)
-        self.seconds = self.budget.cpu_elapsed() - begun
+        working = [*solver.solvers.values()] if isinstance(solver, Race) else [solver]
+        if math.isfinite(most):
+            for each in working:
+                ready(each)
+        begun = self.budget.cpu_elapsed()  # of all threads
+        found = solver.solve(self.table, self.budget.within(most * len(working)), self.rows, self.progress)
+        self.seconds = (self.budget.cpu_elapsed() - begun) / len(working)
         self.steps.append({"solver": name, "why": why, "status": str(found.status), "seconds": self.seconds})
         best = self.best
         if best is not None and best.bound < found.bound:

@@ -100,9 +100,7 @@ def whole_row(table: ScoreTable, optimum: int) -> RowBound:
 
 def check_memory(n: int, bytes_per_subset: int, budget: Budget) -> None:
     """Raise TooLargeError when 2^n entries do not fit into the budget's memory."""
-    memory = budget.memory
-    if memory is None:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    memory = budget.bytes
     if n > 62 or bytes_per_subset << n > memory:
         most = max(0, (memory // bytes_per_subset).bit_length() - 1)
         raise TooLargeError(

@@ -44,5 +44,9 @@ class UnknownSolverError(SolverError, ValueError):
     """A solver was asked for by a name that does not exist."""
 
 
+class SettingError(SolverError, ValueError):
+    """A setting has a value that it cannot have."""
+
+
 class CheckFailed(SolverError):
     """The independent checker rejected an answer."""

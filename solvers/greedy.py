@@ -136,12 +136,13 @@ class Greedy:
         bound_units = int(table.units[table.offsets[:-1]].sum())
         state = _random_state(self.seed)
         best: _Walk | None = None
+        starts = max(1, self.starts)
         count = climbs = 0
         if start is not None:
             best = _Walk.from_graph(index, np.array(start, dtype=np.int64), state)
         while best is None or not (budget.exhausted() or own.exhausted() or best.total == bound_units):
-            if best is not None and count % (self.starts + 1) == self.starts:
-                walk, kicks = best.copy(), self.kicks * self.starts
+            if best is not None and count % (starts + 1) == starts:
+                walk, kicks = best.copy(), self.kicks * starts
             else:
                 walk, kicks = _Walk.from_random(index, state), self.kicks
             climbs += walk.work(kicks, budget, own)

@@ -66,7 +66,7 @@ class MaxSat:
         budget = budget or Budget()
         rows = search(table, seed=self.seed, start=start, budget=budget)
         top, score = int(table.units[table.offsets[:-1]].sum()), table.total_units(rows)
-        alive, clusters, bound = self._ascend(table, top - score)
+        alive, clusters, bound = self._ascend(table, top - score, budget)
         bound = min(top, max(score, top - bound))
         encoded = encode(table, alive, clusters, budget.exhausted) if score < bound else None
         if encoded is not None:
@@ -98,7 +98,7 @@ class MaxSat:
             statistics={"families": len(alive), "clusters": len(clusters), "cpu": budget.cpu_elapsed()},
         )
 
-    def _ascend(self, table: ScoreTable, gap: int) -> tuple[NDArray[np.int64], NDArray[np.uint64], int]:
+    def _ascend(self, table: ScoreTable, gap: int, budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.uint64], int]:
         """(rows that a graph at most `gap` below the best choice can have, clusters, what the bound took off)."""
         rng = np.random.default_rng(self.seed)
         costs = reduced_costs(table.offsets, table.units)
@@ -106,6 +106,8 @@ class MaxSat:
         clusters = np.empty((0, table.masks.shape[1]), dtype=np.uint64)
         raised = 0
         for _ in range(self.ascents):
+            if budget.exhausted():
+                break
             ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n))
             keep &= ascent.costs <= gap - ascent.raised
             clusters = np.unique(np.concatenate([clusters, ascent.clusters]), axis=0)

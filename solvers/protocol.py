@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +43,18 @@ class Budget:
     _whole: Budget | None = field(default=None, init=False, repr=False)  # that this is a part of
 
     def __post_init__(self) -> None:
+        for name in ("wall", "cpu", "gap", "grace"):
+            if math.isnan(getattr(self, name)):
+                raise ValueError(f"the budget's {name} is not a number")
         self._wall_start = self.clock()
         self._cpu_start = self.cpu_clock()
+
+    @property
+    def bytes(self) -> int:
+        """The memory a solver may plan to use."""
+        if self.memory is None:
+            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return self.memory
 
     def stop(self) -> None:
         """Ask the solver to return what it has."""

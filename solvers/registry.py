@@ -8,9 +8,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
-from typing import Any
+from os import PathLike
+from types import NoneType, UnionType
+from typing import Any, get_args, get_type_hints
 
-from solvers.errors import UnknownSolverError
+from solvers.errors import SettingError, UnknownSolverError
 from solvers.protocol import Solver
 
 SOLVERS: dict[str, str] = {
@@ -22,6 +24,10 @@ SOLVERS: dict[str, str] = {
     "ilp": "solvers.ilp:Ilp",
     "maxsat": "solvers.maxsat:MaxSat",
 }
+
+FROM_ONE = ("jobs", "threads", "candidates")
+LARGEST_SEED = 2**31 - 1  # what SCIP takes
+LARGEST = 2**62
 
 
 def solver_class(name: str) -> type[Solver]:
@@ -43,4 +49,29 @@ def load_solver(name: str, **options: Any) -> Solver:
         if option not in known:
             there = f"it has: {', '.join(known)}" if known else "it has none"
             raise UnknownSolverError(f"the solver {name!r} has no setting {option!r}; {there}")
+    hints = get_type_hints(found)
+    for option, value in options.items():
+        _check(name, option, hints[option], value)
     return found(**options)
+
+
+def _check(solver: str, option: str, kind: Any, value: Any) -> None:
+    """Refuse numbers, switches and texts that the setting cannot have."""
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    if value is None and NoneType in kinds:
+        return
+    least, most = (1 if option in FROM_ONE else 0), (LARGEST_SEED if option == "seed" else LARGEST)
+    if bool in kinds:
+        good, wanted = isinstance(value, bool), "true or false"
+    elif int in kinds:
+        good = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        wanted = f"a whole number from {least}" + (f" to {most:,}" if option == "seed" else "")
+    elif float in kinds:
+        good = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        wanted = "a number from 0"
+    elif str in kinds:
+        good, wanted = isinstance(value, str | PathLike), "a text"
+    else:
+        return
+    if not good:
+        raise SettingError(f"the setting {option!r} of the solver {solver!r} is {value!r}, expected {wanted}")

@@ -15,20 +15,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.clusters import dual_ascent, reduced_costs
 from solvers.greedy import FamilyIndex
 from solvers.ilp.families import Families
 from solvers.ilp.ledger import Ledger
 from solvers.ilp.localcuts import LocalCuts
-from solvers.ilp.root import Root, RootSettings, first_relaxation
-from solvers.ilp.rows import Cluster, Pattern
+from solvers.ilp.root import Root, RootSettings, ascend, first_relaxation
+from solvers.ilp.rows import Pattern
 from solvers.ilp.separate import Point
 from solvers.protocol import Budget
 from solvers.solution import RowBound
-from solvers.table import ScoreTable, mask_members
+from solvers.table import ScoreTable
 
 ASCENTS = 5
-MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
 ROUNDS_OF_CLUSTERS = 60
 
 
@@ -80,21 +78,12 @@ def _root(
     everything = Families.of(table, np.arange(len(table)))
     ledger = Ledger(table, rows, everything)
     ledger.report = lambda: report(ledger.rows, ledger.bound)
-    costs = reduced_costs(table.offsets, table.units)
-    nearness = costs
-    clusters: dict[Cluster, None] = {}
-    for _ in range(ASCENTS):
-        if ledger.closed or budget.exhausted() or len(clusters) * len(table) > MUCH_ASCENT:
-            break
-        ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n), stop=budget.exhausted)
-        ledger.settle_ascent(ascent)
-        nearness = np.minimum(nearness, ascent.costs)
-        clusters |= {Cluster(mask_members(mask)): None for mask in ascent.clusters}
+    nearness, clusters = ascend(ledger, ASCENTS, rng, budget)
     ledger.restrict()
     if not ledger.closed:
         typical = float(int(table.units[table.offsets[:-1]].sum()) - ledger.score)
         relaxation = first_relaxation(
-            ledger, nearness[ledger.families.rows], list(clusters), settings.near, max(1.0, typical)
+            ledger, nearness[ledger.families.rows], clusters, settings.near, max(1.0, typical)
         )
         Root(ledger, FamilyIndex.of(table), cuts(rng), rng, settings, relaxation).run(budget)
     return ledger

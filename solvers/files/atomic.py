@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
+
+
+def check_folder(path: str | PathLike[str]) -> None:
+    """Raise now if there is no folder for the file: hours of work should not end there."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(folder))
 
 
 @contextlib.contextmanager

@@ -43,9 +43,7 @@ def certified(
     from solvers.cp.solver import ClusterSearch
 
     known = row_bound(ledger)
-    assert known is not None and not any(
-        isinstance(row, ClauseRow | LimitRow) for stage in known.stages for row in stage
-    )
+    assert not any(isinstance(row, ClauseRow | LimitRow) for stage in known.stages for row in stage)
     search = ClusterSearch(greedy=False, restarts=0, rows=known, proof=path)
     proved = search.solve(table, budget, solution.choice, progress)
     if proved.choice != solution.choice or proved.bound != solution.bound:

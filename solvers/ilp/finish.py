@@ -39,11 +39,12 @@ def parts_of(ledger: Ledger) -> list[NDArray[np.int64]]:
 
 
 def finish(ledger: Ledger, largest: int = LARGEST_PART) -> bool:
-    """Close the ledger if every part has at most `largest` variables; returns whether it is closed."""
+    """Close the ledger if every part has at most `largest` variables, and no more than can be checked; returns whether
+    it is closed."""
     if ledger.closed:
         return True
     parts = parts_of(ledger)
-    if max((len(part) for part in parts), default=0) > largest:
+    if max((len(part) for part in parts), default=0) > min(largest, LARGEST_PART):
         return False
     families = ledger.families
     alive = np.flatnonzero(ledger.alive)

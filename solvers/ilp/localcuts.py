@@ -60,7 +60,6 @@ class LocalCuts:
     most: int = 40  # cuts of one round and level
     few: int = 6  # below this many, the next level is tried
     level: int = 0
-    sets: int = 0
     _fruitful: dict[tuple[int, ...], None] = field(default_factory=dict)
 
     def round(self, point: Point, budget: Budget) -> list[Pattern]:
@@ -96,7 +95,6 @@ class LocalCuts:
             tried.add(members)
             self._fruitful.pop(members, None)
             spent += WORK[len(members)]
-            self.sets += 1
             cut = local_cut(point, members)
             if cut is not None:
                 self._fruitful[members] = None

@@ -41,7 +41,6 @@ class Relaxation:
         self.point = np.zeros(0)
         self.duals = np.zeros(0)
         self.value = 0.0
-        self.iterations = 0
         self.scale = 2.0 ** max(0, math.frexp(max(typical, 1.0))[1] - 10)
         self._cost = costs / self.scale
         self._position = np.full(len(families), -1, dtype=np.int64)
@@ -168,7 +167,6 @@ class Relaxation:
         self._lp.run()
         solution = self._lp.getSolution()
         self.duals = -self.scale * np.array(solution.row_dual)[self.families.n :]
-        self.iterations += self._lp.getInfo().simplex_iteration_count
         self._lp.setOptionValue("simplex_iteration_limit", 2**31 - 1)
         self._lp.setBasis(basis)
 
@@ -191,7 +189,6 @@ class Relaxation:
         n = self.families.n
         self.duals = -self.scale * np.array(solution.row_dual)[n:]
         self.value = self._lp.getObjectiveValue() * self.scale
-        self.iterations += self._lp.getInfo().simplex_iteration_count
         slack = np.array([row.rhs for row in self.rows]) - np.array(solution.row_value)[n:]
         self.idle = [idle + 1 if s > SLACK else 0 for idle, s in zip(self.idle, slack.tolist(), strict=True)]
         return True

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.clusters import reduced_costs
+from solvers.clusters import dual_ascent, reduced_costs
 from solvers.greedy import FamilyIndex
 from solvers.ilp.families import Families
-from solvers.ilp.finish import finish
+from solvers.ilp.finish import LARGEST_PART, finish
 from solvers.ilp.ledger import Ledger, Stage
 from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.polish import polish
@@ -25,12 +25,14 @@ from solvers.ilp.relaxation import Relaxation
 from solvers.ilp.rows import Cluster, Entries, Pattern, Row
 from solvers.ilp.separate import Point, stuck_cluster, violated_clusters
 from solvers.protocol import Budget
+from solvers.table import mask_members
 
 NEW_COLUMNS = 15  # per child and round
 FIRST_COLUMNS = 60  # per child at most
 FIRST_ROWS = 600  # of each kind at most
 PRICED_ENOUGH = 0.02  # of the gap: what missing columns may be worth before the LP is solved again at once
 DEAD_ENOUGH = 0.1  # of the columns
+MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class RootSettings:
     stall_rounds: int = 6
     stall_gain: float = 0.1
     near: float = 0.15  # of the gap: first columns have a reduced cost below that after the dual ascent
-    largest_part: int = 12
+    largest_part: int = LARGEST_PART
     most_rounds: int = 1_000_000
     delete: bool = True  # columns of dropped families; not below the root, where other nodes need them
 
@@ -179,6 +181,24 @@ def select_rows(
             chosen.append((rows[number], entries))
             taken = np.vstack([taken, vector])
     return chosen
+
+
+def ascend(
+    ledger: Ledger, ascents: int, rng: np.random.Generator, budget: Budget
+) -> tuple[NDArray[np.int64], list[Cluster]]:
+    """First bounds; each family's least reduced cost in any ascent, and all clusters met."""
+    table = ledger.table
+    costs = reduced_costs(table.offsets, table.units)
+    nearness = costs
+    clusters: dict[Cluster, None] = {}
+    for _ in range(ascents):
+        if ledger.closed or budget.exhausted() or len(clusters) * len(table) > MUCH_ASCENT:
+            break
+        ascent = dual_ascent(table.offsets, table.masks, costs, rng.permutation(table.n), stop=budget.exhausted)
+        ledger.settle_ascent(ascent)
+        nearness = np.minimum(nearness, ascent.costs)
+        clusters |= {Cluster(mask_members(mask)): None for mask in ascent.clusters}
+    return nearness, list(clusters)
 
 
 def first_relaxation(

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.cases import Cases
-from solvers.clusters import dual_ascent, reduced_costs
+from solvers.files.atomic import check_folder
 from solvers.greedy import FamilyIndex, search
 from solvers.ilp.branch import Branching, BranchSettings
 from solvers.ilp.certify import certified
@@ -35,17 +35,15 @@ from solvers.ilp.ledger import Ledger, WrongProof
 from solvers.ilp.localcuts import LocalCuts
 from solvers.ilp.refine import refine, within_rounding
 from solvers.ilp.relaxation import Relaxation
-from solvers.ilp.root import Root, RootSettings, first_relaxation
-from solvers.ilp.rows import Cluster
+from solvers.ilp.root import Root, RootSettings, ascend, first_relaxation
 from solvers.ilp.rules import Rules
 from solvers.ilp.tree import TreeSettings, solve_tree
 from solvers.proofs.writer import CARRIED
 from solvers.protocol import Budget, Progress, ProgressCallback
 from solvers.residual import Residual
 from solvers.solution import Evidence, Exhausted, Solution, Status, Tree
-from solvers.table import ScoreTable, mask_members
+from solvers.table import ScoreTable
 
-MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
 LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound
 
 
@@ -90,6 +88,8 @@ class Ilp:
         case (solvers.cases) instead.
         """
         table.check_feasible()
+        if self.proof is not None:
+            check_folder(self.proof)
         budget = budget or Budget()
         rows = search(FamilyIndex.of(table), self.seed, self.starts, self.kicks, start, budget)
         rules = Rules(table, self.residual, budget) if self.residual else None
@@ -131,7 +131,7 @@ class _Solve:
         )
         self.bound = ledger.bound
         self._announce()
-        nearness, clusters = self._ascend(rng)
+        nearness, clusters = ascend(ledger, settings.ascents, rng, budget)
         self.counts: dict[str, float] = {}
         if not (ledger.closed or self._content() or budget.exhausted()):
             ledger.restrict()
@@ -151,22 +151,6 @@ class _Solve:
             if not (ledger.closed or self._content() or budget.exhausted()):
                 self._search(relaxation, index, rng)
         return self._solution()
-
-    def _ascend(self, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Cluster]]:
-        """First bounds; each family's least reduced cost in any ascent, and all clusters met."""
-        table, ledger = self.table, self.ledger
-        costs = reduced_costs(table.offsets, table.units)
-        nearness = costs
-        clusters: dict[Cluster, None] = {}
-        for _ in range(self.settings.ascents):
-            if ledger.closed or self.budget.exhausted() or len(clusters) * len(table) > MUCH_ASCENT:
-                break
-            order = rng.permutation(table.n)
-            ascent = dual_ascent(table.offsets, table.masks, costs, order, stop=self.budget.exhausted)
-            ledger.settle_ascent(ascent)
-            nearness = np.minimum(nearness, ascent.costs)
-            clusters |= {Cluster(mask_members(mask)): None for mask in ascent.clusters}
-        return nearness, list(clusters)
 
     def _search(self, relaxation: Relaxation, index: FamilyIndex, rng: np.random.Generator) -> None:
         """Branch; hand over to SCIP when the tree is not short."""

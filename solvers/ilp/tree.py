@@ -67,12 +67,11 @@ class TreeSettings:
 
 @dataclass(frozen=True)
 class TreeResult:
-    """What SCIP said: whether it searched everything, within which tolerance (units), and its work."""
+    """What SCIP said: whether it searched everything, within which tolerance (units), and its nodes."""
 
     complete: bool
     tolerance: float
     nodes: int
-    iterations: int
 
 
 def solve_tree(
@@ -184,7 +183,7 @@ class _Run:
         known = ledger.known
         if complete and known is not None and ledger.table.total_units(known) > ledger.score + self.tolerance():
             raise WrongProof("the tree was searched without finding the known optimum")
-        return TreeResult(complete, self.tolerance(), model.getNTotalNodes(), model.getNLPIterations())
+        return TreeResult(complete, self.tolerance(), model.getNTotalNodes())
 
     def tolerance(self) -> float:
         """In units."""

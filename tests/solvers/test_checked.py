@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from dataclasses import dataclass, replace
@@ -10,13 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-import solvers
+import solvers.checked
 from solvers import Budget, Status, solve
 from solvers.checked import stopping_on_interrupt
 from solvers.dp import SubsetDP
-from solvers.errors import CheckFailed, UnknownSolverError
+from solvers.errors import CheckFailed, SettingError, UnknownSolverError
+from solvers.ilp.root import RootSettings
 from solvers.protocol import Progress
-from solvers.registry import load_solver
+from solvers.registry import FROM_ONE, load_solver
 from tests.naive.solvers import random_table
 
 
@@ -52,6 +54,74 @@ def test_what_was_checked_is_said():
 def test_settings_must_exist():
     with pytest.raises(UnknownSolverError, match="'dp' has no setting 'speed'; it has: threads"):
         load_solver("dp", speed=3)
+
+
+@pytest.mark.parametrize(
+    ("solver", "settings", "message"),
+    [
+        ("greedy", {"starts": -1}, "'starts' of the solver 'greedy' is -1, expected a whole number from 0"),
+        ("cp", {"candidates": "x"}, "'candidates' of the solver 'cp' is 'x'"),
+        ("cp", {"candidates": 0}, "expected a whole number from 1"),
+        ("ilp", {"starts": 1.5}, "'starts' of the solver 'ilp' is 1.5"),
+        ("ilp", {"seed": 2**31}, "expected a whole number from 0 to 2,147,483,647"),
+        ("astar", {"greedy": 1}, "expected true or false"),
+        ("dp", {"threads": -1}, "'threads' of the solver 'dp' is -1"),
+        ("greedy", {"seconds": float("nan")}, "expected a number from 0"),
+        ("cp", {"proof": 3}, "expected a text"),
+    ],
+)
+def test_settings_that_cannot_be(solver, settings, message):
+    with pytest.raises(SettingError, match=re.escape(message)):
+        load_solver(solver, **settings)
+    with pytest.raises(ValueError, match="not a number"):
+        Budget(wall=float("nan"))
+
+
+@pytest.mark.parametrize("value", [0, 1, 10**5])
+@pytest.mark.parametrize(
+    ("solver", "setting"),
+    [
+        *[
+            ("cp", each)
+            for each in ("candidates", "passes", "ahead", "restarts", "nodes", "patience", "most", "carried")
+        ],
+        *[("ilp", each) for each in ("ascents", "search_nodes", "carried", "seed")],
+        *[("astar", "rounds"), ("maxsat", "ascents"), ("auto", "jobs"), ("dp", "threads")],
+    ],
+)
+def test_the_ends_of_settings(solver, setting, value):
+    table = random_table(np.random.default_rng(3), 8, "dense", rows=20)
+    if value == 0 and setting in FROM_ONE:
+        return
+    assert solve(table, solver, Budget(cpu=1), **{setting: value}).score == solve(table, "dp").score
+
+
+def test_larger_parts_than_the_checker_takes_are_left_to_the_search():
+    table = random_table(np.random.default_rng(3), 15, "plain")
+    found = solve(table, "ilp", root=RootSettings(largest_part=16))
+    assert found.score == solve(table, "dp").score
+
+
+def test_a_proof_needs_a_folder_before_the_search(tmp_path):
+    table = random_table(np.random.default_rng(1), 6)
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        solve(table, "ilp", proof=str(tmp_path / "none" / "p"))
+
+
+def test_ctrl_c_during_the_check_keeps_the_answer(monkeypatch):
+    check, calls = solvers.checked.verify, []
+
+    def interrupted(table, solution, proof_checker, out_of_time):
+        calls.append(out_of_time())
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return check(table, solution, proof_checker, out_of_time)
+
+    monkeypatch.setattr(solvers.checked, "verify", interrupted)
+    table = random_table(np.random.default_rng(1), 9)
+    found = solve(table, "ilp")
+    assert found.score == SubsetDP().solve(table).score and calls == [False, True]
+    assert not found.statistics["checked"]["ended"] and found.statistics["checked"]["claimed"]
 
 
 def test_the_first_interrupt_stops_and_the_second_raises():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from optbn.errors import DataError, UnsupportedError
 from solvers import Progress, ScoreTable
 from solvers.checked import bound_of_proof
 from solvers.errors import CheckFailed
-from solvers.solution import Status
-from solvers.solution_json import from_json
+from solvers.solution import Exhausted, Status
+from solvers.solution_json import from_json, to_json
 from solvers.verify import verify
 from tests.naive import phase1 as naive
 
@@ -139,3 +140,32 @@ def test_the_command_line_keeps_a_state(table, tmp_path, capsys):
         assert left.value.code == 0
     assert "optimal" in capsys.readouterr().out
     assert Path(tmp_path / "c").exists()
+
+
+def test_what_a_file_says_of_its_own_check_is_not_believed(table, tmp_path):
+    """A forged state: the graph without arcs, by a complete search, checked and proved."""
+    path = tmp_path / "c.json"
+    optbn.solve(table, "dp", checkpoint=path)
+    empty = tuple(int(table.rows(v)[-1]) for v in range(table.n))
+    best = from_json(table, path.read_bytes())
+    score = table.total(empty)
+    told = {"checked": {"proved": ["everything"], "claimed": [], "ended": True, "seconds": 0.0}}
+    forged = replace(best, choice=empty, score=score, bound=score, evidence=Exhausted("magic"), statistics=told)
+    path.write_bytes(to_json(table, forged))
+    found = optbn.solve(table, "dp", checkpoint=path)
+    assert found.statistics["checked"]["claimed"] and "everything" not in found.statistics["checked"]["proved"]
+
+
+def test_a_path_in_a_state_is_not_followed(table, tmp_path):
+    path, proof = tmp_path / "c.json", tmp_path / "p"
+    optbn.solve(table, "cp", checkpoint=path, proof=str(proof))
+    content = json.loads(path.read_text())
+    assert content["evidence"]["kind"] == "proof"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    content["evidence"]["path"] = str(elsewhere / "p")
+    proof.replace(elsewhere / "p")
+    path.write_text(json.dumps(content))
+    with pytest.raises(CheckFailed):
+        optbn.solve(table, "cp", checkpoint=path)
+    assert optbn.solve(table, "cp", checkpoint=path, proof=str(elsewhere / "p")).status == "optimal"
