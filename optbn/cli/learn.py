@@ -169,8 +169,11 @@ def _check_files(outputs: Sequence[Path], report: Path | None) -> None:
         format_of(output)
     if report is not None and report.suffix.lower() not in (".html", ".htm", ".json"):
         raise UnsupportedError(f"{report}: a report is a page (.html) or the record behind it (.json)")
-    for path in (*outputs, *([report] if report is not None else [])):
+    written = [*outputs, *([report] if report is not None else [])]
+    for i, path in enumerate(written):
         check_writable(path)
+        if path in written[:i]:
+            raise UnsupportedError(f"{path} is asked for twice; the second would overwrite the first")
 
 
 def _estimate(

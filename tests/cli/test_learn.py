@@ -24,3 +24,11 @@ def test_what_bif_cannot_say_does_not_meet_the_report(capsys, tmp_path):
     assert f"{network}.json  the network (" in out and "'X' is real" in out and f"{report}  the record" in out
     assert optbn.read_network(f"{network}.json").names == ("A", "X")
     assert json.loads(report.read_text())["format"] == "optbn-report 1" and not network.exists()
+
+
+def test_a_report_does_not_overwrite_the_network(capsys, tmp_path):
+    optbn.write(optbn.load_network("asia").sample(50, 1), tmp_path / "a.csv")
+    with pytest.raises(SystemExit) as end:
+        main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "m.json"), "-r", str(tmp_path / "m.json")])
+    assert end.value.code == 2 and "m.json is asked for twice" in capsys.readouterr().err
+    assert not (tmp_path / "m.json").exists()
