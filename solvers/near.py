@@ -17,6 +17,7 @@ import bisect
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +118,7 @@ def best_graphs(
     optimum = part.total_units(begin)
     window = FIRST_WINDOW if within is None else within
     while True:
-        least = math.ceil(optimum - window * 2.0**part.exponent)
+        least = math.ceil(optimum - Fraction(window) * Fraction(2) ** part.exponent)
         ended, everything = found.search(rows, least, budget, progress)
         if not ended and within is None:
             raise StoppedError(f"the {most} best graphs: stopped after {len(found.scores)}")

@@ -73,7 +73,7 @@ def posterior(
     log_total = 0.0
     for total, share in run(table, weights, families):
         log_total = total
-        if budget.exhausted():
+        if share < 1 and budget.exhausted():
             raise StoppedError(f"posterior over {over}: stopped at {share:.0%}")
         if progress is not None:
             progress(Progress(None, float("inf"), 0, budget.elapsed(), f"{share:.0%}"))

@@ -155,18 +155,17 @@ def from_json(table: ScoreTable, text: bytes | str) -> Solution:
     if file.variables is not None and tuple(file.variables) != table.names:
         raise CheckFailed("the solution is about other variables than the score table, or in another order")
     choice = None if file.parents is None else _rows(table, file.parents)
-    infinite = -math.inf if file.status is Status.INFEASIBLE else math.inf
     try:
         return Solution(
             status=file.status,
             choice=choice,
             score=file.score,
-            bound=infinite if file.bound is None else file.bound,
+            bound=math.inf if file.bound is None else file.bound,
             evidence=None if file.evidence is None else _read(file.evidence),
             table_digest=table.digest if file.table is None else file.table,
             solver=file.solver,
             statistics=file.statistics,
-            constraints=_constraints(file.constraints),
+            constraints=_constraints(table, file.constraints),
         )
     except ValueError as error:
         raise CheckFailed(f"the solution contradicts itself: {error}") from None
@@ -176,15 +175,24 @@ def has_constraints(text: bytes | str) -> bool:
     """Whether the solution written in `text` was asked to obey constraints: then its table must have all families."""
     try:
         return bool(msgspec.json.decode(text, type=_File).constraints)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CheckFailed(f"not a solution file: {error}") from None
 
 
-def _constraints(given: dict[str, Any]) -> Constraints | None:
+def _constraints(table: ScoreTable, given: dict[str, Any]) -> Constraints | None:
     try:
-        return Constraints(**given) or None
-    except TypeError as error:
+        said = Constraints(**given)
+    except (TypeError, ValueError) as error:
         raise CheckFailed(f"the constraints in the solution cannot be read: {error}") from None
+    pairs = (said.required, said.forbidden, said.required_edges, said.forbidden_edges, said.ancestors)
+    groups = [*(pair for some in (*pairs, said.no_ancestors) for pair in some), *said.tiers, *said.order]
+    groups += [side for separation in said.independences for side in separation]
+    groups += [said.roots, said.leaves, tuple(name for name in said.max_children if name != "*")]
+    known = set(table.names)
+    for name in (name for group in groups for name in group):
+        if not isinstance(name, str) or name not in known:
+            raise CheckFailed(f"the constraints in the solution name {name!r}, which is not a variable of the table")
+    return said or None
 
 
 def _rows(table: ScoreTable, parents: dict[str, list[str]]) -> tuple[int, ...]:

@@ -94,7 +94,10 @@ class ScoreTable:
             child = names[int(np.argmin(counts))]
             raise TableError(f"{child!r} has no candidate parent set; give it at least one (the empty set, say)")
 
-        exponent = grid_exponent(n, float(np.abs(scores).max()))
+        largest = float(np.abs(scores).max())
+        if not math.isfinite(2.0 * n * largest):  # twice: with room for the rounding to the grid
+            raise TableError(f"a score of {largest:g} in magnitude: {n} of them may add up to more than a number holds")
+        exponent = grid_exponent(n, largest)
         units = np.rint(np.ldexp(scores, exponent)).astype(np.int64)
         sizes = np.bitwise_count(masks).sum(axis=1, dtype=np.int64)
         order = np.lexsort((*masks.T, sizes, -units, children))

@@ -23,7 +23,7 @@ take longer than somebody wants to wait can be given up (`out_of_time`): then th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -106,9 +106,8 @@ def verify(
             proved.append(f"it obeys the constraints ({', '.join(solution.constraints.given())})")
     if solution.status is Status.OPTIMAL and solution.bound != solution.score:
         raise CheckFailed(f"the status is optimal, but the bound {solution.bound!r} is not the score")
-    if solution.status is Status.INFEASIBLE:
-        check.infeasible()
-        return Verdict(None, -math.inf, ("no acyclic graph can be chosen from the table",), ())
+    if solution.status is not Status.UNKNOWN and solution.choice is None:
+        raise CheckFailed(f"the status is {solution.status}, but there is no graph")
 
     try:
         found = check.bound(solution.evidence)
@@ -164,14 +163,17 @@ class _Check:
         self.rules = Rules(solution.constraints, table.names) if solution.constraints else None
         self.usable, self.reduced = self.families, table  # what the bound is about
         if self.rules is not None:
-            allowed = [
-                self.rules.allows(v, _members(mask)) for v, listed in enumerate(self.families) for mask, _ in listed
+            kept = [
+                [row for row in table.rows(v) if self.rules.allows(v, _members(families[row][0]))]
+                for v in range(self.n)
             ]
-            rows = table.select(allowed, prune=not self.rules.demanding)
-            kept = [[families[row] for row in rows if self.first[v] <= row < self.first[v + 1]] for v in range(self.n)]
             if not all(kept):
                 raise CheckFailed(f"no family of {self.names[kept.index([])]!r} obeys the constraints")
-            self.usable, self.reduced = kept, table.restricted(rows)
+            if not self.rules.demanding:  # no optimum needs a family that one of its subsets beats
+                needed = [dict(_within([families[row] for row in rows], (1 << self.n) - 1)) for rows in kept]
+                kept = [[row for row in rows if families[row][0] in needed[v]] for v, rows in enumerate(kept)]
+            self.usable = [[families[row] for row in rows] for rows in kept]
+            self.reduced = table.restricted(np.concatenate(kept))
         if math.isnan(solution.bound):
             raise CheckFailed("the bound is not a number")
         self.stated = self.units(solution.bound)
@@ -181,7 +183,13 @@ class _Check:
         return score if math.isinf(score) else Fraction(score) * Fraction(2) ** self.exponent
 
     def score(self, units: Units) -> float:
-        return float(units) if isinstance(units, float) else float(Fraction(units) / Fraction(2) ** self.exponent)
+        """Infinite where floats end: all graphs are far from there."""
+        if isinstance(units, float):
+            return units
+        try:
+            return float(Fraction(units) / Fraction(2) ** self.exponent)
+        except OverflowError:
+            return math.inf if units > 0 else -math.inf
 
     def graph(self, choice: Sequence[int]) -> int:
         """The exact score of an acyclic choice of families that obeys the constraints."""
@@ -208,18 +216,6 @@ class _Check:
             if wrong is not None:
                 raise CheckFailed(f"the graph does not obey the constraints: {wrong}")
         return total
-
-    def infeasible(self) -> None:
-        """Check that no acyclic graph can be chosen: growing a set of placeable variables gets stuck."""
-        placed, grown = 0, True
-        while grown:
-            grown = False
-            for v, families in enumerate(self.usable):
-                if not placed >> v & 1 and any(mask & ~placed == 0 for mask, _ in families):
-                    placed |= 1 << v
-                    grown = True
-        if placed == (1 << self.n) - 1:
-            raise CheckFailed("the status is infeasible, but an acyclic graph can be chosen")
 
     def bound(self, evidence: Evidence | None) -> _Bound:
         """The bound over all acyclic graphs."""
@@ -252,8 +248,10 @@ class _Check:
             return _Bound(proved := self.rows(members, evidence), proved)
         whole = len(members) == self.n
         if self.proof_checker is not None and (isinstance(evidence, Tree) or (isinstance(evidence, Proof) and whole)):
-            if math.isinf(stated):
+            if isinstance(stated, float):
                 raise CheckFailed(f"the evidence is a proof, but the bound is {stated!r}")
+            if not -FITS < stated < FITS:
+                raise CheckFailed("the evidence is a proof, but the bound is beyond 2^62 units; no graph's score is")
             alone = self.reduced if whole else self.alone(members)
             return _Bound(proved := self.proof_checker(alone, math.floor(stated), evidence), proved)
         plain = self.rows(members, RowBound(()))
@@ -443,12 +441,22 @@ def _within(families: list[tuple[int, int]], part: int) -> list[tuple[int, int]]
     kept: dict[int, int] = {}
     inside = [(mask & part, units) for mask, units in families]
     for mask, units in sorted(inside, key=lambda family: (-family[1], family[0].bit_count())):
-        smaller = mask  # every subset of it, itself included, largest first
-        while smaller not in kept and smaller:
-            smaller = (smaller - 1) & mask
-        if smaller not in kept:
+        if len(kept) < 1 << mask.bit_count():
+            beaten = any(other & ~mask == 0 for other in kept)
+        else:
+            beaten = any(smaller in kept for smaller in _subsets(mask))
+        if not beaten:
             kept[mask] = units
     return list(kept.items())
+
+
+def _subsets(mask: int) -> Iterator[int]:
+    """Every subset, itself included, the largest first."""
+    smaller = mask
+    while smaller:
+        yield smaller
+        smaller = (smaller - 1) & mask
+    yield 0
 
 
 def _check_subset_row(row: SubsetRow) -> None:

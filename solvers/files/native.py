@@ -55,7 +55,8 @@ def read(data: bytes, source: str) -> ScoreTable:
     if table.digest != head["digest"]:
         raise TableError(f"{source}: the rows are not the ones this file was written with (their digest differs)")
     again = ScoreTable.build(names, children, masks, table.scores, keep_dominated=True)
-    if not (np.array_equal(again.offsets, offsets) and again.exponent >= exponent) or (np.diff(children) < 0).any():
+    canonical = np.array_equal(again.offsets, offsets) and np.array_equal(again.masks, masks)
+    if not canonical or again.exponent < exponent or (np.diff(children) < 0).any():
         raise TableError(f"{source}: its rows are not those of a score table")
     return table
 

@@ -51,15 +51,14 @@ def check_numbers(table: ScoreTable, target: int, body: bytes, records: int, sca
 
     They are a tree of `records` nodes with multipliers in 1/`scale` units.
     """
-    stream = np.empty(len(body), dtype=np.int64)
-    count = varint.decode(np.frombuffer(body, dtype=np.uint8), stream)
-    if count < 0:
-        raise CheckFailed("the proof has a number that is cut off or too large")
+    stream = np.frombuffer(body, dtype=np.uint8)
+    count = varint.count(stream)
+    if count == varint.CUT_OFF:
+        raise CheckFailed("the proof ends in the middle of a number")
     verdict, nodes = tree.TOO_LARGE, 0
-    if scale <= LARGEST_DENOMINATOR:
-        verdict, nodes = tree.check_tree(
-            table.offsets, table.masks, table.units * scale, target * scale + scale - 1, stream[:count]
-        )
+    goal = target * scale + scale - 1
+    if count != varint.TOO_LARGE and scale <= LARGEST_DENOMINATOR and abs(goal) <= tree.HEAVIEST:
+        verdict, nodes = tree.check_tree(table.offsets, table.masks, table.units * scale, goal, stream, count)
     if verdict == tree.TOO_LARGE:
         reference.check_numbers(table, target, body, records, scale)
         return

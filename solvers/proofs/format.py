@@ -18,6 +18,7 @@ CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
 VERSION = 1
 LONGEST_HEADER = 1 << 26
 LARGEST_BODY = 1 << 30  # bytes unpacked; a file that unpacks to a thousand times its size should not take the memory
+LONGEST_NUMBER = 1 << 12  # bits; what writers make has 64
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ def numbers(body: bytes) -> Iterator[int]:
     for byte in body:
         value |= (byte & 127) << shift
         shift += 7
+        if shift > LONGEST_NUMBER:
+            raise CheckFailed(f"the proof has a number of more than {LONGEST_NUMBER} bits")
         if byte < 128:
             yield value >> 1 if value & 1 == 0 else -(value >> 1) - 1
             value = shift = 0

@@ -2,7 +2,7 @@
 
 Numbers are encoded and compressed as they come, and kept in memory (a `Tree` for the solution to carry) or in a file
 beside the final one: only when the graph is known do header and numbers become the proof. A proof that outgrows its
-limit is given up: `append` returns False from then on, and `finish` writes nothing.
+limit, or what readers unpack, is given up: `append` returns False from then on, and `finish` writes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.files.atomic import replacing
-from solvers.proofs.format import CLUSTER, FILTER, LEAF, SUBSET, header_line
+from solvers.proofs.format import CLUSTER, FILTER, LARGEST_BODY, LEAF, SUBSET, header_line
 from solvers.proofs.kernels import varint
 from solvers.solution import ClusterRow, Proof, RowBound, SubsetRow, Tree
 from solvers.table import ScoreTable
@@ -37,14 +37,16 @@ class TreeWriter:
         self.limit, self.denominator = limit, denominator
         self.out = io.BytesIO() if out is None else out
         self.packer = zlib.compressobj(6)
-        self.size = 0
+        self.size = self.unpacked = 0
         self.given_up = False
 
     def append(self, numbers: NDArray[np.int64]) -> bool:
         """Add numbers of records (solvers/proofs/README.md); False once the proof was given up."""
         if not self.given_up:
             room = np.empty(varint.LONGEST * len(numbers), dtype=np.uint8)
-            self._write(self.packer.compress(room[: varint.encode(numbers, room)].tobytes()))
+            body = room[: varint.encode(numbers, room)].tobytes()
+            self.unpacked += len(body)
+            self._write(self.packer.compress(body))
         return not self.given_up
 
     def finish(self, choice: Sequence[int], records: int) -> Tree | Proof | None:
@@ -57,7 +59,7 @@ class TreeWriter:
 
     def _write(self, packed: bytes) -> None:
         self.size += len(packed)
-        if self.size > self.limit:
+        if self.size > self.limit or self.unpacked >= LARGEST_BODY:
             self.given_up = True
         else:
             self.out.write(packed)

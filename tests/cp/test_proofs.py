@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import solvers.proofs.format
+import solvers.proofs.writer
 from solvers.checked import bound_of_proof
 from solvers.cp.solver import ClusterSearch
 from solvers.errors import CheckFailed
@@ -191,10 +194,94 @@ def test_varints():
     values[:4] = [0, -1, 2**63 - 1, -(2**63)]
     out = np.empty(varint.LONGEST * len(values), dtype=np.uint8)
     body = out[: varint.encode(values, out)]
-    back = np.empty(len(body), dtype=np.int64)
-    assert varint.decode(body, back) == len(values)
-    assert back[: len(values)].tolist() == values.tolist() == list(numbers(body.tobytes()))
-    assert varint.decode(np.array([128, 128], dtype=np.uint8), back) == -1
+    assert varint.count(body) == len(values)
+    back, at = [], 0
+    while at < len(body):
+        value, at = varint.read(body, at)
+        back.append(value)
+    assert back == values.tolist() == list(numbers(body.tobytes()))
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        (b"", 0),
+        (b"\x80\x80", varint.CUT_OFF),
+        (b"\xff" * 20, varint.CUT_OFF),
+        (b"\xff" * 9 + b"\x01", 1),
+        (b"\xff" * 9 + b"\x02", varint.TOO_LARGE),
+        (b"\xff" * 10 + b"\x01\x00", varint.TOO_LARGE),
+    ],
+)
+def test_numbers_that_64_bits_do_not_hold(body, count):
+    assert varint.count(np.frombuffer(body, dtype=np.uint8)) == count
+
+
+def varints(values) -> bytes:
+    """Python's integers as the numbers of a stream."""
+    body = bytearray()
+    for value in values:
+        z = 2 * value if value >= 0 else -2 * value - 1
+        while z >= 128:
+            body.append(z & 127 | 128)
+            z >>= 7
+        body.append(z)
+    return bytes(body)
+
+
+def test_numbers_that_the_compiled_checker_does_not_hold():
+    """A right-hand side, a coefficient, a change, a target beyond it: the reference decides, and both say the same."""
+    table = pairs()
+    unit = table.units_of(1.0)
+    best = optimum_by_subsets(table)
+    closing = [0, 3, 0, 1, 2, 2, 1, 1, 3 * unit]  # the cluster {a, b, c} closes; rows before it have the number 0
+    for large in (1 << 56, 1 << 62, 1 << 63, 1 << 100):
+        rhs = [1, 2, 0, 1, large, 1, 0, 2, 1]
+        coefficient = [1, 2, 0, 1, large, 1, 0, 2, large]
+        wrong = [1, 2, 0, 1, large - 1, 1, 0, 2, large]
+        for row in (rhs, coefficient):
+            fast.check_numbers(table, best, varints([*row, *closing]), 1, 1)
+            with pytest.raises(CheckFailed):
+                fast.check_numbers(table, best - 1, varints([*row, *closing]), 1, 1)
+        for stream in ([*wrong, *closing], [*closing[:-1], large], [*closing, large]):
+            for checker in (reference, fast):
+                with pytest.raises(CheckFailed):
+                    checker.check_numbers(table, best, varints(stream), 1, 1)
+        fast.check_numbers(table, large, varints([2, 0]), 1, 1)
+        with pytest.raises(CheckFailed, match="too high"):
+            fast.check_numbers(table, -large, varints([2, 0]), 1, 1)
+    with pytest.raises(CheckFailed, match="bits"):
+        fast.check_numbers(table, best, varints([2, 1 << 5000]), 1, 1)
+
+
+def test_checking_takes_no_more_memory_than_the_proof():
+    """Numbers of a byte each: 64 MB of them are not made 64-bit numbers."""
+    table = pairs()
+    fast.check_numbers(table, 0, varints([2, 0]), 1, 1)
+    body = bytes(1 << 26)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CheckFailed):
+        fast.check_numbers(table, 0, body, 1, 1)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 17  # KB
+
+
+def test_a_proof_that_could_not_be_read_again_is_given_up(tmp_path, monkeypatch):
+    """However well it compresses."""
+    path = tmp_path / "t.proof"
+    table, best, _, stream = hard_proof(path)
+    length = len(varints(stream))
+    for most, kept in ((length, False), (length + 1, True)):
+        for module in (solvers.proofs.format, solvers.proofs.writer):
+            monkeypatch.setattr(module, "LARGEST_BODY", most)
+        with ProofWriter(table, path) as writer:
+            writer.append(np.array(stream, dtype=np.int64))
+            assert (writer.finish(range(table.n), 1) is not None) is kept
+        if kept:
+            read_proof(table, path)
+    monkeypatch.setattr(solvers.proofs.writer, "LARGEST_BODY", 10)
+    solution = ClusterSearch(proof=str(path)).solve(table)
+    assert table.total_units(solution.choice) == best
+    assert isinstance(solution.evidence, Exhausted) and "given up" in solution.statistics["proof"]
 
 
 def pairs() -> ScoreTable:

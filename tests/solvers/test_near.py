@@ -51,6 +51,13 @@ def test_windows():
             assert not best_graphs(table, len(wanted) - 1, within=window).complete
 
 
+@pytest.mark.parametrize("window", [1e290, 1.7e308])
+def test_a_window_without_measure_holds_all_graphs(window):
+    table = random_unpruned_table(np.random.default_rng(4), 4)
+    found = best_graphs(table, 100_000, within=window)
+    assert found.complete and len(found.choices) == len(scores_of_all_dags(table))
+
+
 def test_one_per_class():
     """Against classes by enumeration: graphs with the same adjacencies and immoralities."""
     rng = np.random.default_rng(3)

@@ -78,3 +78,27 @@ def test_limits():
     for over in ("graphs", "orders"):
         with pytest.raises(StoppedError, match="stopped at"):
             posterior(table, over, stopped)
+
+
+@pytest.mark.parametrize("over", ["graphs", "orders"])
+def test_a_finished_result_is_not_thrown_away(over):
+    """The budget ends while the last slice runs."""
+    table = random_unpruned_table(np.random.default_rng(6), 4)
+    slices: list[str] = []
+    budget = Budget()
+    whole = posterior(table, over, budget, lambda event: slices.append(event.phase))
+    assert slices[-1] == "100%"
+
+    def stop(event):
+        seen.append(event.phase)
+        if len(seen) == at:
+            budget.stop()
+
+    for at in range(1, len(slices) + 1):
+        seen: list[str] = []
+        budget = Budget()
+        if slices[min(at, len(slices) - 1)] == "100%":  # stopped before the next slice, which is the last
+            assert np.array_equal(posterior(table, over, budget, stop).families, whole.families)
+        else:
+            with pytest.raises(StoppedError):
+                posterior(table, over, budget, stop)

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from solvers import ScoreTable, Solution, Status, solve
+from solvers import Constraints, ScoreTable, Solution, Status, solve
 from solvers.errors import CheckFailed
 from solvers.solution import ClusterRow, Exhausted, Part, Parts, Proof, RowBound, SubsetRow, Tree
-from solvers.solution_json import from_json, to_json
+from solvers.solution_json import from_json, has_constraints, to_json
 from solvers.verify import verify
 from tests.naive.solvers import random_table
 
@@ -51,11 +51,9 @@ def test_round_trip(evidence):
         assert from_json(table, to_json(table, before)) == before
 
 
-@pytest.mark.parametrize("status", [Status.UNKNOWN, Status.INFEASIBLE])
-def test_round_trip_without_a_graph(status):
+def test_round_trip_without_a_graph():
     table = random_table(np.random.default_rng(1), 5)
-    bound = math.inf if status is Status.UNKNOWN else -math.inf
-    before = Solution(status, None, None, bound, None, table.digest, "some")
+    before = Solution(Status.UNKNOWN, None, None, math.inf, None, table.digest, "some")
     assert from_json(table, to_json(table, before)) == before
 
 
@@ -105,6 +103,53 @@ def test_files_that_are_not_solutions_of_this_table(change, message):
     change(fields)
     with pytest.raises(CheckFailed, match=message):
         from_json(table, json.dumps(fields))
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        *({kind: [["zz", "v1"]]} for kind in ("required", "forbidden", "required_edges", "forbidden_edges")),
+        *({kind: [["v1", "zz"]]} for kind in ("ancestors", "no_ancestors", "tiers", "order")),
+        {"forbidden": [[["x"], "v1"]]},
+        {"forbidden": [[{}, "v1"]]},
+        {"tiers": [[1, 2], ["v1"]]},
+        {"roots": ["zz"]},
+        {"leaves": [None]},
+        {"max_children": {"zz": 1}},
+        {"max_children": ["abc"]},
+        {"max_arcs": "3"},
+        {"independences": [[["v1"], ["v2"], ["zz"]]]},
+        {"independences": [[["v1"], ["v2"], [["v3"]]]]},
+        {"required": 5},
+        {"nonsense": 1},
+    ],
+)
+def test_constraints_that_are_not_about_the_table(constraints):
+    table = random_table(np.random.default_rng(2), 5)
+    fields = json.loads(to_json(table, solve(table, "dp"))) | {"constraints": constraints}
+    with pytest.raises(CheckFailed, match="the constraints in the solution"):
+        from_json(table, json.dumps(fields))
+
+
+def test_constraints_come_back():
+    table = random_table(np.random.default_rng(2), 5)
+    asked = Constraints(
+        forbidden=[("v0", "v1")],
+        tiers=[["v2"], ["v3"]],
+        max_children={"*": 3, "v1": 2},
+        independences=[(["v0"], ["v4"], [])],
+        leaves=["v1"],
+    )
+    found = solve(table, "dp", constraints=asked)
+    assert from_json(table, to_json(table, found)).constraints == asked
+    assert has_constraints(to_json(table, found))
+
+
+def test_json_that_is_too_deep():
+    text = '{"parents": {}, "score": 0, "statistics": {"a": ' + "[" * 200_000 + "]" * 200_000 + "}}"
+    for read in (has_constraints, lambda text: from_json(ScoreTable.from_dict({"a": {(): 0.0}}), text)):
+        with pytest.raises(CheckFailed, match="not a solution file"):
+            read(text)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "\xff\xfe", b"\xff\x00"])

@@ -40,6 +40,19 @@ def test_the_grid_is_as_fine_as_it_may_be(n, largest):
         assert n * Fraction(largest) * Fraction(2) ** (k + 1) > 2**GRID_BITS
 
 
+def test_scores_whose_sum_no_number_holds_are_refused():
+    for n in (1, 2, 100):
+        names = [f"v{i}" for i in range(n)]
+        for largest, fits in ((1.7e308 / 2 / n, True), (1.8e308 / n, False), (1.7e308, False)):
+            scores = np.full(n, -largest)
+            if fits:
+                table = ScoreTable.build(names, np.arange(n), np.zeros((n, 1 + n // 65), np.uint64), scores)
+                assert math.isclose(table.total(range(n)), -n * largest)
+                continue
+            with pytest.raises(TableError, match=r"more than a number holds|finite"):
+                ScoreTable.build(names, np.arange(n), np.zeros((n, 1 + n // 65), np.uint64), scores)
+
+
 def test_a_snapped_score_is_the_nearest_point_of_the_grid():
     rng = np.random.default_rng(2)
     scores = rng.normal(size=40) * 1000

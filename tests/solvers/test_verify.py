@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 import solvers.verify
 from solvers import Constraints, Solution, Status, load_solver
+from solvers.checked import bound_of_proof
 from solvers.errors import CheckFailed
 from solvers.greedy import search
 from solvers.rules import Rules
@@ -27,6 +29,7 @@ from solvers.solution import (
     Proof,
     RowBound,
     SubsetRow,
+    Tree,
 )
 from solvers.table import ScoreTable
 from solvers.verify import verify
@@ -289,13 +292,85 @@ def test_claims_are_told_from_proofs(proved):
         verify(table, replace(found, evidence=Parts((part,))))
 
 
-def test_infeasible_must_be_true():
+def test_a_status_without_its_graph_is_rejected(proved):
+    table, found = proved
+    for status in (Status.OPTIMAL, Status.FEASIBLE):
+        nothing = Solution(Status.UNKNOWN, None, None, found.bound, found.evidence, table.digest, "test")
+        object.__setattr__(nothing, "status", status)
+        with pytest.raises(CheckFailed, match=r"no graph|not the score"):
+            verify(table, nothing)
+
+
+def test_the_order_of_rows_is_not_believed():
+    """Under constraints the checker drops families by itself, and the best of a child may come last."""
+    table = ScoreTable.from_dict({"a": {(): -9.0, ("b",): -3.0}, "b": {(): -9.0}, "c": {(): -5.0}})
+    order = [1, 0, 2, 3]
+    moved = ScoreTable(table.names, table.offsets, table.masks[order], table.units[order], table.exponent)
+    asked = Constraints(forbidden=[("c", "a")])
+    wrong = replace(solution(moved, (0, 2, 3), moved.total_units((0, 2, 3))), constraints=asked)
+    with pytest.raises(CheckFailed, match="lower than the sum of the best scores"):
+        verify(moved, wrong)
+    assert verify(moved, replace(solution(moved, (1, 2, 3), moved.total_units((1, 2, 3))), constraints=asked)).optimal
+
+
+@pytest.mark.twin
+def test_families_that_a_subset_replaces():
+    """Against all pairs of families, with few parents and many, and in any order."""
+    rng = np.random.default_rng(5)
+    for trial in range(200):
+        size = int(rng.integers(1, 40)) if trial % 2 else 3
+        families = {
+            int(mask): int(rng.integers(-9, 0)) for mask in rng.integers(0, 1 << size, int(rng.integers(1, 30)))
+        }
+        part = (1 << size) - 1 & ~int(rng.integers(0, 1 << size)) if trial % 3 else (1 << size) - 1
+        best: dict[int, int] = {}
+        for mask, units in families.items():
+            best[mask & part] = max(units, best.get(mask & part, units))
+        wanted = {
+            mask: units
+            for mask, units in best.items()
+            if not any(other != mask and other & ~mask == 0 and best[other] >= units for other in best)
+        }
+        assert dict(solvers.verify._within(list(families.items()), part)) == wanted
+
+
+def test_families_of_very_many_parents_take_no_time():
+    full = (1 << 60) - 1
+    assert solvers.verify._within([(full, -1), (full >> 1, -2), (0, -9)], full) == [
+        (full, -1),
+        (full >> 1, -2),
+        (0, -9),
+    ]
+
+
+def test_stated_bounds_without_measure_are_refused(proved):
+    table, _ = proved
+    tree = Tree(zlib.compress(bytes([4, 0])), 1, 1)  # a leaf
+    unknown = Solution(Status.UNKNOWN, None, None, 0.0, tree, table.digest, "test")
+    for bound in (1e300, -1e300, 1.7e308, table.score_of(1 << 62), -table.score_of(1 << 62)):
+        with pytest.raises(CheckFailed, match="beyond 2\\^62"):
+            verify(table, replace(unknown, bound=bound), bound_of_proof)
+    for units in (10**30, -(10**30), 10**400, 1 << 62):
+        parts = Parts((Part((0, 1), units, tree),))
+        with pytest.raises(CheckFailed, match="beyond 2\\^62"):
+            verify(table, replace(unknown, bound=1e300, evidence=parts), bound_of_proof)
+    large = replace(unknown, bound=table.score_of((1 << 62) - (1 << 10)))
+    assert verify(table, large, bound_of_proof).bound == large.bound
+    huge = ScoreTable.from_dict({"a": {(): -4e307, ("b",): -3e307}, "b": {(): -1.0, ("a",): -0.5}})
+    for bound in (1 << 62, 10**400, -(10**400)):
+        claim = Parts((Part((0, 1), bound, Exhausted("some method")),))
+        claimed = verify(huge, replace(unknown, bound=math.inf, evidence=claim, table_digest=huge.digest))
+        assert math.isclose(claimed.bound, -3e307)
+    far = RowBound(((ClusterRow((0, 1), 1 << 5000),),))
     stuck = ScoreTable.from_dict({"a": {("b",): 0.0}, "b": {("a",): 0.0}})
-    free = ScoreTable.from_dict({"a": {("b",): 0.0}, "b": {(): 0.0}})
-    nothing = Solution(Status.INFEASIBLE, None, None, -math.inf, None, stuck.digest, "test")
-    assert verify(stuck, nothing).proved == ("no acyclic graph can be chosen from the table",)
-    with pytest.raises(CheckFailed, match="an acyclic graph can be chosen"):
-        verify(free, replace(nothing, table_digest=free.digest))
+    assert verify(stuck, replace(unknown, bound=0.0, evidence=far, table_digest=stuck.digest)).bound == -math.inf
+
+
+@pytest.mark.parametrize("path", ["missing.proof", ".", "\0", "\ud800"])
+def test_a_proof_that_cannot_be_read(proved, path, tmp_path):
+    table, found = proved
+    with pytest.raises(CheckFailed, match="cannot be read"):
+        verify(table, replace(found, evidence=Proof(f"{tmp_path}/{path}", "0" * 64)), bound_of_proof)
 
 
 def test_it_imports_nothing_of_the_solvers():

@@ -1,8 +1,9 @@
 """The rules of solvers/proofs/README.md, compiled. Twin: solvers.proofs.reference.check_tree.
 
 Levels of the path keep their families one after the other in an arena that grows; multipliers are changed on the way
-down and restored on the way up. The weighted sum of the multipliers is kept below 2^61, so that no sum overflows; a
-proof beyond that is refused (the reference has no such limit). Shares no code with the search.
+down and restored on the way up, where the bytes of the proof are read again: nothing as long as the proof is kept. The
+weighted sum of the multipliers is kept below 2^61, so that no sum overflows; a proof beyond that is left to the
+reference, which has no such limit. Shares no code with the search.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.compiled import kernel
+from solvers.proofs.kernels.varint import read
 
 CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
 (
@@ -133,7 +135,6 @@ def drop_unsupported(offsets, masks, values):
     stuck = grow_from(before, order, n, offsets, masks)
     reach[order[:stuck]] = before  # leaving out a stuck variable changes nothing for the others
     before[:] = ZERO
-    waiting = np.empty(n, dtype=np.int64)
     for i in range(n - 1, stuck - 1, -1):
         v = order[i]
         reach[v] = before
@@ -142,12 +143,7 @@ def drop_unsupported(offsets, masks, values):
         for f in range(offsets[v], offsets[v + 1]):
             early &= inside(masks[f], reach[v])
         if not early:
-            count = 0
-            for j in range(n):
-                if j < stuck or j < i:
-                    waiting[count] = order[j]
-                    count += 1
-            grow_from(reach[v], waiting, count, offsets, masks)
+            grow_from(reach[v], order[:i].copy(), i, offsets, masks)
     k = offsets[0]
     begin = k
     for v in range(n):
@@ -189,8 +185,8 @@ def double(array):
 
 
 @kernel
-def check_tree(offsets0, masks0, units0, target, stream):
-    """(FINE or what is wrong, number of nodes read). masks0 uint64[F, W], stream int64[...]."""
+def check_tree(offsets0, masks0, units0, target, stream, left):
+    """(FINE or what is wrong, number of nodes read). masks0 uint64[F, W], stream uint8[...] of `left` numbers."""
     n, words = len(offsets0) - 1, masks0.shape[1]
     size = len(units0)
     # the path: level d has the families offsets[d, v]:offsets[d, v + 1]
@@ -201,8 +197,11 @@ def check_tree(offsets0, masks0, units0, target, stream):
     masks[:size] = masks0
     values[:size] = units0
     pending = np.zeros(8, dtype=np.int64)  # children still to come
-    changes = np.zeros(8, dtype=np.int64)  # where the changes of the level stand in the stream
-    branch = np.zeros(8, dtype=np.int64)  # where its branch stands, -1 for a filter
+    changes = np.zeros(8, dtype=np.int64)  # where the changes of the level begin in the stream
+    changed = np.zeros(8, dtype=np.int64)  # how many there are
+    branch = np.zeros(
+        (8, 3), dtype=np.int64
+    )  # its variable (-1 for a filter), row, whether the disjoint child is first
     constant = np.zeros(8, dtype=np.int64)
     # the rows: members at start[r]:start[r + 1], coefficients of a subset row at worth[r] (-1: a cluster)
     rows = 0
@@ -220,17 +219,17 @@ def check_tree(offsets0, masks0, units0, target, stream):
     shut = -1  # the level that is closed already; below it nothing is looked at
     count = 0
     at = 0
-    end = len(stream)
     while depth >= 0:
-        if at + 1 >= end:
+        if left < 2:
             return ENDS_EARLY, count
-        kind = stream[at]
+        kind, at = read(stream, at)
+        many, at = read(stream, at)
+        left -= 2
         if kind in (CLUSTER, SUBSET):
-            m = stream[at + 1]
-            at += 2
+            m = many
             if m < 1 or m > n or (kind == SUBSET and m > LARGEST_SUBSET):
                 return BAD_ROW, count
-            if at + m > end:
+            if left < m:
                 return ENDS_EARLY, count
             if rows + 2 > len(start):
                 start, within, rhs, worth = double(start), double(within), double(rhs), double(worth)
@@ -238,9 +237,10 @@ def check_tree(offsets0, masks0, units0, target, stream):
             while start[rows] + m > len(members):
                 members = double(members)
             mine = members[start[rows] : start[rows] + m]
-            mine[:] = stream[at : at + m]
-            at += m
-            for v in mine:
+            left -= m
+            for i in range(m):
+                v, at = read(stream, at)
+                mine[i] = v
                 if v < 0 or v >= n or (within[rows, v >> 6] >> np.uint64(v & 63)) & ONE != ZERO:
                     return BAD_ROW, count
                 put(within[rows], v)
@@ -249,25 +249,32 @@ def check_tree(offsets0, masks0, units0, target, stream):
             worth[rows] = -1
             weight[rows] = m
             if kind == SUBSET:
-                if at + 2 > end:
+                if left < 2:
                     return ENDS_EARLY, count
-                rhs[rows], many = stream[at], stream[at + 1]
-                at += 2
-                if many < 0 or many > m << m or rhs[rows] < 0 or rhs[rows] > LARGEST:
+                rhs[rows], at = read(stream, at)
+                many, at = read(stream, at)
+                left -= 2
+                if many < 0 or many > m << m or rhs[rows] < 0:
                     return BAD_ROW, count
-                if at + 3 * many > end:
+                if rhs[rows] > LARGEST:
+                    return TOO_LARGE, count
+                if left < 3 * many:
                     return ENDS_EARLY, count
+                left -= 3 * many
                 while filled + (m << m) > len(coefficients):
                     coefficients = double(coefficients)
                 worth[rows] = filled
                 best = np.zeros((m, 1 << m), dtype=np.int64)
                 for _ in range(many):
-                    child, pattern, value = stream[at], stream[at + 1], stream[at + 2]
-                    at += 3
+                    child, at = read(stream, at)
+                    pattern, at = read(stream, at)
+                    value, at = read(stream, at)
                     if child < 0 or child >= m or pattern < 0 or pattern >= 1 << m or (pattern >> child) & 1:
                         return BAD_ROW, count
-                    if value <= 0 or value > LARGEST or best[child, pattern]:
+                    if value <= 0 or best[child, pattern]:
                         return BAD_ROW, count
+                    if value > LARGEST:
+                        return TOO_LARGE, count
                     best[child, pattern] = value
                     coefficients[filled + (child << m) + pattern] = value
                 filled += m << m
@@ -279,15 +286,15 @@ def check_tree(offsets0, masks0, units0, target, stream):
         if kind not in (LEAF, FILTER, BRANCH):
             return UNKNOWN_RECORD, count
         count += 1
-        many = stream[at + 1]
-        changes[depth] = at + 1
-        at += 2
-        if many < 0 or many > end or at + 2 * many > end:
+        if many < 0 or many > left // 2:
             return ENDS_EARLY, count
+        left -= 2 * many
+        changes[depth], changed[depth] = at, many
         closed = shut >= 0
         here = offsets[depth]
-        for k in range(many):
-            r, change = stream[at + 2 * k], stream[at + 2 * k + 1]
+        for _ in range(many):
+            r, at = read(stream, at)
+            change, at = read(stream, at)
             if r < 0 or r >= rows:
                 return UNKNOWN_ROW, count
             if closed:
@@ -313,7 +320,6 @@ def check_tree(offsets0, masks0, units0, target, stream):
                     table = worth[r] + (i << len(mine))
                     for f in range(here[mine[i]], here[mine[i] + 1]):
                         values[f] -= change * coefficients[table + pattern_of(masks[f], mine)]
-        at += 2 * many
         if not closed:
             closed = bound_of(here, values, constant[depth]) <= target
             if not closed:
@@ -327,26 +333,30 @@ def check_tree(offsets0, masks0, units0, target, stream):
             pending[depth] = 0
         elif kind == FILTER:
             pending[depth] = 1
-            branch[depth] = -1
+            branch[depth, 0] = -1
         else:
-            if at + 3 > end:
+            if left < 3:
                 return ENDS_EARLY, count
-            v, r, first = stream[at], stream[at + 1], stream[at + 2]
+            left -= 3
+            v, at = read(stream, at)
+            r, at = read(stream, at)
+            first, at = read(stream, at)
             if r < 0 or r >= rows:
                 return UNKNOWN_ROW, count
             if v < 0 or v >= n or first < 0 or first > 1:
                 return BAD_BRANCH, count
             pending[depth] = 2
-            branch[depth] = at
-            at += 3
+            branch[depth] = v, r, first
         if kind != LEAF and not closed:
             drop_hopeless(here, values, masks, bound_of(here, values, constant[depth]) - target)
         # climb out of the levels that are done, then step into the next child
         while depth >= 0 and pending[depth] == 0:
             if shut < 0 or shut >= depth:
                 # its changes were made; take them back
-                for k in range(stream[changes[depth]]):
-                    r, change = stream[changes[depth] + 1 + 2 * k], stream[changes[depth] + 2 + 2 * k]
+                again = changes[depth]
+                for _ in range(changed[depth]):
+                    r, again = read(stream, again)
+                    change, again = read(stream, again)
                     y[r] -= change
                     heavy -= change * weight[r]
                 shut = -1
@@ -355,8 +365,8 @@ def check_tree(offsets0, masks0, units0, target, stream):
             break
         pending[depth] -= 1
         if depth + 2 > len(pending):
-            offsets, pending, changes = double(offsets), double(pending), double(changes)
-            branch, constant = double(branch), double(constant)
+            offsets, pending, branch = double(offsets), double(pending), double(branch)
+            changes, changed, constant = double(changes), double(changed), double(constant)
         if shut < 0:
             here, there = offsets[depth], offsets[depth + 1]
             while 2 * here[n] - here[0] > len(values):
@@ -364,11 +374,11 @@ def check_tree(offsets0, masks0, units0, target, stream):
             k = here[n]
             for v in range(n):
                 there[v] = k
-                decided = branch[depth] >= 0 and stream[branch[depth]] == v
+                decided = branch[depth, 0] == v
                 for f in range(here[v], here[v + 1]):
                     if decided:
-                        disjoint = (stream[branch[depth] + 2] == 1) == (pending[depth] == 1)
-                        if meets(masks[f], within[stream[branch[depth] + 1]]) == disjoint:
+                        disjoint = (branch[depth, 2] == 1) == (pending[depth] == 1)
+                        if meets(masks[f], within[branch[depth, 1]]) == disjoint:
                             continue
                     masks[k] = masks[f]
                     values[k] = values[f]
@@ -376,4 +386,4 @@ def check_tree(offsets0, masks0, units0, target, stream):
             there[n] = k
             constant[depth + 1] = constant[depth]
         depth += 1
-    return (FINE if at == end else GOES_ON), count
+    return (FINE if left == 0 else GOES_ON), count

@@ -7,6 +7,7 @@ import numpy as np
 from solvers.compiled import kernel
 
 LONGEST = 10  # bytes of one number
+CUT_OFF, TOO_LARGE = -1, -2
 
 
 @kernel
@@ -25,21 +26,29 @@ def encode(values, out):
 
 
 @kernel
-def decode(body, out):
-    """Read uint8[k] into out int64[>= k]; how many numbers, -1 if one is cut off or does not fit 64 bits."""
-    count = 0
+def count(body):
+    """How many numbers are in uint8[k]: CUT_OFF if the last one has no end, TOO_LARGE if 64 bits do not hold one."""
+    found = 0
+    begin = 0
+    fits = True
+    for at in range(len(body)):
+        if body[at] < 128:
+            fits &= at - begin < LONGEST - 1 or (at - begin == LONGEST - 1 and body[at] < 2)
+            found += 1
+            begin = at + 1
+    if begin < len(body):
+        return CUT_OFF
+    return found if fits else TOO_LARGE
+
+
+@kernel
+def read(body, at):
+    """(the number that begins there, where the next one does); both are of the numbers that `count` counted."""
     z = np.uint64(0)
-    shift = 0
-    for byte in body:
-        if shift == 63 and byte > 1:
-            return -1
-        z |= np.uint64(byte & 127) << np.uint64(shift)
-        shift += 7
-        if byte < 128:
-            out[count] = np.int64(z >> np.uint64(1)) ^ -np.int64(z & np.uint64(1))
-            count += 1
-            z = np.uint64(0)
-            shift = 0
-        elif shift > 63:
-            return -1
-    return -1 if shift else count
+    shift = np.uint64(0)
+    while body[at] >= 128:
+        z |= np.uint64(body[at] & 127) << shift
+        shift += np.uint64(7)
+        at += 1
+    z |= np.uint64(body[at]) << shift
+    return np.int64(z >> np.uint64(1)) ^ -np.int64(z & np.uint64(1)), at + 1
