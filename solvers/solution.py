@@ -47,7 +47,6 @@ class Status(StrEnum):
 
     OPTIMAL = "optimal"  # bound == score
     FEASIBLE = "feasible"  # an acyclic graph, bound > score
-    INFEASIBLE = "infeasible"  # no acyclic graph can be chosen
     UNKNOWN = "unknown"  # nothing found in the time given
 
 
