@@ -108,7 +108,10 @@ def write(table: ScoreTable, path: str | Path, about: Mapping[str, Any]) -> None
 def _head(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Any]:
     if not metadata or KEY not in metadata:
         raise TableError(f"{source}: a parquet file, but not a score table (was it written by optbn?)")
-    head: dict[str, Any] = json.loads(metadata[KEY])
+    try:
+        head: dict[str, Any] = json.loads(metadata[KEY])
+    except (ValueError, RecursionError) as error:
+        raise TableError(f"{source}: what it says about itself cannot be read ({error})") from None
     if not isinstance(head, dict) or head.get("version") != VERSION:
         version = head.get("version") if isinstance(head, dict) else None
         raise TableError(f"{source}: version {version} of the format; this program reads {VERSION}")
