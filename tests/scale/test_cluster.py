@@ -135,7 +135,7 @@ def test_workers_killed_in_mid_run(tmp_path, small_blocks):
         killed = []
 
         def kill():
-            for _ in range(6000):
+            for _ in range(30_000):
                 if store.exists() and len(files(store)) > 5:
                     os.kill(first.pid, signal.SIGKILL)
                     killed.append(len(files(store)))
