@@ -56,14 +56,14 @@ def sample(
         from optbn.errors import DataError
 
         raise DataError(f"{output}: cannot tell the format by the name; the extensions are {' '.join(ENDINGS)}")
-    with saving(output) as partial, _progress(rows * found.n_variables, rows) as progress:
+    with saving(output) as path, _progress(rows * found.n_variables, rows) as progress:
         if ENDINGS[suffix] in ("csv", "tsv"):
-            with partial.open("wb") as file:
+            with path.open("wb") as file:
                 _write_text(found, rows, seed, file, ENDINGS[suffix], progress)
         else:
             from optbn.network.sampling import sample as draw
 
-            write(draw(found, rows, seed, progress), partial, ENDINGS[suffix])
+            write(draw(found, rows, seed, progress), path, ENDINGS[suffix])
 
 
 def _write_text(

@@ -105,10 +105,8 @@ class BoundTrees:
             return self._dense(sets, wanted, floor, priors, boxes, splits)[0]
         out = np.full(wanted.shape, -np.inf)
         if dense.any():
-            below = None if floor is None else floor[dense]
-            out[dense] = self._dense(sets[dense], wanted[dense], below, priors.of(dense), boxes[dense], splits[dense])[
-                0
-            ]
+            below, extent = None if floor is None else floor[dense], (boxes[dense], splits[dense])
+            out[dense] = self._dense(sets[dense], wanted[dense], below, priors.of(dense), *extent)[0]
         for i in np.flatnonzero(~dense):
             if wanted[i].any():
                 plan = self._sparse(sets[i], wanted[i], int(priors.leaf_rows[i]))

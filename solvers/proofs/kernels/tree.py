@@ -199,9 +199,8 @@ def check_tree(offsets0, masks0, units0, target, stream, left):
     pending = np.zeros(8, dtype=np.int64)  # children still to come
     changes = np.zeros(8, dtype=np.int64)  # where the changes of the level begin in the stream
     changed = np.zeros(8, dtype=np.int64)  # how many there are
-    branch = np.zeros(
-        (8, 3), dtype=np.int64
-    )  # its variable (-1 for a filter), row, whether the disjoint child is first
+    # its branch: the variable (-1 for a filter), the row, whether the disjoint child comes first
+    branch = np.zeros((8, 3), dtype=np.int64)
     constant = np.zeros(8, dtype=np.int64)
     # the rows: members at start[r]:start[r + 1], coefficients of a subset row at worth[r] (-1: a cluster)
     rows = 0
