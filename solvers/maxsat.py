@@ -22,7 +22,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,9 +167,9 @@ class _Run:
     """RC2 in a thread of its own, so that the main thread keeps hearing Ctrl-C; what it raises is raised by `model`."""
 
     def __init__(self, formula: WCNF) -> None:
-        from pysat.examples.rc2 import RC2Stratified
+        from solvers.cores import Cores
 
-        self._solver: Any = RC2Stratified(formula, adapt=True, minz=True)
+        self._solver = Cores(formula)
         self._answer: list[int] | None = None
         self._error: BaseException | None = None
         self._stopped = False
@@ -188,9 +188,9 @@ class _Run:
         return not self._thread.is_alive()
 
     def stop(self) -> None:
-        """Ask it to stop. It may go on for a moment; its cost is no bound any more (a core is counted again)."""
+        """It may go on for a moment; its cost is no bound any more (a core is counted again)."""
         self._stopped = True
-        self._solver.interrupt()
+        self._solver.stop()
         self.wait(LOOK_SECONDS)
 
     @property

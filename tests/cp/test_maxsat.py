@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
+import optbn
 from solvers import Budget, Status
 from solvers.cp.solver import ClusterSearch
 from solvers.errors import SolverError
@@ -39,6 +43,39 @@ def test_the_formula_alone():
         model = RC2Stratified(formula, adapt=True, minz=True).compute()
         rows = [families[literal] for literal in model if literal in families]
         assert table.total_units(rows) == optimum_by_subsets(table)
+
+
+def test_levels_are_those_of_rc2():
+    """Of soft clauses with all kinds of weights, from every level on."""
+    from pysat.examples.rc2 import RC2Stratified
+    from pysat.formula import WCNF
+
+    from solvers.cores import Cores
+
+    rng = np.random.default_rng(4)
+    for highest in (1, 3, 40, 10**6, 2**60):
+        for _ in range(20):
+            weights = rng.integers(1, highest + 1, rng.integers(1, 40)) ** int(rng.integers(1, 3))
+            formula = WCNF()
+            for literal, weight in enumerate(weights.tolist(), start=1):
+                formula.append([literal], weight=abs(weight) + 1)
+            ours, theirs = Cores(formula), RC2Stratified(formula, adapt=True, minz=True)
+            for level in range(len(theirs.blop) + 1):
+                ours.levl = theirs.levl = level
+                ours.next_level()
+                theirs.next_level()
+                assert ours.levl == theirs.levl
+
+
+def test_nothing_goes_on_when_it_is_stopped():
+    """On a formula with thousands of weights, and cores that take minutes to minimise."""
+    table = optbn.score_table(optbn.load_network("win95pts").sample(1000, 0), "bic", 3)
+    before, budget = threading.active_count(), Budget()
+    assert MaxSat().solve(table, budget, progress=lambda _: budget.stop()).status is Status.FEASIBLE
+    asked = time.monotonic()
+    while threading.active_count() > before and time.monotonic() < asked + 10:
+        time.sleep(0.01)
+    assert threading.active_count() == before
 
 
 def test_too_many_variables():
