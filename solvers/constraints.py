@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Any
 
 from solvers.errors import ConstraintError
@@ -84,6 +85,23 @@ class Constraints:
 
     def __bool__(self) -> bool:
         return any(getattr(self, f.name) not in ((), {}, None) for f in fields(self))
+
+    def strangers(self, names: Iterable[str]) -> list[Any]:
+        """What the constraints name and is not among `names`."""
+        pairs = (self.required, self.forbidden, self.required_edges, self.forbidden_edges)
+        groups = [
+            *chain(*pairs),
+            *self.ancestors,
+            *self.no_ancestors,
+            *self.tiers,
+            *self.order,
+            self.roots,
+            self.leaves,
+        ]
+        groups += [side for separation in self.independences for side in separation]
+        groups += [tuple(name for name in self.max_children if name != "*")]
+        known = {*names}
+        return [name for name in chain(*groups) if not isinstance(name, str) or name not in known]
 
     def given(self) -> dict[str, Any]:
         """The fields that say something."""

@@ -87,22 +87,8 @@ class Numbered:
     @classmethod
     def of(cls, said: Constraints, names: Sequence[str]) -> Numbered:
         at = {name: v for v, name in enumerate(names)}
-        mentioned = [
-            *(
-                name
-                for pairs in (said.required, said.forbidden, said.required_edges, said.forbidden_edges)
-                for p in pairs
-                for name in p
-            ),
-            *(name for group in (*said.tiers, *said.order, *said.ancestors, *said.no_ancestors) for name in group),
-            *(name for name in said.max_children if name != "*"),
-            *said.roots,
-            *said.leaves,
-            *(name for one in said.independences for side in one for name in side),
-        ]
-        for name in mentioned:
-            if name not in at:
-                raise ConstraintError(f"the constraints name {name!r}, which is not a variable of the table")
+        if strangers := said.strangers(names):
+            raise ConstraintError(f"the constraints name {strangers[0]!r}, which is not a variable of the table")
         before = np.zeros((len(names), len(names)), dtype=np.bool_)
         for chain in said.order:
             for first, second in itertools.pairwise(chain):

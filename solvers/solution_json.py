@@ -184,14 +184,10 @@ def _constraints(table: ScoreTable, given: dict[str, Any]) -> Constraints | None
         said = Constraints(**given)
     except (TypeError, ValueError) as error:
         raise CheckFailed(f"the constraints in the solution cannot be read: {error}") from None
-    pairs = (said.required, said.forbidden, said.required_edges, said.forbidden_edges, said.ancestors)
-    groups = [*(pair for some in (*pairs, said.no_ancestors) for pair in some), *said.tiers, *said.order]
-    groups += [side for separation in said.independences for side in separation]
-    groups += [said.roots, said.leaves, tuple(name for name in said.max_children if name != "*")]
-    known = set(table.names)
-    for name in (name for group in groups for name in group):
-        if not isinstance(name, str) or name not in known:
-            raise CheckFailed(f"the constraints in the solution name {name!r}, which is not a variable of the table")
+    if strangers := said.strangers(table.names):
+        raise CheckFailed(
+            f"the constraints in the solution name {strangers[0]!r}, which is not a variable of the table"
+        )
     return said or None
 
 

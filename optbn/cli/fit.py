@@ -11,7 +11,7 @@ import typer
 from optbn.cli.networks import complete_network
 from optbn.cli.options import SettingOption, settings
 from optbn.cli.progress import bars
-from optbn.cli.writing import write_or_beside
+from optbn.cli.writing import check_network_file, write_or_beside
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -76,6 +76,8 @@ def fit(
     from optbn.smoothing.domains import fit_domains
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER, as_structure, fitted
 
+    if output != "-":
+        check_network_file(output)
     if domain is not None and output == "-":
         from optbn.errors import UnsupportedError
 
@@ -101,8 +103,9 @@ def fit(
         _write(result.network, output)
         return
     path = Path(output)
+    ending = "".join(path.suffixes[-2:]) if path.suffix.lower() == ".gz" else path.suffix
     for network, name in zip(networks.values(), _file_names(networks), strict=True):
-        _write(network, str(path.with_name(f"{path.stem}.{name}{path.suffix}")))
+        _write(network, str(path.with_name(f"{path.name.removesuffix(ending)}.{name}{ending}")))
 
 
 def _file_names(levels: Iterable[str]) -> list[str]:

@@ -24,7 +24,7 @@ from optbn.cli.reading import (
 )
 from optbn.cli.score import complete_score
 from optbn.cli.solve import complete_solver
-from optbn.cli.writing import write_or_beside
+from optbn.cli.writing import check_network_file, write_or_beside
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -163,15 +163,15 @@ def _check_files(outputs: Sequence[Path], report: Path | None) -> None:
     """Refuse what could not be written, before any work is done."""
     from optbn.errors import UnsupportedError
     from optbn.network.files import check_writable
-    from optbn.network.formats import format_of
 
     for output in outputs:
-        format_of(output)
-    if report is not None and report.suffix.lower() not in (".html", ".htm", ".json"):
-        raise UnsupportedError(f"{report}: a report is a page (.html) or the record behind it (.json)")
+        check_network_file(output)
+    if report is not None:
+        if report.suffix.lower() not in (".html", ".htm", ".json"):
+            raise UnsupportedError(f"{report}: a report is a page (.html) or the record behind it (.json)")
+        check_writable(report)
     written = [*outputs, *([report] if report is not None else [])]
     for i, path in enumerate(written):
-        check_writable(path)
         if path in written[:i]:
             raise UnsupportedError(f"{path} is asked for twice; the second would overwrite the first")
 

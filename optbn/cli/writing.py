@@ -9,15 +9,24 @@ if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
 
 
+def check_network_file(path: str | PathLike[str]) -> None:
+    """Refuse a name with an unknown ending and a folder that cannot be written to, before any work is done."""
+    from optbn.network.files import check_writable
+    from optbn.network.formats import format_of
+
+    format_of(path)
+    check_writable(path)
+
+
 def write_or_beside(network: BayesianNetwork, path: str | PathLike[str]) -> tuple[str, str | None]:
     """Write a network in the format of the file's name, or as JSON beside it if that format cannot say it.
 
     What was written, and the reason if it is not `path`.
     """
     from optbn.errors import NetworkError
-    from optbn.network.formats import format_of, write_network
+    from optbn.network.formats import write_network
 
-    format_of(path)  # refuse an unknown ending as such
+    check_network_file(path)  # so that what is refused below is the network
     try:
         write_network(network, path)
     except NetworkError as error:

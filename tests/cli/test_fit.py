@@ -52,6 +52,18 @@ def test_domains_write_a_file_each(capfd, data, tmp_path):
     code, out, _ = run(capfd, "fit", data, "-S", tmp_path / "s.json", "--domain", "smoke", "-o", tmp_path / "m.bif")
     assert code == 0 and len(out.splitlines()) == 2
     assert (tmp_path / "m.yes.bif").exists() and (tmp_path / "m.no.bif").exists()
+    code, _, err = run(capfd, "fit", data, "-S", tmp_path / "s.json", "--domain", "smoke", "-o", tmp_path / "m.bif.gz")
+    assert code == 0, err
+    assert optbn.read_network(tmp_path / "m.yes.bif.gz").names == optbn.read_network(tmp_path / "m.yes.bif").names
+
+
+@pytest.mark.parametrize(
+    ("output", "said"), [("m.doc", "cannot tell the format"), ("none/m.bif", "there is no folder")]
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(capfd, data, tmp_path, monkeypatch, output, said):
+    monkeypatch.setattr("optbn.smoothing.fitting.fitted", lambda *_, **__: pytest.fail("it fitted"))
+    code, _, err = run(capfd, "fit", data, "-S", "asia", "-o", tmp_path / output)
+    assert code == 2 and said in err
 
 
 def test_levels_that_look_alike_in_a_file_name_keep_a_file_each(capfd, tmp_path):

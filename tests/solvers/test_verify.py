@@ -508,3 +508,12 @@ def test_a_check_without_time_claims_and_proves_nothing_more(proved):
     assert not verify(table, found, out_of_time=lambda: next(looks) > 1).ended
     with pytest.raises(CheckFailed, match="families add up to"):
         verify(table, replace(found, score=found.score - 1, status=Status.FEASIBLE), out_of_time=lambda: True)
+
+
+@pytest.mark.parametrize("asked", [{"forbidden": [["v0", "zz"]]}, {"max_children": {"zz": 1}}, {"roots": ["zz"]}])
+def test_constraints_on_other_variables(asked):
+    table = random_table(np.random.default_rng(1), 4)
+    choice = tuple(table.find(v, []) for v in range(4))
+    answer = Solution(Status.FEASIBLE, choice, table.total(choice), math.inf, None, table.digest, "test")
+    with pytest.raises(CheckFailed, match="name 'zz', which is not a variable"):
+        verify(table, replace(answer, constraints=Constraints(**asked)))
