@@ -85,17 +85,18 @@ def peers() -> Iterator[tuple[str, float, str, float]]:
 
     large = optbn.load_network("alarm").sample(20_000, seed=1)
     x, y = np.column_stack(large.columns[1:]).astype(np.int64), np.asarray(large.columns[0])
+    levels = large.to_arrow().drop_columns([large.names[0]])  # numbers would be cut at thresholds first
 
-    def fitted(make: Callable[[], Any]) -> float:
+    def fitted(make: Callable[[], Any], x: Any = x) -> float:
         return least(lambda: make().fit(x, y).predict_proba(x[:1000]), 2)
 
-    mine = fitted(lambda: load_classifier("nb"))
+    mine = fitted(lambda: load_classifier("nb"), levels)
     yield "naive Bayes, 20,000 x 36", mine, "scikit-learn CategoricalNB", fitted(CategoricalNB)
     try:
         from xgboost import XGBClassifier
 
         boosted = fitted(lambda: XGBClassifier(n_estimators=50, n_jobs=1))
-        kdb = fitted(lambda: load_classifier("kdb", k=2))
+        kdb = fitted(lambda: load_classifier("kdb", k=2), levels)
         yield "KDB (k = 2), 20,000 x 36", kdb, "XGBoost, 50 trees", boosted
     except ImportError:
         pass
