@@ -99,14 +99,21 @@ def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[
 
 
 def to_arrow(data: Dataset) -> pa.Table:
-    """The table of the data: dictionaries with level labels and doubles, codes and numbers shared, not copied."""
+    """The table of the data: dictionaries with level labels and doubles; shared, where codes fit with a sign."""
     import pyarrow as pa
 
     columns = []
     for domain, values in zip(data.domains, data.columns, strict=True):
-        array = from_numpy(values)
         if isinstance(domain, Categorical):
-            array = pa.DictionaryArray.from_arrays(array, from_texts(domain.levels), ordered=domain.ordered)
-        columns.append(array)
+            codes, levels = from_numpy(_signed(values, len(domain.levels))), from_texts(domain.levels)
+            columns.append(pa.DictionaryArray.from_arrays(codes, levels, ordered=domain.ordered))
+        else:
+            columns.append(from_numpy(values))
     table = pa.table(columns, names=list(data.names))
     return table.replace_schema_metadata({KEY: Schema(dict(zip(data.names, data.domains, strict=True))).to_json()})
+
+
+def _signed(codes: NDArray[Any], levels: int) -> NDArray[Any]:
+    """Codes as signed numbers, as others expect: pyarrow before 23 turns no other dictionaries into arrays."""
+    kind = np.min_scalar_type(-levels)
+    return codes.view(kind) if kind.itemsize == codes.itemsize else codes.astype(kind)

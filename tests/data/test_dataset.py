@@ -6,9 +6,10 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
 from optbn.data.schema import Schema
 from optbn.errors import DataError, UnknownNameError
 
@@ -262,3 +263,15 @@ def test_schemas_that_are_none(tmp_path: Any, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message) as caught:
         Schema.of(path)
     assert str(caught.value).startswith(str(path)) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("levels", [1, 128, 129, 256, 257, 32_768, 32_769, 65_537])
+def test_codes_in_arrow_have_a_sign(levels):
+    """Few programs take dictionaries with others, and the first and last code say whether they fit."""
+    column = np.array([0, levels - 1, levels // 2])
+    domain = Categorical(tuple(map(str, range(levels))))
+    data = Dataset(("a",), (domain,), (column.astype(code_dtype(levels)),))
+    array = data.to_arrow()["a"].chunk(0)
+    assert pa.types.is_signed_integer(array.indices.type)
+    assert array.to_pylist() == [str(code) for code in column]
+    assert data.digest == Dataset.from_frame(data.to_arrow()).digest

@@ -1,0 +1,1 @@
+"""What is published, installed as a user would: `python -m tests.release`."""
