@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
 from optbn.errors import OptbnError, UnsupportedError
-from solvers.files.atomic import beside
+from solvers.files.atomic import beside, check_place
 
 
 @contextmanager
@@ -29,11 +28,8 @@ def saving(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def check_writable(path: str | PathLike[str]) -> None:
-    """Refuse a path whose folder does not exist or may not be written to, before any work is done for it."""
-    path = Path(path)
-    if path.is_dir():
-        raise UnsupportedError(f"{path}: is a folder, expected a file")
-    if not path.absolute().parent.is_dir():
-        raise UnsupportedError(f"{path}: there is no folder {path.parent}")
-    if not os.access(path.absolute().parent, os.W_OK) and not (path.exists() and os.access(path, os.W_OK)):
-        raise UnsupportedError(f"{path}: permission denied; choose a folder that you may write to")
+    """Refuse a path that could not be written to, before any work is done for it."""
+    try:
+        check_place(path)
+    except OSError as error:
+        raise UnsupportedError(f"{path}: {error.strerror}") from None

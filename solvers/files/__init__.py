@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from solvers.errors import TableError
+from solvers.files.atomic import check_place
 from solvers.files.rows import Rows
 from solvers.table import ScoreTable
 
@@ -66,11 +67,10 @@ def check_writable(path: str | Path, format: str | None = None) -> None:
     _verb(WRITERS, path, format, "write")
     if str(path) == "-":
         return
-    if Path(path).is_dir():
-        raise TableError(f"{path} is a folder, expected a file")
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise TableError(f"{path}: there is no folder {folder}")
+    try:
+        check_place(path)
+    except OSError as error:
+        raise TableError(f"{path}: {error.strerror}") from None
 
 
 def _read(path: str | Path, format: str | None) -> Rows | ScoreTable:

@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 
-def check_folder(path: str | PathLike[str]) -> None:
-    """Raise now if there is no folder for the file: hours of work should not end there."""
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(folder))
+def check_place(path: str | PathLike[str]) -> None:
+    """Raise OSError now if no file of this name could be written: hours of work should not end there."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, expected a file", str(path))
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
+    device = path.exists() and not path.is_file()
+    if not os.access(path if device else path.absolute().parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "permission denied; choose a folder that you may write to", str(path))
 
 
 @contextlib.contextmanager

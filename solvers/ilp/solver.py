@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.cases import Cases
-from solvers.files.atomic import check_folder
+from solvers.files.atomic import check_place
 from solvers.greedy import FamilyIndex, search
 from solvers.ilp.branch import Branching, BranchSettings
 from solvers.ilp.certify import certified
@@ -89,7 +89,7 @@ class Ilp:
         """
         table.check_feasible()
         if self.proof is not None:
-            check_folder(self.proof)
+            check_place(self.proof)
         budget = budget or Budget()
         rows = search(FamilyIndex.of(table), self.seed, self.starts, self.kicks, start, budget)
         rules = Rules(table, self.residual, budget) if self.residual else None

@@ -104,7 +104,7 @@ def test_larger_parts_than_the_checker_takes_are_left_to_the_search():
 
 def test_a_proof_needs_a_folder_before_the_search(tmp_path):
     table = random_table(np.random.default_rng(1), 6)
-    with pytest.raises(FileNotFoundError, match="no such folder"):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
         solve(table, "ilp", proof=str(tmp_path / "none" / "p"))
 
 
