@@ -32,11 +32,13 @@ _SLICE_SECONDS = 0.05
 
 @dataclass(frozen=True, eq=False)
 class FamilyIndex:
-    """A table prepared for many climbs: for each (child, parent) the child's rows that contain the parent."""
+    """A table prepared for many climbs: for each (child, parent) the child's rows that contain the parent, and which
+    variables are in each other's families at all."""
 
     table: ScoreTable
     starts: NDArray[np.int64]
     holders: NDArray[np.int32]
+    related: NDArray[np.uint64]
 
     @classmethod
     def of(cls, table: ScoreTable) -> FamilyIndex:
@@ -47,12 +49,13 @@ class FamilyIndex:
         """Climb from `order`; it and `rows` end as the local optimum's."""
         t = self.table
         orders.best_rows(t.offsets, t.masks, order, rows)
-        orders.climb(t.offsets, t.masks, t.units, self.starts, self.holders, order, rows, swaps)
+        orders.climb(t.offsets, t.masks, t.units, self.starts, self.holders, self.related, order, rows, swaps)
 
     def iterate(self, order: Rows, rows: Rows, kicks: int, state: NDArray[np.uint64]) -> int:
         """Kick and climb `kicks` times from a local optimum, in place; returns the total in units."""
         t = self.table
-        total: int = orders.iterate(t.offsets, t.masks, t.units, self.starts, self.holders, order, rows, kicks, state)
+        index = self.starts, self.holders, self.related
+        total: int = orders.iterate(t.offsets, t.masks, t.units, *index, order, rows, kicks, state)
         return total
 
 
@@ -193,7 +196,8 @@ class _Walk:
         return _Walk(self.index, self.order.copy(), self.state)
 
     def work(self, kicks: int, *budgets: Budget) -> int:
-        """Up to `kicks` kicks, in slices of about _SLICE_SECONDS; returns how many were made."""
+        """Up to `kicks` kicks, in slices of about _SLICE_SECONDS, and swaps if there is time left (of many variables
+        they take a second); returns how many kicks were made."""
         done, step = 0, 1
         while done < kicks and not any(budget.exhausted() for budget in budgets):
             clock = Budget()
@@ -201,7 +205,7 @@ class _Walk:
             self.total = self.index.iterate(self.order, self.rows, step, self.state)
             done += step
             step = max(1, min(2 * step, int(step * _SLICE_SECONDS / max(clock.elapsed(), 1e-6))))
-        if done:
+        if done and not any(budget.exhausted() for budget in budgets):
             self.index.climb(self.order, self.rows, swaps=True)
             self.total = orders.total_of(self.index.table.units, self.rows)
         return done

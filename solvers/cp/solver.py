@@ -31,6 +31,7 @@ from solvers.solution import Evidence, Exhausted, RowBound, Solution, Status
 from solvers.table import ScoreTable
 
 SLICE_SECONDS = 0.05
+MOST_NODES = 1_000_000  # in one
 REPORT_SECONDS = 0.2
 FIRST_ROUNDS = 16  # of the root loop; four times as many each time it comes back
 
@@ -153,7 +154,7 @@ class _Solve:
     def search(self, work: Workspace, writer: TreeWriter | None, nodes: int | None) -> None:
         """Run the slices of one attempt."""
         settings, state, best = self.settings, work.state, int(work.best.sum())
-        step = 64
+        step = 1
         while not (work.finished or self.budget.exhausted()):
             begun = time.perf_counter()
             state[kernel.LIMIT] = state[kernel.NODES] + step
@@ -177,7 +178,7 @@ class _Solve:
             self.bound = min(self.bound, best - work.bound())
             if code == kernel.SLICE:
                 taken = max(time.perf_counter() - begun, 1e-6)
-                step = max(1, int(step * min(4.0, SLICE_SECONDS / taken)))
+                step = max(1, min(MOST_NODES, int(step * min(4.0, SLICE_SECONDS / taken))))
             elif code != kernel.DONE:
                 work.grow(code)
             self.report(int(state[kernel.NODES]), work.finished)

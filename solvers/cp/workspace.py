@@ -21,6 +21,7 @@ from solvers.table import ScoreTable
 
 FIRST_LEVELS = 64
 FIRST_CLUSTERS = 1024
+EFFORT = 1_500_000_000  # words of families that the bounds of a node look up at once: about a sixth of a second
 RECORDS = 1 << 18  # numbers of a proof between two writes
 
 
@@ -81,6 +82,7 @@ class Workspace:
             reach=np.zeros((n, wide), dtype=np.uint64),
             classes=_zeros(n, CLASSES),
             mass=_zeros(1),
+            effort=np.array([0, EFFORT // wide]),
             random=np.array([0x9E3779B97F4A7C15 ^ (seed + 1)], dtype=np.uint64),
         )
         self.state = _zeros(kernel.STATE)

@@ -4,7 +4,8 @@ A round: solve the LP; hand its multipliers to the ledger, which makes an exact 
 columns that price out; read a better graph off the point; look for violated clusters, and for local cuts when
 clusters run dry; add the best rows, at most `most_rows`, avoiding near-parallel ones. Whenever the families left fall
 into small parts, the end game settles the matter. The loop ends when the ledger is closed, when no row is found, or
-when the bound has gained less than `stall_gain` of the gap in `stall_rounds` rounds.
+when the bound has gained less than `stall_gain` of the gap in `stall_rounds` rounds (or one round per `stall_variables`
+variables, if that is more: the more there are, the less does one round's share of rows move the bound).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from solvers.table import mask_members
 
 NEW_COLUMNS = 15  # per child and round
 FIRST_COLUMNS = 60  # per child at most
-FIRST_ROWS = 600  # of each kind at most
+FIRST_ROWS = 600, 10  # of each kind at most; and per child, where that is more
 PRICED_ENOUGH = 0.02  # of the gap: what missing columns may be worth before the LP is solved again at once
 DEAD_ENOUGH = 0.1  # of the columns
 MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
@@ -42,6 +43,7 @@ class RootSettings:
     most_rows: int = 60
     most_parallel: float = 0.9
     stall_rounds: int = 6
+    stall_variables: int = 32
     stall_gain: float = 0.1
     near: float = 0.15  # of the gap: first columns have a reduced cost below that after the dual ascent
     largest_part: int = LARGEST_PART
@@ -91,7 +93,7 @@ class Root:
             bounds.append(ledger.bound)
             if not rows:
                 break
-            back = settings.stall_rounds
+            back = max(settings.stall_rounds, ledger.families.n // settings.stall_variables)
             if len(bounds) > back and bounds[-1 - back] - bounds[-1] < settings.stall_gain * max(1, ledger.gap):
                 break
             if len(lp.point) == len(lp.columns):
@@ -217,7 +219,8 @@ def first_relaxation(
     costs = reduced_costs(families.offsets, families.units)
     lp = Relaxation(families, np.flatnonzero(start), costs, typical)
     larger = sorted((c for c in clusters if len(c.members) > 2), key=lambda c: len(c.members))
-    lp.add_rows([*two_cycles(families, lp.columns)[:FIRST_ROWS], *larger[:FIRST_ROWS], *ledger.rule_rows()])
+    most = max(FIRST_ROWS[0], FIRST_ROWS[1] * families.n)
+    lp.add_rows([*two_cycles(families, lp.columns)[:most], *larger[:most], *ledger.rule_rows()])
     return lp
 
 

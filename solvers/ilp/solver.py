@@ -44,6 +44,8 @@ from solvers.residual import Residual
 from solvers.solution import Evidence, Exhausted, Solution, Status, Tree
 from solvers.table import ScoreTable
 
+SEARCH_WORK = 10**9  # of the cluster search: nodes times variables times families
+FEWEST_NODES = 100  # with which it is worth a try
 LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound
 
 
@@ -54,7 +56,8 @@ class Ilp:
     starts, kicks  the local search for the first graph
     ascents        random orders of the dual ascent
     root, branch, tree  settings of the phases
-    search_nodes   what the cluster search may take before the tree, unless it promises to end soon (0: none)
+    search_nodes   what the cluster search may take before the tree (fewer of a large table), unless it promises to
+                   end soon (0: none)
     residual       constraints that the families of the table do not say (solvers.residual)
     carried        bytes of a search tree below the root that the solution may carry as its evidence
     proof          a file for a proof (solvers/proofs), written when the root closes or there is such a tree
@@ -155,7 +158,7 @@ class _Solve:
     def _search(self, relaxation: Relaxation, index: FamilyIndex, rng: np.random.Generator) -> None:
         """Branch; hand over to SCIP when the tree is not short."""
         ledger, settings = self.ledger, self.settings
-        if self.rules is None and settings.search_nodes and self._cluster_search():
+        if self.rules is None and self._cluster_search():
             return
         self.phase = "branching"
         branching = Branching(ledger, relaxation, index, rng, settings.branch, self._lower)
@@ -181,13 +184,15 @@ class _Solve:
         from solvers.cp.root import some_stages
         from solvers.cp.solver import ClusterSearch
 
-        ledger = self.ledger
+        ledger, settings = self.ledger, self.settings
+        nodes = min(settings.search_nodes, SEARCH_WORK // (self.table.n * max(1, int(ledger.alive.sum()))))
+        if nodes < FEWEST_NODES:
+            return False
         self.phase = "search"
-        settings = self.settings
         search = ClusterSearch(
             greedy=False,
             restarts=0,
-            most=settings.search_nodes,
+            most=nodes,
             rows=some_stages(ledger),
             seed=settings.seed,
             carried=settings.carried,

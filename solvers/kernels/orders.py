@@ -5,7 +5,8 @@ An *insertion* takes a variable out and puts it back anywhere else. Walking it t
 step changes two families only, and each change is one-sided: a variable that loses a predecessor it did not use keeps
 its family, and one that gains a predecessor u can only take a row that contains u and is better than its present one.
 `holders` lists, for each (child, parent), the child's rows that contain the parent, best first, so that both look-ups
-are short. A *swap* exchanges two variables that are not neighbours. (The neighbourhoods: Alonso-Barba, de la Ossa and
+are short, and most pairs of many variables are not `related`: neither is in a family of the other, and passing changes
+nothing. A *swap* exchanges two variables that are not neighbours. (The neighbourhoods: Alonso-Barba, de la Ossa and
 Puerta 2011; Lee and van Beek 2017.) One climb costs O(n^2) look-ups per pass and a few passes.
 
 Everything counts in units. A variable without a family among its predecessors has row -1 and costs NO_FAMILY, more
@@ -35,8 +36,9 @@ def _copy(target, source):
 
 @kernel
 def index_holders(offsets, masks):
-    """(starts int64[n * n + 1], rows int32[sum of set sizes]): child v's rows that contain u, best first, are
-    rows[starts[v * n + u]:starts[v * n + u + 1]]."""
+    """(starts int64[n * n + 1], rows int32[sum of set sizes], related uint64[n, W]): child v's rows that contain u,
+    best first, are rows[starts[v * n + u]:starts[v * n + u + 1]]; v is related to the parents in its families and to
+    the children whose families it is in."""
     n, words = len(offsets) - 1, masks.shape[1]
     starts = np.zeros(n * n + 1, dtype=np.int64)
     for v in range(n):
@@ -52,6 +54,7 @@ def index_holders(offsets, masks):
         starts[pair + 1] += starts[pair]
     end = starts.copy()
     rows = np.empty(starts[n * n], dtype=np.int32)
+    related = np.zeros((n, words), dtype=np.uint64)
     for v in range(n):
         for row in range(offsets[v], offsets[v + 1]):
             for w in range(words):
@@ -60,9 +63,11 @@ def index_holders(offsets, masks):
                     if bits & ONE:
                         rows[end[v * n + u]] = row
                         end[v * n + u] += 1
+                        related[v, u >> 6] |= ONE << np.uint64(u & 63)
+                        related[u, v >> 6] |= ONE << np.uint64(v & 63)
                     bits >>= ONE
                     u += 1
-    return starts, rows
+    return starts, rows, related
 
 
 @kernel
@@ -75,7 +80,7 @@ def best_rows(offsets, masks, order, rows):
 
 
 @kernel
-def climb(offsets, masks, units, starts, holders, order, rows, swaps):
+def climb(offsets, masks, units, starts, holders, related, order, rows, swaps):
     """Apply insertions, and swaps where none helps, until neither improves; returns the number of moves.
 
     `order` int64[n] and `rows` int64[n] (= best_rows of the order) are changed in place. Each variable in turn takes
@@ -89,7 +94,7 @@ def climb(offsets, masks, units, starts, holders, order, rows, swaps):
     unimproved, v = 0, 0
     while unimproved < n:
         i = place[v]
-        j, gain = _best_insertion(offsets, masks, units, starts, holders, order, rows, i)
+        j, gain = _best_insertion(offsets, masks, units, starts, holders, related, order, rows, i)
         if gain > 0:
             _insert(offsets, masks, starts, holders, order, place, rows, i, j)
             moves += 1
@@ -97,7 +102,7 @@ def climb(offsets, masks, units, starts, holders, order, rows, swaps):
         else:
             unimproved += 1
         v = (v + 1) % n
-        if swaps and unimproved == n and _swap_somewhere(offsets, masks, units, order, place, rows):
+        if swaps and unimproved == n and _swap_somewhere(offsets, masks, units, related, order, place, rows):
             moves += 1
             unimproved = 0
     return moves
@@ -165,7 +170,7 @@ def random_order(offsets, masks, rows, state, order):
 
 
 @kernel
-def iterate(offsets, masks, units, starts, holders, order, rows, kicks, state):
+def iterate(offsets, masks, units, starts, holders, related, order, rows, kicks, state):
     """Iterated local search from `order`: `kicks` times perturb another order of the present graph and climb; a graph
     at least as good is kept. `order` and `rows` end as the best met; returns its total."""
     n = len(order)
@@ -176,7 +181,7 @@ def iterate(offsets, masks, units, starts, holders, order, rows, kicks, state):
             _copy(trial, order)
         kick(trial, KICK, state)
         best_rows(offsets, masks, trial, trial_rows)
-        climb(offsets, masks, units, starts, holders, trial, trial_rows, np.bool_(False))
+        climb(offsets, masks, units, starts, holders, related, trial, trial_rows, np.bool_(False))
         total = total_of(units, trial_rows)
         if total >= best:
             best = total
@@ -206,6 +211,12 @@ def random_below(state, n):
 
 
 @kernel
+def _has(masks, row, u):
+    """Whether u is in the set of `row`."""
+    return masks[row, u >> 6] >> np.uint64(u & 63) & ONE
+
+
+@kernel
 def _first_inside(masks, lo, hi, before):
     """The first of rows lo..hi-1 whose parents are all in `before`, or -1."""
     for row in range(lo, hi):
@@ -231,7 +242,7 @@ def _gain(offsets, masks, starts, holders, v, u, before, row):
 @kernel
 def _lose(offsets, masks, v, u, before, row):
     """v's best row in `before` (which lacks u), given that `row` is its best when u is there."""
-    if row < 0 or not (masks[row, u >> 6] >> np.uint64(u & 63)) & ONE:
+    if row < 0 or not _has(masks, row, u):
         return row
     return _first_inside(masks, row + 1, offsets[v + 1], before)
 
@@ -242,7 +253,7 @@ def _worth(units, row):
 
 
 @part
-def _best_insertion(offsets, masks, units, starts, holders, order, rows, i):
+def _best_insertion(offsets, masks, units, starts, holders, related, order, rows, i):
     """(j, gain): the best place for the variable at place i, and what the total gains by it."""
     n = len(order)
     v = order[i]
@@ -255,6 +266,9 @@ def _best_insertion(offsets, masks, units, starts, holders, order, rows, i):
     row, others = rows[v], 0
     for j in range(i + 1, n):  # v moves behind order[j]
         w = order[j]
+        if not _has(related, v, w):
+            before[w >> 6] |= ONE << np.uint64(w & 63)
+            continue
         if rows[w] >= 0:
             others += _worth(units, _lose(offsets, masks, w, v, before, rows[w])) - units[rows[w]]
         before[w >> 6] |= ONE << np.uint64(w & 63)
@@ -268,6 +282,8 @@ def _best_insertion(offsets, masks, units, starts, holders, order, rows, i):
     for j in range(i - 1, -1, -1):  # v moves ahead of order[j]
         w = order[j]
         before[w >> 6] ^= ONE << np.uint64(w & 63)
+        if not _has(related, v, w):
+            continue
         row = _lose(offsets, masks, v, w, before, row)
         before[v_word] |= v_bit
         others += _worth(units, _gain(offsets, masks, starts, holders, w, v, before, rows[w])) - _worth(units, rows[w])
@@ -309,7 +325,7 @@ def _insert(offsets, masks, starts, holders, order, place, rows, i, j):
 
 
 @part
-def _swap_somewhere(offsets, masks, units, order, place, rows):
+def _swap_somewhere(offsets, masks, units, related, order, place, rows):
     """Apply the first improving exchange of two variables that are not neighbours; False if there is none."""
     n = len(order)
     trial = np.empty(n, dtype=np.int64)
@@ -321,8 +337,10 @@ def _swap_somewhere(offsets, masks, units, order, place, rows):
             gain = 0
             for k in range(i, j + 1):
                 v = order[j] if k == i else order[i] if k == j else order[k]
-                trial[v] = _first_inside(masks, offsets[v], offsets[v + 1], before)
-                gain += _worth(units, trial[v]) - _worth(units, rows[v])
+                trial[v] = rows[v]
+                if k in (i, j) or _has(related, v, order[i]) or _has(related, v, order[j]):
+                    trial[v] = _first_inside(masks, offsets[v], offsets[v + 1], before)
+                    gain += _worth(units, trial[v]) - _worth(units, rows[v])
                 before[v >> 6] |= ONE << np.uint64(v & 63)
             if gain > 0:
                 order[i], order[j] = order[j], order[i]

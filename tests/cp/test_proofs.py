@@ -15,6 +15,7 @@ import pytest
 import solvers.proofs.format
 import solvers.proofs.writer
 from solvers.checked import bound_of_proof
+from solvers.cp import workspace
 from solvers.cp.solver import ClusterSearch
 from solvers.errors import CheckFailed
 from solvers.ilp.root import RootSettings
@@ -73,6 +74,14 @@ def test_proofs_that_begin_with_local_cuts(tmp_path):
         assert table.total_units(solution.choice) == best
         assert check_both(table, path) == (best, solution.choice)
     assert restarted > 10
+
+
+def test_proofs_of_bounds_that_ended_early(tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace, "EFFORT", 100)
+    path = tmp_path / "t.proof"
+    for trial, table, best in random_tables(100, seed=3):
+        solution = ClusterSearch(greedy=trial % 2 == 0, seed=trial, proof=str(path)).solve(table)
+        assert check_both(table, path) == (best, solution.choice)
 
 
 def test_wide_tables(tmp_path):

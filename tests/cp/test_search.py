@@ -154,6 +154,20 @@ def test_answers_do_not_depend_on_room_or_slices():
     assert table.total_units(solution.choice) == best
 
 
+@pytest.mark.parametrize("effort", [0, 30, 300])
+def test_answers_do_not_depend_on_the_effort_of_a_slice(effort, monkeypatch):
+    """Bounds that end early and go on in the next slice, or are given up, leave the answer as it is."""
+    from solvers.cp import workspace
+
+    monkeypatch.setattr(workspace, "EFFORT", effort)
+    for trial, table in random_tables(150, 8, seed=9):
+        best = optimum_by_subsets(table)
+        if best is not None:
+            solution = ClusterSearch(greedy=False, seed=trial).solve(table)
+            assert solution.status is Status.OPTIMAL
+            assert table.total_units(solution.choice) == best
+
+
 def test_progress_and_budget():
     """bound >= optimum >= score all the way; a budget that is over gives what is known, with a valid bound."""
     table = hard_table()

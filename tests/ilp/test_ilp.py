@@ -17,6 +17,8 @@ import solvers.ilp.refine
 import solvers.ilp.root
 import solvers.ilp.solver
 import solvers.ilp.tree
+from optbn import load_network
+from optbn.scores import pipeline
 from solvers.checked import bound_of_proof
 from solvers.files import read_table
 from solvers.ilp import Ilp
@@ -143,6 +145,15 @@ def test_several_words_per_mask(n):
         if solver is not SCIP:
             assert solution.score == best
         verify(table, solution)
+
+
+@pytest.mark.parametrize(("network", "rows", "candidates"), [("pigs", 1000, 12), ("link", 500, 4)])
+def test_hundreds_of_variables_are_proved_at_the_root(network, rows, candidates):
+    """All that keeps pairs of variables apart is in the first linear program, not sixty rows a round."""
+    table = pipeline.score_table(load_network(network).sample(rows, 1), "bdeu", 2, candidates=candidates, jobs=1)
+    solution = load_solver("auto").solve(table, Budget(cpu=120))
+    assert solution.status is Status.OPTIMAL
+    assert verify(table, solution, bound_of_proof).optimal
 
 
 PROVED = ("child_1000_bdeu1_p3", "insurance_1000_bdeu1_p3", "water_1000_bdeu1_p3", "alarm_1000_bdeu1_p3",

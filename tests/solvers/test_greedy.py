@@ -12,7 +12,7 @@ from solvers.files import read_table
 from solvers.greedy import FamilyIndex, Greedy, climb_order, improve, search
 from solvers.kernels import orders
 from solvers.protocol import Budget
-from solvers.table import ScoreTable
+from solvers.table import ScoreTable, mask_members
 from tests.naive import solvers as naive
 from tests.paths import shared_neighbour
 
@@ -26,11 +26,15 @@ def tables(count, sizes, kinds=("plain", "dense", "ties", "bare")):
 @pytest.mark.twin
 def test_holders_list_the_rows_that_contain_each_parent():
     for _, table in tables(12, [1, 4, 9, 70]):
-        starts, rows = orders.index_holders(table.offsets, table.masks)
+        starts, rows, related = orders.index_holders(table.offsets, table.masks)
         for v in range(table.n):
             for u in range(table.n):
                 got = rows[starts[v * table.n + u] : starts[v * table.n + u + 1]].tolist()
                 assert got == [row for row in table.rows(v) if u in table.parents(row)]
+        together = {(v, u) for v in range(table.n) for row in table.rows(v) for u in table.parents(row)}
+        for v in range(table.n):
+            known = {u for u in range(table.n) if {(v, u), (u, v)} & together}
+            assert set(mask_members(related[v])) == known
 
 
 @pytest.mark.twin

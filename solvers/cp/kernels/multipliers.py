@@ -72,6 +72,7 @@ class Room(NamedTuple):
     reach: NDArray[np.uint64]  # [n, W]
     classes: NDArray[np.int64]  # [n, CLASSES], for subset rows
     mass: NDArray[np.int64]  # [1], the sum of the multipliers of the node at hand
+    effort: NDArray[np.int64]  # [2], look-ups of families: what the node's bounds may still take, and may take in all
     random: NDArray[np.uint64]  # [1], state of the generator
 
 
@@ -111,6 +112,7 @@ def satisfied(cluster, members, size, room, words):
     for j in range(size):
         v = members[j]
         begin = room.begin[v]
+        room.effort[0] -= room.zeros[v]
         for f in range(begin, begin + room.zeros[v]):
             common = room.zero[0, f] & cluster[0]
             for w in range(1, len(words)):
@@ -126,6 +128,7 @@ def lift(cluster, members, size, offsets, masks, reduced, short, room, words):
     least = INFINITE
     for j in range(size):
         v = members[j]
+        room.effort[0] -= 2 * (offsets[v + 1] - offsets[v])
         disjoint, _ = cheapest(offsets[v], offsets[v + 1], masks, reduced, cluster, words)
         least = min(least, disjoint)
     if least == INFINITE:
@@ -145,11 +148,11 @@ def lift(cluster, members, size, offsets, masks, reduced, short, room, words):
 def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, words):
     """Lift violated clusters of the pool, then at most `fresh` new ones; returns the bound and the top of the pool.
 
-    Zero families must be listed. New clusters get the slots free in the pool; when there are none, or a multiplier
-    cannot rise, the ascent ends early with the valid bound it has.
+    Zero families must be listed. New clusters get the slots free in the pool; when there are none, a multiplier
+    cannot rise or no effort is left, the ascent ends early with the valid bound it has.
     """
     for slot in range(top):
-        if lower >= upper:
+        if lower >= upper or room.effort[0] < 0:
             return lower, top
         size = pool.size[slot]
         if size and pool.subset[slot] < 0 and not satisfied(pool.clusters[slot], pool.members[slot], size, room, words):
@@ -159,7 +162,7 @@ def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, wor
             y[slot] += raised
             lower += raised
     n = len(offsets) - 1
-    while lower < upper and fresh > 0 and pool.free_count[0] > 0:
+    while lower < upper and fresh > 0 and pool.free_count[0] > 0 and room.effort[0] >= 0:
         for v in range(n):
             room.a[v] = room.order[v]
         for w in range(len(words)):
@@ -167,6 +170,8 @@ def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, wor
         count = place(room.a, n, room.placed, room.begin, room.zeros, room.zero, words)
         if count == 0:
             break
+        for j in range(count):
+            room.effort[0] -= count * room.zeros[room.a[j]]
         count = shrink(room.a, count, room.begin, room.zeros, room.zero, words, room.b, room.placed)
         pool.free_count[0] -= 1
         slot = pool.free[pool.free_count[0]]
@@ -193,11 +198,16 @@ def ascend(offsets, masks, reduced, y, lower, upper, pool, top, fresh, room, wor
 
 @kernel
 def relax(offsets, masks, reduced, origin, y, lower, upper, pool, top, room, words):
-    """Move every active multiplier to the middle of its optimal interval; returns the bound. Undoes listed zeros."""
+    """Move every active multiplier to the middle of its optimal interval, as far as the effort goes; returns the bound.
+
+    Undoes listed zeros.
+    """
     for slot in range(top):
         now = y[slot]
         if now == 0:
             continue
+        if room.effort[0] < 0:
+            break
         size = pool.size[slot]
         cluster = pool.clusters[slot]
         if pool.subset[slot] >= 0:
@@ -208,6 +218,7 @@ def relax(offsets, masks, reduced, origin, y, lower, upper, pool, top, room, wor
         first, second = INFINITE, INFINITE
         for j in range(size):
             v = pool.members[slot, j]
+            room.effort[0] -= 4 * (offsets[v + 1] - offsets[v])
             disjoint, other = cheapest(offsets[v], offsets[v + 1], masks, reduced, cluster, words)
             room.a[j] = disjoint
             room.b[j] = other

@@ -10,6 +10,9 @@ A node, in this order: drop families with reduced cost > upper - lower - 1 (on c
 (acyclicity), ascend, relax and ascend again while that pays, close or read an incumbent from the zero families, choose
 a branch by looking ahead at the bounds of the children of a few candidates.
 
+With hundreds of variables and ten thousands of families the bounds of a node take seconds. So they end early once their
+effort is used up; the search comes back, and goes on with them in the next slice as long as that pays.
+
 The path lives in flat arrays (`Levels`), so the search runs in slices: `search` returns when it has done its share of
 nodes or when an array must grow, and continues where it was. No node is ever dropped for lack of room.
 
@@ -238,6 +241,7 @@ def settle(levels, pool, state, room, passes, words):
     n = len(offsets) - 1
     upper, top = state[UPPER], state[TOP]
     lower = levels.lower[depth]
+    room.effort[0] = room.effort[1]
     room.mass[0] = 0
     for slot in range(top):
         room.mass[0] += y[slot] * (weight_of(slot, pool, n) if pool.subset[slot] >= 0 else 1)
@@ -316,9 +320,12 @@ def choose(levels, pool, state, room, chosen, candidates, score, who, where, fre
     offsets, masks, y = levels.offsets[depth], levels.masks, levels.y[depth]
     n = len(offsets) - 1
     count = 0
+    room.effort[0] = room.effort[1]
     for slot in range(state[TOP]):
         if y[slot] <= 0:
             continue
+        if count and room.effort[0] < 0:
+            break
         cluster = pool.clusters[slot]
         paying = 0
         used = 0
@@ -339,6 +346,7 @@ def choose(levels, pool, state, room, chosen, candidates, score, who, where, fre
         for j in range(paying):
             v = room.a[j]
             for f in range(offsets[v], offsets[v + 1]):
+                room.effort[0] -= 1
                 common = ZERO
                 for w in range(len(words)):
                     common |= masks[w, f] & cluster[w]
@@ -393,7 +401,7 @@ def choose(levels, pool, state, room, chosen, candidates, score, who, where, fre
             if value > best_value:
                 best, best_value = i, value
                 best_with, best_without = gain_with, gain_without
-            if gain_with >= short and gain_without >= short:
+            if (gain_with >= short and gain_without >= short) or room.effort[0] < 0:
                 break
     levels.child[depth] = who[best]
     levels.first[depth] = 1 if best_with <= best_without else 0
@@ -430,7 +438,11 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
                 return SLICE
             if pool.free_count[0] < capacity // 8 and evict(levels, pool, state, capacity // 2) > 3 * capacity // 4:
                 return MORE_CLUSTERS
+            lower = levels.lower[depth]
             closed = settle(levels, pool, state, room, passes, words)
+            early = room.effort[0] < 0
+            if not closed and early and levels.lower[depth] - lower > (state[UPPER] - lower) // 1000:
+                return SLICE
             if not closed:
                 complete = read_incumbent(costs, incumbent, chosen, room, state, words)
                 closed = levels.lower[depth] >= state[UPPER]
@@ -438,7 +450,7 @@ def search(costs, levels, pool, state, room, incumbent, records, candidates, pas
                     levels, pool, state, room, chosen, candidates, score, who, where, fresh, words
                 ):
                     if not complete:
-                        return MORE_CLUSTERS
+                        return SLICE if early else MORE_CLUSTERS
                     if state[EVERY]:
                         for v in range(n):
                             incumbent[v] = levels.origin[here[v]]
