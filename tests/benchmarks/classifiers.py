@@ -17,6 +17,7 @@ from optbn.classifiers import load_classifier
 from optbn.evaluate.cross_validation import cross_validate, read_folds
 from optbn.smoothing.hdp import HDP
 from tests.benchmarks import Figure, cpu_seconds
+from tests.paths import shared_data, shared_neighbour
 
 FILES = {"letter-recog": "letter", "statlog-image-segmentation": "segment"}
 
@@ -31,10 +32,9 @@ def published(name: str) -> tuple[Any, Any, list[Any]]:
     """Attributes, classes and the given 5 x 2 folds."""
     import pyarrow.parquet as pq
 
-    root = Path(os.environ["OPTBN_DATA"])
-    frame = pq.read_table(root / "datasets" / f"{FILES.get(name, name)}.parquet").to_pandas()
+    frame = pq.read_table(shared_data("datasets", f"{FILES.get(name, name)}.parquet")).to_pandas()
     target = next(column for column in frame.columns if column.lower() == "class")
-    folds = read_folds(root.parent / "golden" / "bnc" / "folds" / f"{name}.json")
+    folds = read_folds(shared_neighbour("golden", "bnc", "folds", f"{name}.json"))
     return frame.drop(columns=target), np.asarray(frame[target].astype(str)), folds
 
 
@@ -59,7 +59,7 @@ def prediction_figures() -> Iterator[Figure]:
     """adult, from a data frame with texts."""
     import pyarrow.parquet as pq
 
-    frame = pq.read_table(Path(os.environ["OPTBN_DATA"]) / "datasets" / "adult.parquet").to_pandas()
+    frame = pq.read_table(shared_data("datasets", "adult.parquet")).to_pandas()
     X, y = frame.drop(columns="income"), frame["income"]
     fitted = load_classifier("skdb").fit(X[:23842], y[:23842])
     yield Figure(
@@ -69,7 +69,7 @@ def prediction_figures() -> Iterator[Figure]:
 
 def accuracy_figures() -> Iterator[Figure]:
     """The default ensemble on the given folds, and the random forest beside it."""
-    peers = json.loads((Path(os.environ["OPTBN_DATA"]).parent / "golden" / "bnc" / "peers.json").read_text())
+    peers = json.loads(shared_neighbour("golden", "bnc", "peers.json").read_text())
     for name, limit in TO_BEAT.items():
         X, y, folds = published(name)
         rounds = folds[:1] if len(y) > 10_000 else folds

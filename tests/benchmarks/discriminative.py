@@ -15,6 +15,7 @@ import numpy as np
 
 from optbn.discriminative import DiscriminativeBN
 from tests.benchmarks import Figure, cpu_seconds
+from tests.paths import shared_neighbour
 
 ROWS, COLUMNS, PASSES = 1_000_000, 30, 50
 
@@ -23,7 +24,7 @@ def fold(name: str) -> tuple[Any, Any]:
     """The first training fold, as the published experiments coded it."""
     import pandas as pd
 
-    path = Path(os.environ["OPTBN_DATA"]).parent / "golden" / "bnc" / "ccbn" / f"{name}_f0_train.csv"
+    path = shared_neighbour("golden", "bnc", "ccbn", f"{name}_f0_train.csv")
     with path.open() as file:
         sizes = [int(size) for size in file.readline()[1:].split(",")]
         codes = np.loadtxt(file, delimiter=",", dtype=np.int64)
@@ -34,7 +35,7 @@ def fold(name: str) -> tuple[Any, Any]:
 
 def training_figures() -> Iterator[Figure]:
     """To convergence without a penalty, from the data frame; then the default, with the penalty chosen."""
-    path = Path(os.environ["OPTBN_DATA"]).parent / "golden" / "bnc" / "ccbn_ref.json"
+    path = shared_neighbour("golden", "bnc", "ccbn_ref.json")
     reference = json.loads(path.read_text())
     for name, structure, limit in (("magic", "nb", 0.15), ("nursery", "tan", 0.25)):
         X, y = fold(name)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from solvers.files import read_table
 from solvers.ilp import Ilp
 from solvers.protocol import Budget
 from solvers.verify import verify
 from tests.benchmarks import Figure
+from tests.paths import shared_neighbour
 
 FIGURES = {  # at most, to aim for
     "insurance_1000_bdeu1_p3": (0.8, 0.4),
@@ -33,7 +32,7 @@ LIMIT = 300.0
 
 def measure() -> Iterator[Figure]:
     """A line per instance; a wrong score is an error, not a figure."""
-    folder = Path(os.environ["OPTBN_DATA"]).parent / "golden" / "solver"
+    folder = shared_neighbour("golden", "solver")
     optima = json.loads((folder / "optima.json").read_text())
     for name in ("asia_1000_bdeu1_p3", "flag_bdeu1_p3", "autos_bic_p5"):  # compile and import everything
         Ilp().solve(read_table(folder / f"{name}.jkl"), Budget(cpu=30))

@@ -21,6 +21,7 @@ import numpy as np
 import optbn
 from optbn.data.dataset import Dataset, Real
 from tests.benchmarks import Figure
+from tests.paths import shared_data
 
 MIXED = Path(__file__).parents[1] / "golden" / "pcart" / "mixed12_400.csv"
 
@@ -65,7 +66,7 @@ def load(name: str, rows: int) -> Dataset:
     if name == "mixed12":
         return _smoothed(optbn.read(MIXED), rows)
     if name == "parkinsons":
-        return optbn.read(Path(os.environ["OPTBN_DATA"]) / "datasets" / "parkinsons-telemonitoring.parquet")
+        return optbn.read(shared_data("datasets", "parkinsons-telemonitoring.parquet"))
     return optbn.load_network(name).sample(rows, seed=1)
 
 

@@ -13,11 +13,12 @@ from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.hdp import HDP
 from optbn.trees import ProbabilityForest, ProbabilityTree
 from tests.benchmarks import Figure, cpu_seconds
+from tests.paths import shared_data
 
 
 def rows(name: str) -> tuple[Any, Any]:
     """All rows of a data set."""
-    return labelled(name, "$OPTBN_DATA/datasets")
+    return labelled(name, str(shared_data("datasets")))
 
 
 def measure() -> Iterator[Figure]:
