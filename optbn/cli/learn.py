@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optbn.cli.options import JobsOption, MemoryOption, settings, with_constraints
+from optbn.cli.options import CandidatesOption, JobsOption, MemoryOption, settings, with_constraints
 from optbn.cli.reading import (
     DataArgument,
     DelimiterOption,
@@ -59,6 +59,7 @@ def learn(
         int | None,
         typer.Option("--max-parents", "-D", help="Of any variable.", min=0, show_default="3, or what the time allows"),
     ] = None,
+    candidates: CandidatesOption = None,
     solver: Annotated[
         str, typer.Option("--solver", help="What searches; see optbn solve.", autocompletion=complete_solver)
     ] = "auto",
@@ -113,9 +114,12 @@ def learn(
     method = load_score(score, **settings(setting))
     if store is not None and (max_parents is None or time_limit is not None):
         raise UnsupportedError("--store goes with --max-parents and without --time-limit: what it keeps is of one size")
+    if store is not None and candidates is not None:
+        raise UnsupportedError("--candidates does not go with --store: the work is short")
     reader = how(header, delimiter, format, encoding, missing_token)
     if only_estimate:
-        _estimate(optbn.read(data, schema, missing=missing, **reader), method, max_parents, constraints, jobs, memory)
+        rows = optbn.read(data, schema, missing=missing, **reader)
+        _estimate(rows, method, max_parents, candidates, constraints, jobs, memory)
         return
     try:
         with reading() as progress, _display(target, yes) as watcher:
@@ -123,6 +127,7 @@ def learn(
                 data,
                 score=method,
                 max_parents=max_parents,
+                candidates=candidates,
                 solver=solver,
                 smoother=smoother,
                 time_limit=time_limit,
@@ -180,6 +185,7 @@ def _estimate(
     data: Dataset,
     score: LocalScore,
     max_parents: int | None,
+    candidates: int | None,
     constraints: dict[str, Any],
     jobs: int | None,
     memory: str | None,
@@ -189,6 +195,8 @@ def _estimate(
     from optbn.learning.estimate import estimate, in_words
 
     rules, _ = divided(constraints, data.names)
+    if candidates is not None:
+        rules["candidates"] = candidates
     print("parents          families       time      memory")
     largest = min(5 if max_parents is None else max_parents, data.n_variables - 1)
     for cost in estimate(data, score, largest, constraints=rules, jobs=jobs, memory=memory):

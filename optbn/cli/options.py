@@ -16,6 +16,10 @@ SettingOption = Annotated[
 ]
 JobsOption = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads (default all cores).", min=1)]
 MemoryOption = Annotated[str | None, typer.Option(help="What may be used, 4G say (default half of the machine).")]
+CandidatesOption = Annotated[
+    int | None,
+    typer.Option(help="Only sets of the so many likeliest parents of each variable: a heuristic, for hundreds.", min=1),
+]
 ForbidOption = Annotated[list[str] | None, typer.Option(help="An arc that may not be, 'A->B'; may be repeated.")]
 RequireOption = Annotated[list[str] | None, typer.Option(help="An arc that must be, 'A->B'; may be repeated.")]
 TiersOption = Annotated[

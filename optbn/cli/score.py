@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optbn.cli.options import (
+    CandidatesOption,
     ForbidOption,
     JobsOption,
     LeavesOption,
@@ -69,12 +70,7 @@ def score(
     store: Annotated[
         str | None, typer.Option(help="A folder that keeps finished work: a stopped run goes on where it was.")
     ] = None,
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            help="Only sets of the so many likeliest parents of each variable: a heuristic, for hundreds.", min=1
-        ),
-    ] = None,
+    candidates: CandidatesOption = None,
     scheduler: Annotated[
         str | None,
         typer.Option(help="Spread the work: local (processes here), or the address of a Dask scheduler (tcp://..)."),
@@ -107,10 +103,10 @@ def score(
     """
     import optbn
     from optbn.errors import UnsupportedError
-    from optbn.learning.constraints import candidate_families
     from optbn.scores import load_score
     from optbn.scores.constraints import Constraints
     from optbn.scores.families import Families
+    from optbn.scores.memory import parse_memory
     from solvers.files import check_writable
 
     check_writable(output, _TEXT.get(output))
@@ -146,10 +142,7 @@ def score(
                 "--keep-dominated, which scores all at once", store=store, scheduler=scheduler, candidates=candidates
             )
             rules = Constraints.build(found.names, **constraints)
-            names = found.names
-            listed = Families.build(
-                names, ((names[v], [names[u] for u in parents]) for v, parents in candidate_families(rules))
-            )
+            listed = Families.allowed(found.names, rules, parse_memory(memory))
             _only(found, method, listed, output, None, jobs, memory)
             return
         constraints["candidates"] = candidates
@@ -177,7 +170,7 @@ def _all(
 ) -> None:
     """Phase I proper: table to `output`, a line on what it is to stdout."""
     from optbn.scores.pipeline import describe, score_table
-    from optbn.scores.selection import among
+    from optbn.scores.selection import noted
     from solvers.files import write_table
 
     with _meter() as progress:
@@ -194,7 +187,7 @@ def _all(
     about = describe(data, method, constraints)
     write_table(table, output, about=about)
     if output != "-":
-        note = f", {limited}: an optimum among them need not be one of all" if (limited := among(about)) else ""
+        note = f", {limited}: an optimum among them need not be one of all" if (limited := noted(about)) else ""
         print(f"{output}: {len(table):,} parent sets of {table.n} variables kept{note}")
 
 

@@ -88,7 +88,7 @@ def solve(
     from optbn.errors import UnsupportedError
     from optbn.network.files import check_writable
     from optbn.registry import unknown
-    from optbn.scores.selection import among
+    from optbn.scores.selection import noted
     from optbn.solving import FORMATS, constraints_of, table_of, written
     from optbn.solving import solve as search
     from solvers.files.atomic import replacing
@@ -137,7 +137,7 @@ def solve(
     if solution.choice is None:
         print(f"optbn: {_sentence(table, solution)}", file=sys.stderr)
         raise typer.Exit(3)
-    limited = among(read_about(scores)) if Path(scores).suffix.lower() == ".parquet" else None
+    limited = noted(read_about(scores)) if Path(scores).suffix.lower() == ".parquet" else None
     if limited is not None:
         solution = replace(solution, statistics={**solution.statistics, "candidates": limited})
     text = written(table, solution, format)

@@ -3,20 +3,18 @@
 Scoring never looks at parent sets that constraints on single arcs rule out; all that was asked is asked again of the
 answer, and checked. Scoring also drops the sets that one of their subsets beats: no best network needs them, unless
 adjacencies or paths are required. Then all sets are scored once more and kept.
+
+Candidate parents (scores/selection.py) are a constraint on scoring only: nobody asked that the answer obey them.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from optbn.data.dataset import Dataset
 
 if TYPE_CHECKING:
-    from optbn.scores.constraints import Constraints as Rules
     from optbn.scores.protocol import LocalScore
     from solvers import Constraints, ScoreTable
 
@@ -56,19 +54,12 @@ def all_families(
     progress: Callable[[int, int], None] | None = None,
 ) -> ScoreTable:
     """The table of every candidate set of at most `size` parents, none left out."""
-    from optbn.scores.constraints import Constraints
-    from optbn.scores.families import score_families
+    from optbn.scores.families import Families, score_families
+    from optbn.scores.memory import parse_memory
+    from optbn.scores.pipeline import bind
+    from optbn.scores.selection import rules_of
 
-    rules = Constraints.build(data.names, size, **scoring)
-    listed = ((data.names[child], [data.names[u] for u in parents]) for child, parents in candidate_families(rules))
+    memory = parse_memory(None)
+    rules = rules_of(data.names, size, scoring, bind(score, data, memory))
+    listed = Families.allowed(data.names, rules, memory)
     return score_families(data, listed, score, jobs=jobs, progress=progress).rows().table(keep_dominated=True)
-
-
-def candidate_families(rules: Rules) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """(child, parents) of every candidate set that the rules allow."""
-    for child in range(rules.n):
-        must = tuple(np.flatnonzero(rules.required[child]).tolist())
-        free = np.flatnonzero(rules.allowed[child] & ~rules.required[child]).tolist()
-        for k in range(int(rules.max_parents[child]) - len(must) + 1):
-            for more in itertools.combinations(free, k):
-                yield child, tuple(sorted((*must, *more)))

@@ -4,7 +4,7 @@ How many families there are is a count. What one of them costs depends on the da
 predictor sets of each size, drawn at random, are scored and timed: a few hundredths of a second per size, after a
 corner of the data has had every kernel compiled. Sets that a score calls dear are taken at its word. Sets drawn far
 apart share less work than neighbours do, so the times err on the long side. The memory is that of the scores of all
-sets of two sizes (see scores/candidates.py).
+sets of two sizes (see scores/candidates.py), or of all there are where each variable has candidate parents only.
 """
 
 from __future__ import annotations
@@ -57,16 +57,20 @@ def estimate(
     jobs: int | None = None,
     memory: int | str | None = None,
 ) -> list[Cost]:
-    """The cost for at most 0, 1, ... `largest` parents; a column that the score cannot take is refused."""
-    from optbn.scores.constraints import Constraints
+    """The cost for at most 0, 1, ... `largest` parents; a column that the score cannot take is refused.
+
+    `constraints` are what `score_table` takes, candidates too.
+    """
+    from optbn.scores.families import bytes_of_listed
     from optbn.scores.memory import parse_memory
     from optbn.scores.pipeline import bind, check_data
+    from optbn.scores.selection import rules_of
     from optbn.scores.spread import check_jobs
 
     check_data(data)
     n, limit = data.n_variables, parse_memory(memory)
-    rules = Constraints.build(data.names, min(largest, n - 1), **(constraints or {}))
     bound = bind(score, data, limit)
+    rules = rules_of(data.names, min(largest, n - 1), constraints or {}, bound)
     generator = np.random.default_rng(0)
 
     def seconds_of(sets: NDArray[np.int32]) -> tuple[float, int]:
@@ -79,7 +83,9 @@ def estimate(
 
     def seconds_each(size: int) -> float:
         """Of a family. Sets that the score says are dear are not tried; their share and price are as it says."""
-        drawn = np.array([np.sort(generator.permutation(n)[:size]) for _ in range(MOST_SETS)], np.int32)
+        able = np.flatnonzero(rules.max_parents >= size)
+        parents = [np.flatnonzero(rules.allowed[v]) for v in generator.choice(able, MOST_SETS)]
+        drawn = np.array([np.sort(generator.permutation(some)[:size]) for some in parents], np.int32)
         drawn = drawn.reshape(MOST_SETS, size)
         lanes = rules.wanted(drawn).sum(axis=1)
         sets = drawn[lanes > 0]
@@ -106,6 +112,8 @@ def estimate(
         families += rules.count(size)
         seconds += seconds_each(size) * rules.count(size) / check_jobs(jobs)
         kept = 8 * n * (math.comb(n, size - 1) + math.comb(n, max(0, size - 2))) if size else 0
+        if "candidates" in (constraints or {}):
+            kept = bytes_of_listed(families, n, size)
         used = sum(column.nbytes for column in data.columns)
         costs.append(Cost(size, families, seconds, used + min(kept, limit // 2)))
     return costs

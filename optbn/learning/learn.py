@@ -103,6 +103,7 @@ def learn(
     *,
     score: str | LocalScore = "pcartp",
     max_parents: int | None = None,
+    candidates: int | None = None,
     solver: str = "auto",
     smoother: str | Smoother | None = None,
     time_limit: float | None = None,
@@ -127,6 +128,7 @@ def learn(
     data         a Dataset, a data frame, or a file
     score        a name (with `settings`, ess=10 say) or a score; pcartp learns optimal decision trees for mixed data
     max_parents  of any variable; left out: 3, or fewer when scoring would take more than its share of the time
+    candidates   only sets of so many likeliest parents of each variable: a heuristic, for hundreds of variables
     time_limit   seconds for everything; what is then best is returned with the bound that is known
     constraints  what is asked of the network: the fields of `solvers.Constraints` (forbidden, max_arcs...)
     smoother     for the probabilities (see `optbn.fit`)
@@ -141,10 +143,13 @@ def learn(
     check_seed(seed)
     if store is not None and (max_parents is None or time_limit is not None):
         raise UnsupportedError("a store goes with max_parents and without a time limit: what it keeps is of one size")
+    if store is not None and candidates is not None:
+        raise UnsupportedError("candidates do not go with a store: the work is short")
 
     from optbn.learning.constraints import all_families, demanding, divided
     from optbn.learning.local import with_local_models
     from optbn.scores import load_score
+    from optbn.scores.selection import limited
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER
     from optbn.smoothing.protocol import load_smoother
 
@@ -159,8 +164,10 @@ def learn(
     watcher.data(rows)
     source = source or called
     scoring, asked = divided(constraints, rows.names)
-    options = {**scoring, "jobs": jobs, "memory": memory}
+    if candidates is not None:
+        scoring["candidates"] = candidates
     watcher.phase("score")
+    options = {**scoring, "jobs": jobs, "memory": memory}
     share = SCORING_SHARE / (1 + RESCORING) if demanding(asked) else SCORING_SHARE
     seconds = None if time_limit is None else max(0.0, share * time_limit - (time.monotonic() - begin))
     scored = _scores(rows, method, max_parents, seconds, store, options, watcher, watch)
@@ -189,6 +196,8 @@ def learn(
         progress=traced,
         constraints=asked,
     )
+    if candidates is not None:
+        found = replace(found, solution=limited(found.solution, candidates))
 
     notes = [scored.note] if scored.note else []
     watcher.phase("fit")
@@ -229,7 +238,7 @@ def learn(
         title=title or f"The best network for {source}",
         source=source,
         command=command
-        or _call(source, method, scored.size, solver, chosen, seed, constraints, alternatives, posteriors),
+        or _call(source, method, scored.size, candidates, solver, chosen, seed, constraints, alternatives, posteriors),
         notes=notes,
         trace=trace,
         alternatives=near,
@@ -237,6 +246,7 @@ def learn(
         settings={
             "score": repr(method),
             "max parents": scored.size,
+            **({} if candidates is None else {"candidate parents": candidates}),
             "solver": solver,
             "smoother": chosen if isinstance(chosen, str) else repr(chosen),
             "seed": seed,
@@ -251,6 +261,7 @@ def _call(
     source: str,
     method: LocalScore,
     size: int,
+    candidates: int | None,
     solver: str,
     smoother: str | Smoother,
     seed: int,
@@ -259,7 +270,8 @@ def _call(
     posteriors: bool,
 ) -> str:
     """How to get the same in Python, for those who did not come by the command line."""
-    more = f", constraints={dict(constraints)!r}" if constraints else ""
+    more = "" if candidates is None else f", {candidates=}"
+    more += f", constraints={dict(constraints)!r}" if constraints else ""
     more += (f", {alternatives=}" if alternatives else "") + (f", {posteriors=}" if posteriors else "")
     data = repr(source) if "." in source else "data"
     return (
@@ -438,6 +450,8 @@ def _outcome(found: LearnedStructure) -> Any:
         proof = "Optimal by a complete search; graph and score checked, the search taken on trust"
     else:
         proof = "Proved optimal, checked independently"
+    if among := solution.statistics.get("candidates"):
+        proof += f"; {among}"
     details = tuple(f"Checked: {text}." for text in checked.get("proved", ()))
     details += tuple(f"Claimed, not re-proved: {text}." for text in claimed)
     return Outcome(str(solution.status), solution.score, solution.bound, proof, details, ended)

@@ -85,12 +85,15 @@ def arc_posteriors(
     `best` is an optimal network, where it is known. Nothing is begun when `needed`, what scoring took before, is more
     than the seconds there are.
     """
+    from optbn.scores.selection import among
     from solvers import Budget
     from solvers.errors import StoppedError
     from solvers.posterior import posterior
 
     end = time.monotonic() + seconds
     sets = f"of at most {size} parent{'s' if size != 1 else ''}"
+    if k := scoring.get("candidates"):
+        sets += f" {among(k)}"
     late = f"probabilities of arcs were not computed: the {in_words(seconds)} there were for them did not suffice"
     if needed > seconds:
         return {}, late
@@ -109,8 +112,8 @@ def arc_posteriors(
         )
     except StoppedError:
         return {}, late
-    among = "all networks" if over.over == "graphs" else "all networks, weighted by their orders,"
-    return _named(table, over.arcs), f"probabilities of arcs are over {among} {sets}"
+    networks = "all networks" if over.over == "graphs" else "all networks, weighted by their orders,"
+    return _named(table, over.arcs), f"probabilities of arcs are over {networks} {sets}"
 
 
 def _credible(

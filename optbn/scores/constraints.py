@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -115,6 +115,11 @@ class Constraints:
                     f"{names[v]!r} may have {limit[v]} parents, but needs {len(parents)}: {', '.join(parents)}"
                 )
         return cls(allowed, must, np.minimum(limit, allowed.sum(axis=1)))
+
+    def narrowed(self, allowed: NDArray[np.bool_]) -> Constraints:
+        """With fewer parents allowed, bool[n, n]; all that are required are still among them."""
+        assert (self.required <= allowed).all() and (allowed <= self.allowed).all()
+        return replace(self, allowed=allowed, max_parents=np.minimum(self.max_parents, allowed.sum(axis=1)))
 
     @property
     def n(self) -> int:

@@ -10,20 +10,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn.data.dataset import Dataset
-from optbn.errors import DataError, OptbnError
+from optbn.errors import DataError, LimitError, OptbnError
 from optbn.registry import unknown
 from optbn.scores import load_score
-from optbn.scores.memory import parse_memory
+from optbn.scores.kernels.sets import binomials, sets_between
+from optbn.scores.memory import parse_memory, readable
 from optbn.scores.pipeline import BYTES_PER_FAMILY, FIRST_BLOCK, as_dataset, bind, check_data
 from optbn.scores.protocol import BoundScore, LocalScore
 from optbn.scores.spread import check_jobs, spread
 from solvers.files.rows import Rows, member_lists
+
+if TYPE_CHECKING:
+    from optbn.scores.constraints import Constraints
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,34 @@ class Families:
             np.array(children, dtype=np.int64),
             np.frombuffer(bytes(masks), dtype="<u8").astype(np.uint64).reshape(len(children), words),
         )
+
+    @classmethod
+    def allowed(cls, names: Sequence[str], rules: Constraints, memory: int) -> Families:
+        """Every candidate that the rules allow, by child and size."""
+        words = max(1, -(-rules.n // 64))
+        total = sum(rules.count(size) for size in range(rules.largest + 1))
+        need = bytes_of_listed(total, rules.n, rules.largest)
+        if need > memory // 2:
+            raise LimitError(
+                f"to list {total:,} families takes {readable(need)}, and {readable(memory)} of memory may be used: "
+                "allow fewer parents, or raise the memory"
+            )
+        children = np.empty(total, dtype=np.int64)
+        masks = np.zeros((total, words), dtype=np.uint64)
+        choose = binomials(rules.n, rules.largest)
+        end = 0
+        for v in range(rules.n):
+            must = np.flatnonzero(rules.required[v])
+            free = np.flatnonzero(rules.allowed[v] & ~rules.required[v])
+            for more in range(int(rules.max_parents[v]) - len(must) + 1):
+                begin, end = end, end + int(choose[len(free), more])
+                children[begin:end] = v
+                for u in must.tolist():
+                    masks[begin:end, u // 64] |= np.uint64(1 << u % 64)
+                rows = np.arange(begin, end)
+                for place in sets_between(len(free), more, 0, end - begin, choose).T:
+                    masks[rows, free[place] // 64] |= np.uint64(1) << (free[place] % 64).astype(np.uint64)
+        return cls(tuple(names), children, masks)
 
     @classmethod
     def read(cls, path: str | PathLike[str], names: Sequence[str]) -> Families:
@@ -105,6 +137,11 @@ class Families:
 
     def __len__(self) -> int:
         return len(self.children)
+
+
+def bytes_of_listed(families: int, n: int, largest: int) -> int:
+    """What so many families of at most `largest` of n variables take while they are listed and scored."""
+    return families * (32 + 8 * -(-n // 64) + 12 * largest)
 
 
 @dataclass(frozen=True, eq=False)

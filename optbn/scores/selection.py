@@ -11,24 +11,24 @@ later about the table is proved among these candidates, which `write_table` note
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import LimitError, UnsupportedError
+from optbn.errors import UnsupportedError
+from optbn.scores.constraints import Constraints
 from optbn.scores.families import Families, score_families
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
-    from optbn.scores.constraints import Constraints
     from optbn.scores.protocol import BoundScore, LocalScore
+    from solvers import Solution
     from solvers.table import ScoreTable
 
 SETS = 64  # scored at a time in the first pass
-MOST_FAMILIES = 1 << 27
 
 
 def score_candidates(
@@ -45,15 +45,28 @@ def score_candidates(
     """The table of all sets of the k likeliest parents of each variable."""
     from solvers.table import ScoreTable
 
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise UnsupportedError(f"candidates is {k!r}, expected a whole number of at least 1")
-    families = families_of(data.names, likeliest(bound, constraints, k), constraints)
+    families = Families.allowed(data.names, narrowed(bound, constraints, k), memory)
     found = score_families(data, families, method, jobs=jobs, memory=memory, progress=progress)
     return ScoreTable.build(data.names, families.children, families.masks, found.scores)
 
 
+def rules_of(names: Sequence[str], max_parents: int, scoring: Mapping[str, Any], bound: BoundScore) -> Constraints:
+    """What the arguments of `score_table` allow, its candidates chosen."""
+    given = dict(scoring)
+    k = given.pop("candidates", None)
+    rules = Constraints.build(names, max_parents, **given)
+    return rules if k is None else narrowed(bound, rules, k)
+
+
+def narrowed(bound: BoundScore, constraints: Constraints, k: int) -> Constraints:
+    """The constraints with only the likeliest parents allowed."""
+    return constraints.narrowed(likeliest(bound, constraints, k))
+
+
 def likeliest(bound: BoundScore, constraints: Constraints, k: int) -> NDArray[np.bool_]:
     """bool[n, n]: whether the column's variable is a candidate parent of the row's; at most k, or all required ones."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise UnsupportedError(f"candidates is {k!r}, expected a whole number of at least 1")
     n = constraints.n
     alone = bound.block(np.empty((1, 0), dtype=np.int32), np.ones((1, n), dtype=np.bool_), None)[0]
     gains = np.full((n, n), -np.inf)  # of the column's variable as the only parent of the row's
@@ -71,28 +84,17 @@ def likeliest(bound: BoundScore, constraints: Constraints, k: int) -> NDArray[np
     return chosen
 
 
-def families_of(names: tuple[str, ...], chosen: NDArray[np.bool_], constraints: Constraints) -> Families:
-    """All parent sets within the chosen ones that the constraints allow."""
-    children: list[int] = []
-    sets: list[tuple[int, ...]] = []
-    for v, row in enumerate(chosen):
-        must = tuple(np.flatnonzero(constraints.required[v]).tolist())
-        free = [u for u in np.flatnonzero(row).tolist() if u not in must]
-        for size in range(int(constraints.max_parents[v]) - len(must) + 1):
-            for some in combinations(free, size):
-                children.append(v)
-                sets.append((*must, *some))
-        if len(sets) > MOST_FAMILIES:
-            raise LimitError(f"more than {MOST_FAMILIES:,} families: lower candidates or max_parents")
-    masks = np.zeros((len(sets), max(1, -(-len(names) // 64))), dtype=np.uint64)
-    owner = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
-    members = np.array([u for each in sets for u in each], dtype=np.int64)
-    np.bitwise_or.at(masks, (owner, members // 64), np.uint64(1) << (members % 64).astype(np.uint64))
-    return Families(names, np.array(children, dtype=np.int64), masks)
-
-
-def among(about: dict[str, Any]) -> str | None:
+def noted(about: dict[str, Any]) -> str | None:
     """What a score file says about its candidates, as the end of a sentence about an optimum; None if it has all."""
     given = about.get("constraints")
     k = given.get("candidates") if isinstance(given, dict) else None
-    return f"among the {k} likeliest parents of each variable" if k else None
+    return among(k) if k else None
+
+
+def limited(solution: Solution, k: int) -> Solution:
+    """The solution of such a table, saying so."""
+    return replace(solution, statistics={**solution.statistics, "candidates": among(k)})
+
+
+def among(k: Any) -> str:
+    return f"among the {k} likeliest parents of each variable"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 
 import optbn
 from optbn.data.write import write
-from optbn.errors import UnsupportedError
+from optbn.errors import LimitError, UnsupportedError
+from optbn.learning.estimate import estimate
 from optbn.scores import load_score
 from optbn.scores.constraints import Constraints
-from optbn.scores.families import score
+from optbn.scores.families import Families, score
 from optbn.scores.selection import likeliest
 from tests.naive import phase1 as naive
 
@@ -73,9 +75,66 @@ def test_it_is_said_wherever_the_table_goes(data, tmp_path, capsys):
     assert "among the 3 likeliest" in (tmp_path / "a.json").read_text()
 
 
+def test_learning_among_candidates_is_learning_from_their_table(data):
+    names = data.names
+    for constraints in ({}, {"required": [(names[0], names[3])], "forbidden": [(names[1], names[2])]}):
+        found = optbn.learn(
+            data, score="bdeu", max_parents=2, candidates=3, constraints=constraints, smoother="laplace"
+        )
+        assert found.scores == optbn.score_table(data, "bdeu", 2, candidates=3, **constraints)
+        assert found.report.outcome.proof.endswith("; among the 3 likeliest parents of each variable")
+        assert "candidates=3" in found.report.command and found.report.settings["candidate parents"] == 3
+
+
+def test_what_needs_every_set_of_the_candidates_gets_them(data):
+    """An adjacency that is asked for may need sets that a subset beats, and probabilities are over all sets."""
+    names = data.names
+    asked = {"required_edges": [(names[0], names[3])]}
+    found = optbn.learn(
+        data, score="bdeu", max_parents=2, candidates=2, constraints=asked, smoother="laplace", posteriors=True
+    )
+    chosen = likeliest(load_score("bdeu").bind(data), Constraints.build(names, 2), 2)
+    sizes = [math.comb(int(row.sum()), k) for row in chosen for k in range(3)]
+    assert len(found.scores) == sum(sizes)
+    assert "at most 2 parents among the 2 likeliest parents of each variable" in " ".join(found.report.notes)
+    for arc in (*found.report.arcs, *found.report.others):
+        assert chosen[names.index(arc.child), names.index(arc.parent)]
+
+
+def test_the_estimate_counts_the_sets_of_candidates(data):
+    costs = estimate(data, load_score("bdeu"), 2, constraints={"candidates": 3})
+    assert [cost.families for cost in costs] == [7, 7 + 7 * 3, 7 + 7 * 3 + 7 * 3]
+
+
+@pytest.mark.parametrize("n", [5, 70])
+def test_allowed_families_are_those_one_by_one(n):
+    names = [f"v{i}" for i in range(n)]
+    rules = Constraints.build(
+        names, {"*": 2, "v1": 3}, forbidden=[("v2", "v4")], required=[("v0", "v1"), (names[-1], "v1")], roots=["v3"]
+    )
+    listed = Families.allowed(names, rules, 1 << 30)
+    found = [
+        (child, frozenset(u for u in range(n) if int(mask[u // 64]) >> u % 64 & 1))
+        for child, mask in zip(listed.children.tolist(), listed.masks, strict=True)
+    ]
+    wanted = {
+        (v, frozenset(some))
+        for v in range(n)
+        for size in range(4)
+        for some in combinations(np.flatnonzero(rules.allowed[v]).tolist(), size)
+        if size <= rules.max_parents[v] and set(np.flatnonzero(rules.required[v]).tolist()) <= set(some)
+    }
+    assert len(found) == len(wanted) and set(found) == wanted
+    with pytest.raises(LimitError, match="allow fewer parents, or raise the memory"):
+        Families.allowed(names, rules, 1 << 10)
+
+
 def test_what_is_refused(data, tmp_path):
     for k in (0, -1, 1.5, True):
         with pytest.raises(UnsupportedError, match="expected a whole number"):
             optbn.score_table(data, "bdeu", 2, candidates=k)
-    with pytest.raises(UnsupportedError, match="do not go with a store"):
-        optbn.score_table(data, "bdeu", 2, candidates=3, store=tmp_path)
+        with pytest.raises(UnsupportedError, match="expected a whole number"):
+            optbn.learn(data, candidates=k)
+    for call in (optbn.score_table, optbn.learn):
+        with pytest.raises(UnsupportedError, match="do not go with a store"):
+            call(data, max_parents=2, candidates=3, store=tmp_path)
