@@ -47,17 +47,10 @@ def solve(
     Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
     """
     import solvers
-    from optbn.scores.memory import parse_memory
 
     asked = constraints_of(constraints)
     table = scores if isinstance(scores, solvers.ScoreTable) else table_of(scores, keep_dominated=bool(asked))
-    budget = solvers.Budget(
-        wall=float("inf") if time_limit is None else time_limit,
-        cpu=float("inf") if cpu_limit is None else cpu_limit,
-        memory=None if memory is None else parse_memory(memory),
-        gap=gap,
-        grace=float("inf") if grace is None else grace,
-    )
+    budget = _budget(time_limit, cpu_limit, memory, gap, grace)
     rows = rows_of(table, start) if isinstance(start, Structure) else start
     if checkpoint is None:
         return solvers.solve(table, solver, budget, rows, progress, asked, **settings)
@@ -99,11 +92,14 @@ def near(
     within: float | None = None,
     per_class: bool = False,
     time_limit: float | None = None,
+    cpu_limit: float | None = None,
+    memory: int | str | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Near:
     """The best graphs of a score table (or file): the `most` best, or those whose exp(score) is at least that of the
-    best divided by `within` (at most `most`); with `per_class` the best of each equivalence class."""
+    best divided by `within` (at most `most`); with `per_class` the best of each equivalence class. The limits are those
+    of `solve`."""
     import solvers
     from optbn.errors import UnsupportedError
     from solvers.checked import stopping_on_interrupt
@@ -112,10 +108,30 @@ def near(
     if within is not None and not within >= 1:
         raise UnsupportedError(f"within a factor of {within!r}: expected a number from 1")
     table = scores if isinstance(scores, solvers.ScoreTable) else table_of(scores, keep_dominated=True)
-    budget = solvers.Budget(wall=float("inf") if time_limit is None else time_limit)
+    budget = _budget(time_limit, cpu_limit, memory)
     window = None if within is None else math.log(within)
     with stopping_on_interrupt(budget):
         return best_graphs(table, most, window, per_class, constraints_of(constraints), budget, progress)
+
+
+def _budget(
+    time_limit: float | None,
+    cpu_limit: float | None,
+    memory: int | str | None,
+    gap: float = 0.0,
+    grace: float | None = None,
+) -> Budget:
+    """The limits as a budget; None for no limit, and for half of the machine."""
+    from optbn.scores.memory import parse_memory
+    from solvers import Budget
+
+    return Budget(
+        wall=math.inf if time_limit is None else time_limit,
+        cpu=math.inf if cpu_limit is None else cpu_limit,
+        memory=None if memory is None else parse_memory(memory),
+        gap=gap,
+        grace=math.inf if grace is None else grace,
+    )
 
 
 def _resumed(

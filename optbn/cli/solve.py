@@ -103,12 +103,23 @@ def solve(
     given = settings(setting)
     asked = constraints_of(constraints)
     if k_best is not None or per_class or within is not None:
-        if proof is not None or solver != "auto" or format not in ("json", "adjacency"):
+        given_too = {
+            "--solver": solver != "auto",
+            "--proof": proof is not None,
+            "--certify": certify,
+            "--start": start is not None,
+            "--checkpoint": checkpoint is not None,
+            "--gap": gap > 0,
+            "--set": bool(given),
+            f"--format {format}": format not in ("json", "adjacency"),
+        }
+        odd = next((name for name, is_given in given_too.items() if is_given), None)
+        if odd is not None:
             raise UnsupportedError(
-                "--k-best, --per-class and --within have a search of their own: no --solver, no --proof, and --format "
-                "json or adjacency"
+                f"{odd} does not go with --k-best, --per-class and --within, which have a search of their own"
             )
-        _several(scores, k_best, per_class, within, asked, time_limit, output, format)
+        limits = {"time_limit": time_limit, "cpu_limit": cpu_limit, "memory": memory}
+        _several(scores, k_best, per_class, within, asked, limits, output, format)
         return
     if certify and (proof is None or solver not in ("auto", "ilp")):
         raise UnsupportedError("--certify goes with --proof FILE, and with the solver ilp or none")
@@ -161,7 +172,7 @@ def _several(
     per_class: bool,
     within: float | None,
     asked: Constraints | None,
-    time_limit: float | None,
+    limits: dict[str, Any],
     output: str,
     format: str,
 ) -> None:
@@ -178,9 +189,7 @@ def _several(
         table = table_of(scores, keep_dominated=True)
     most = k_best or (MOST if within is not None else 10)
     with _panel(table, "the best graphs") as progress:
-        found = near(
-            table, most, within=within, per_class=per_class, time_limit=time_limit, constraints=asked, progress=progress
-        )
+        found = near(table, most, within=within, per_class=per_class, constraints=asked, progress=progress, **limits)
     told = described(found, per_class, within, asked.given() if asked else {})
     text = (
         as_adjacency(told) if format == "adjacency" else msgspec.json.format(msgspec.json.encode(told)).decode() + "\n"
