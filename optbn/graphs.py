@@ -54,7 +54,7 @@ def in_words(found: Mapping[str, Any]) -> list[str]:
     """A few lines for people."""
     kind = "classes of graphs" if found["per_class"] else "graphs"
     scores = [graph["score"] for graph in found["graphs"]]
-    whole = "" if found["complete"] else ", and there are more"
+    whole = "" if found["complete"] else ", and there may be more"
     lines = [f"{found['count']} {kind}{whole}, scores {scores[0]:.6f} to {scores[-1]:.6f}"]
     if found["mass"] is not None:
         lines.append(f"together they have {found['mass']:.2%} of the probability of all graphs of the table")

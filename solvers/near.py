@@ -96,7 +96,7 @@ def best_graphs(
 
     `best` are the rows of an optimal graph, where one is known; else it is solved for first.
     StoppedError when the budget ends before the best is known, or without a window before the k best are; with a
-    window, what was found till then is returned and is not `complete`.
+    window, what was found till then, the best with it, is returned and is not `complete`.
     """
     if most < 1:
         raise TableError(f"the {most} best graphs: expected a number from 1")
@@ -114,7 +114,7 @@ def best_graphs(
     rows = RowBound(())
     if part.n > SMALL and not filtered.residual:
         rows = strengthen(part, begin, ROUNDS, 0, budget, lambda rows, bound: None)
-    found = _Found(part, most, per_class, filtered.residual)
+    found = _Found(part, tuple(begin.tolist()), most, per_class, filtered.residual)
     optimum = part.total_units(begin)
     window = FIRST_WINDOW if within is None else within
     while True:
@@ -131,16 +131,19 @@ def best_graphs(
 
 
 class _Found:
-    """The best graphs so far."""
+    """The best graphs so far; `best`, which is known, is the first of them."""
 
-    def __init__(self, table: ScoreTable, most: int, per_class: bool, residual: Sequence[Residual]) -> None:
-        self.table, self.most, self.per_class, self.residual = table, most, per_class, residual
+    def __init__(
+        self, table: ScoreTable, best: Choice, most: int, per_class: bool, residual: Sequence[Residual]
+    ) -> None:
+        self.table, self.best, self.most, self.per_class, self.residual = table, best, most, per_class, residual
         self.clear()
 
     def clear(self) -> None:
         self.scores: list[int] = []
         self.choices: list[Choice] = []
         self.classes: dict[object, int] = {}  # the best score of each class that is kept
+        self.take(self.best)
 
     def search(
         self, rows: RowBound, least: int, budget: Budget, progress: ProgressCallback | None
@@ -156,13 +159,14 @@ class _Found:
         if rows.stages:
             work.begin_with(known.apply(table, rows, top - int(state[kernel.UPPER])), table)
         for choice in _graphs(work, budget):
-            self.take(choice)
+            if choice != self.best:
+                self.take(choice)
             if len(self.scores) == self.most:  # only better ones are wanted from here on
                 state[kernel.UPPER] = min(int(state[kernel.UPPER]), top - self.scores[-1])
             if progress is not None:
-                best = table.score_of(self.scores[0]) if self.scores else None
+                best = table.score_of(self.scores[0])
                 phase = f"{len(self.scores)} graphs"
-                progress(Progress(best, table.score_of(top), int(state[kernel.NODES]), budget.elapsed(), phase))
+                progress(Progress(best, best, int(state[kernel.NODES]), budget.elapsed(), phase))
         return work.finished, everything
 
     def take(self, choice: Choice) -> None:

@@ -51,6 +51,29 @@ def test_windows():
             assert not best_graphs(table, len(wanted) - 1, within=window).complete
 
 
+@pytest.mark.parametrize("per_class", [False, True])
+@pytest.mark.parametrize("graphs", [0, 1, 5])
+def test_stopped_in_a_window(per_class, graphs):
+    """The best is among what was found, whenever that was."""
+    table = random_unpruned_table(np.random.default_rng(8), 5)
+    known = best_graphs(table, 1)
+    budget, heard = Budget(), []
+
+    def listen(event):
+        heard.append(event)
+        if len(heard) == graphs:
+            budget.stop()
+
+    if not graphs:
+        budget.stop()
+    found = best_graphs(
+        table, 1000, within=20.0, per_class=per_class, budget=budget, progress=listen, best=known.choices[0]
+    )
+    assert not found.complete and found.scores[0] == known.scores[0] and len(set(found.choices)) == len(found.choices)
+    assert len(found.choices) <= graphs + 1 and np.isfinite(found.shares()).all()
+    assert all(event.score == event.bound == known.scores[0] for event in heard)
+
+
 @pytest.mark.parametrize("window", [1e290, 1.7e308])
 def test_a_window_without_measure_holds_all_graphs(window):
     table = random_unpruned_table(np.random.default_rng(4), 4)
