@@ -4,11 +4,13 @@ Floating-point and decimal columns are real; dictionaries and Booleans are categ
 dictionary in its order, or false, true (an ordinal one where the dictionary says so; an enumeration of polars fixes
 its levels and claims no order). Whole numbers and strings follow the rule of `schema`. A table made here
 carries the schema as JSON in its metadata, so levels never seen, orders and ranges survive parquet and Arrow files.
+What pandas calls the index are labels of rows, no column, wherever its tables come from.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import mmap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 KEY = b"optbn.schema"
 ROOM = 48 << 20  # bytes of address space: stacks and heaps of the threads that Arrow reads with, and a first block
+
+_log = logging.getLogger("optbn.data")
 
 # Arrow's own conversions from and to numpy and lists import pandas wherever it is installed: half a second and 40 MB,
 # more than most data take to read. These do the same through buffers.
@@ -65,6 +69,21 @@ def check_room() -> None:
         mmap.mmap(-1, ROOM).close()
     except OSError as error:
         raise MemoryError(f"(less than {ROOM >> 20} MB are left to read a file with)") from error
+
+
+def columns_of(where: str, schema: Any) -> tuple[str, ...]:
+    """The names of the columns of an Arrow schema, without those in which pandas keeps its row labels."""
+    try:
+        labels = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"]
+        labels = {name for name in labels if isinstance(name, str)}
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return tuple(schema.names)  # not from pandas
+    named = [name for name in schema.names if name in labels and not name.startswith("__index_level_")]
+    if named:
+        _log.warning(
+            "%s: %s: row labels of pandas, not read as a column (reset_index makes them one)", where, ", ".join(named)
+        )
+    return tuple(name for name in schema.names if name not in labels)
 
 
 def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[str, bool]]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from optbn.data.arrow import declarations, to_arrow
+from optbn.data.arrow import columns_of, declarations, to_arrow
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.missing import MissingLike
 from optbn.data.schema import SchemaLike
-from optbn.data.source import Source, reason
+from optbn.data.source import Source, foreign, reason
 from optbn.errors import DataError
 from optbn.registry import unknown
 
@@ -24,18 +24,16 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 def read_frame(frame: Any, schema: SchemaLike, missing: MissingLike) -> Dataset:
     """See `Dataset.from_frame`."""
     import narwhals as nw
-    import pyarrow as pa
 
-    try:
-        known = nw.from_native(frame)
+    with foreign("the data frame", "its columns cannot be read"):
+        try:
+            known = nw.from_native(frame)
+        except (TypeError, AttributeError):
+            raise DataError(
+                f"a {type(frame).__name__} is not a data frame; expected one of pandas, polars, pyarrow... "
+                "(arrays: Dataset.from_arrays)"
+            ) from None
         table = (known.collect() if isinstance(known, nw.LazyFrame) else known).to_arrow()
-    except (TypeError, AttributeError):
-        raise DataError(
-            f"a {type(frame).__name__} is not a data frame; expected one of pandas, polars, pyarrow... "
-            "(arrays: Dataset.from_arrays)"
-        ) from None
-    except (pa.ArrowException, ValueError) as error:
-        raise DataError(f"the data frame: {reason(error)}") from None
     return _read_table("the data frame", table, schema, missing)
 
 
@@ -50,9 +48,9 @@ def read_arrays(
         for name in names:
             if name not in arrays:
                 raise unknown("array", name, map(str, arrays))
-        columns = [np.asarray(arrays[name]) for name in names]
+        columns = [np.asanyarray(arrays[name]) for name in names]
     else:
-        whole = np.asarray(arrays)
+        whole = np.asanyarray(arrays)
         if whole.ndim != 2:
             raise DataError(f"an array of shape {whole.shape}; expected two dimensions, rows and columns")
         columns = list(whole.T)
@@ -61,14 +59,16 @@ def read_arrays(
             raise DataError(f"{len(names)} names for {len(columns)} columns")
     converted = []
     for name, column in zip(names, columns, strict=True):
-        if column.ndim != 1 or len(column) != len(columns[0]):
-            raise DataError(f"column {name!r}: shape {column.shape}, expected ({len(columns[0])},)")
-        if not column.dtype.isnative:
-            column = column.astype(column.dtype.newbyteorder("="))
+        if column.ndim != 1 or column.size != columns[0].size:
+            raise DataError(f"column {name!r}: shape {column.shape}, expected ({columns[0].size},)")
+        masked = np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
+        values = np.ascontiguousarray(np.ma.getdata(column))
+        if not values.dtype.isnative:
+            values = values.astype(values.dtype.newbyteorder("="))
         try:
-            converted.append(pa.array(np.ascontiguousarray(column), from_pandas=True))
+            converted.append(pa.array(values, mask=masked, from_pandas=True))
         except pa.ArrowException as error:
-            raise DataError(f"column {name!r}: {reason(error)}") from None
+            raise DataError(f"column {name!r}, an array of {values.dtype}: {reason(error)}") from None
     table = pa.table(converted, names=list(map(str, names)))
     return _read_table("the arrays", table, schema, missing)
 
@@ -106,7 +106,7 @@ def _read_table(where: str, table: Any, schema: SchemaLike, missing: MissingLike
     from optbn.data.read import read_source
 
     declared, levels_given = declarations(where, table.schema)
-    names = tuple(table.schema.names)
+    names = columns_of(where, table.schema)
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         return iter(table.select(list(wanted)).to_batches(max_chunksize=ROWS))

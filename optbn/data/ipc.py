@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from optbn.data.arrow import check_room, declarations
+from optbn.data.arrow import check_room, columns_of, declarations
 from optbn.data.source import Options, Source, foreign
 from optbn.errors import DataError
 
@@ -22,7 +22,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         filed = stream.read(6) == b"ARROW1"
         stream.seek(0)
         reader: Any = (pa.ipc.open_file if filed else pa.ipc.open_stream)(stream)
-        names = tuple(reader.schema.names)
+        names = columns_of(where, reader.schema)
     done = 0
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from optbn.data.arrow import check_room, declarations
+from optbn.data.arrow import check_room, columns_of, declarations
 from optbn.data.source import Options, Source, foreign
 
 ROWS = 65_536
@@ -21,7 +21,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     with foreign(where, "not a readable parquet file"):
         file = pyarrow.parquet.ParquetFile(path)
         schema = file.schema_arrow
-        names = tuple(schema.names)
+        names = columns_of(where, schema)
     done = 0
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:

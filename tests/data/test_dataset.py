@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import optbn
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
 from optbn.data.schema import Schema
 from optbn.errors import DataError, UnknownNameError
@@ -172,7 +173,7 @@ def test_from_arrays() -> None:
         2,
         2,
     )
-    for wrong in (np.zeros(3), {"a": [1, 2], "b": [1]}, {"a": [[1]]}, {"a": [1, "x"], "b": [object(), 1]}):
+    for wrong in (np.zeros(3), {"a": [1, 2], "b": [1]}, {"a": [[1]]}, {"a": [1, "x"], "b": [object(), 1]}, {"a": 5}):
         with pytest.raises(DataError):
             Dataset.from_arrays(wrong)  # type: ignore[arg-type]
 
@@ -207,6 +208,41 @@ def test_data_frames_of_pandas() -> None:
     assert data.domain("i") == Categorical(("1", "2"))
     np.testing.assert_array_equal(data.column("c"), [1, 2, 3])
     np.testing.assert_array_equal(data.column("x"), [1.5, 2, 2.5])
+
+
+def test_row_labels_of_pandas_are_no_column(tmp_path: Any, caplog: pytest.LogCaptureFixture) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [3, 1, 2], "b": ["x", "y", "z"]})
+    some = frame.iloc[[2, 0]]  # what sampling, splitting and dropping rows leave
+    labelled = frame.set_axis(pandas.Index(["p", "q", "r"], name="id"))
+    twice = frame.set_axis(pandas.MultiIndex.from_tuples([(0, 1), (0, 2), (1, 1)]))
+    for given in (some, labelled, twice):
+        assert Dataset.from_frame(given).names == ("a", "b")
+        given.to_parquet(tmp_path / "d.parquet")
+        assert optbn.read(tmp_path / "d.parquet").names == ("a", "b")
+        table = pa.Table.from_pandas(given)
+        with pa.ipc.new_file(tmp_path / "d.arrow", table.schema) as file:
+            file.write_table(table)
+        assert optbn.read(tmp_path / "d.arrow") == optbn.read(tmp_path / "d.parquet")
+    np.testing.assert_array_equal(Dataset.from_frame(some).column("b"), [1, 0])
+    assert {r.getMessage().partition(": ")[2] for r in caplog.records} == {
+        "id: row labels of pandas, not read as a column (reset_index makes them one)"
+    }
+    for wrong, message in (
+        (pandas.DataFrame({"a": ["x", 1]}), "the data frame: .*column a"),
+        (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "the data frame: .*'a' 2 times"),
+        (pandas.DataFrame({"a": pandas.arrays.SparseArray([0, 1])}), "Sparse"),
+    ):
+        with pytest.raises(DataError, match=message):
+            Dataset.from_frame(wrong)
+
+
+def test_masked_arrays_have_missing_values() -> None:
+    masked = np.ma.MaskedArray([1.5, 2.5, 3.5], [False, True, False])
+    with pytest.raises(DataError, match="1 missing values"):
+        Dataset.from_arrays({"x": masked})
+    np.testing.assert_array_equal(Dataset.from_arrays({"x": masked}, missing="drop").column("x"), [1.5, 3.5])
+    assert Dataset.from_arrays(np.ma.stack([masked, masked], axis=1), missing="impute").domain("X2") == Real(1.5, 3.5)
 
 
 def test_data_frames_of_polars() -> None:
