@@ -24,7 +24,7 @@ from optbn.errors import DataError
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+?)\s*(\{.*\}|(?<=[\s'"])\w+.*)$""", re.IGNORECASE
 )
-_FIELD = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,\t]*?)\s*([,\t]|$)""")
+_FIELD = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,\t\s'"][^,\t]*?|)\s*([,\t]|$)""")
 _ESCAPE = re.compile(r"\\(.)")
 
 
@@ -56,6 +56,8 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         raise DataError(f"{text.where}: no @data line")
     stream: Any = _AsCsv(text.where, lines)
     rows = Text(text.where, stream, None)
+    if rows.ended():
+        raise DataError(f"{text.where}: there are no rows below @data")
     tokens = ("?",) if options.missing_tokens == TOKENS else options.missing_tokens
 
     def parsed(wanted: Sequence[str]) -> Iterator[Any]:
@@ -96,7 +98,7 @@ def _numbered(text: Text) -> Iterator[tuple[int, str]]:
     try:
         for number, raw in enumerate(io.BufferedReader(text, HEAD), start=1):
             try:
-                line = raw.decode().strip()
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
             except UnicodeDecodeError as error:
                 bad = raw[error.start : error.start + 1].hex()
                 raise DataError(

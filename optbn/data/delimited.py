@@ -1,7 +1,7 @@
 """Delimited text (csv, tsv): the dialect is found in the first rows, the rest streams through Arrow's parser.
 
-Found unless given: the delimiter (of , tab ; | and space the one that splits most of the first rows into the same
-number of fields, two at least), whether a blank follows every delimiter (then it is not part of the values), and
+Found unless given: the delimiter (of , tab ; | and space the one that splits most of the first rows, and the very first
+if it can, into the same number of fields, two at least), whether a blank follows every delimiter (then it is not part of the values), and
 whether the first row is a header. It is one unless a cell of it is a number or a missing-value token (but 0..n-1 and
 1..n count as names), or more than half of its cells turn up again below in their own column. Without a header the
 columns are X1, X2, ...
@@ -58,10 +58,10 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         if len(rows) == 1 and text.ended():
             raise DataError(f"{text.where}: a header with {len(names):,} names but no rows below it")
         if "" in names:
-            raise DataError(
-                f"{text.where}: column {names.index('') + 1} has no name (the row numbers of a data frame? "
-                "write the file without its index)"
-            )
+            why = "the row numbers of a data frame? write the file without its index"
+            if delimiter == " ":
+                why = "blanks side by side? put one blank, a tab or a comma between fields"
+            raise DataError(f"{text.where}: column {names.index('') + 1} has no name ({why})")
     else:
         names = tuple(f"X{i}" for i in range(1, len(rows[0]) + 1))
         if options.header is None:
@@ -177,12 +177,13 @@ def _lines(head: bytes, whole: bool) -> list[str]:
 
 
 def _delimiter(lines: list[str]) -> str:
-    best, choice = (0.0, 0), ","
+    best, choice = (0.0, False, 0), ","
     for delimiter in DELIMITERS:
         counts = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
         usual = max(set(counts), key=counts.count)
         if usual > 1:
-            rank = (round(counts.count(usual) / len(counts), 1), 0 if delimiter == " " else usual)
+            share = round(counts.count(usual) / len(counts), 1)
+            rank = (share, counts[0] == usual, 0 if delimiter == " " else usual)
             if rank > best:
                 best, choice = rank, delimiter
     return choice

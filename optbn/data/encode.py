@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from optbn.data.arrow import from_texts, to_numpy
 from optbn.data.dataset import Categorical, Real, code_dtype
 from optbn.data.missing import Encoded
-from optbn.data.schema import FEW, Declared, Kind, Mixed, infer, is_number, level_order, parse_number
+from optbn.data.schema import FEW, Declared, Kind, Mixed, has_comma, infer, is_number, level_order, parse_number
 from optbn.errors import DataError
 
 MANY = 65_536
@@ -80,6 +80,12 @@ class Place:
         return DataError(f"{self.where}: column {self.name!r}{at}: {what}")
 
     def mixed(self, text: str, row: int | None) -> DataError:
+        if has_comma(text):
+            return self.error(
+                f"{_short(text)} has a comma; write numbers with a decimal point and nothing else, or declare the "
+                'column "categorical" if these are levels',
+                row,
+            )
         return self.error(
             f"{_short(text)} among numbers; if it marks a missing value add it to the missing tokens, "
             'if the column has levels declare it "categorical"',
@@ -287,7 +293,7 @@ class RealColumn:
         values: NDArray[np.float64]
         try:
             absent = pc.is_in(texts, value_set=self.absent_texts.cast(texts.type))
-            plain = pc.if_else(absent, pa.nulls(1, texts.type)[0], texts)
+            plain = pc.utf8_trim(pc.if_else(absent, pa.nulls(1, texts.type)[0], texts), " ")
             values = to_numpy(plain.cast(pa.float64()), np.nan)
             if not pc.any(pc.match_substring_regex(plain, r"^[+-]?0[0-9]+$|[nN]")).as_py():
                 return values

@@ -79,7 +79,7 @@ def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
         if name not in known:
             raise unknown("column", name, names)
         if policy not in POLICIES:
-            raise unknown("way to treat missing values", policy, POLICIES)
+            raise unknown("way to treat missing values", str(policy), POLICIES)
     return {name: chosen.get(name, default) for name in names}
 
 

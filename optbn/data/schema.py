@@ -8,6 +8,9 @@ aside, so the order of the rows does not matter:
    with the observed range. A decimal point or an exponent makes a number not whole: 1.0 is a measurement, 1 a code;
 3. more than `FEW` texts, of which the numbers alone would be real: refused, naming the first text that is no number.
    Such a column is nearly always a measurement with an unknown token for missing values or a unit left in.
+   Likewise more than `FEW` numbers some of which have a comma: is 1,5 a half more than 1, and 1,500 more than 1000?
+
+Blanks around a number do not matter; files with columns of one width have them.
 
 Why ten: digits, school grades and opinion scales are categories to a Bayesian network; ages and counts are not.
 Inferred levels stand in the order of their numbers when all are numbers, otherwise in the order of their characters.
@@ -46,9 +49,13 @@ Declared = Domain | Kind
 
 FORMS = '["a", "b"], {"ordinal": ["a", "b"]}, {"real": [0, 1]}, "categorical", "real" or "ignore"'
 
-_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)", re.IGNORECASE | re.ASCII)
-_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-_PADDED = re.compile(r"[+-]?0\d", re.ASCII)
+_NUMBER = re.compile(r" *[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?) *", re.IGNORECASE | re.ASCII)
+_WHOLE = re.compile(r" *[+-]?\d+ *", re.ASCII)
+_PADDED = re.compile(r" *[+-]?0\d", re.ASCII)
+_COMMA = re.compile(
+    r" *[+-]?(?:(?:\d+,\d*|,\d+)(?:[eE][+-]?\d+)?|\d{1,3}(?:,\d{3})+(?:\.\d*)?) *",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True)
@@ -133,6 +140,11 @@ def is_whole(text: str) -> bool:
     return _WHOLE.fullmatch(text) is not None and not _PADDED.match(text)
 
 
+def has_comma(text: str) -> bool:
+    """A number written with a comma for the point, or with commas between thousands."""
+    return _COMMA.fullmatch(text) is not None
+
+
 def makes_real(numbers: Collection[str]) -> bool:
     """Whether a column of just these numbers would be real."""
     return bool(numbers) and (len(numbers) > FEW or not all(map(is_whole, numbers)))
@@ -141,6 +153,9 @@ def makes_real(numbers: Collection[str]) -> bool:
 def infer(texts: Collection[str]) -> Kind:
     """The kind of an undeclared column with these different texts (the rule above); DataError when refused."""
     numbers = [text for text in texts if is_number(text)]
+    commas = [text for text in texts if has_comma(text)]
+    if commas and len(texts) > FEW and len(commas) + len(numbers) == len(texts):
+        raise Mixed(commas[0])
     if not makes_real(numbers):
         return "categorical"
     if len(numbers) == len(texts):

@@ -25,13 +25,16 @@ class Text(io.RawIOBase):
         self.whole = False  # whether the head is all there is
         self.trouble: DataError | None = None
         self._stream = stream
+        self._encoding = encoding
         self._size = size
         self._done = 0
         self._waiting = b""
         try:
-            codec = codecs.lookup(encoding)
+            codec: codecs.CodecInfo | None = codecs.lookup(encoding)
         except LookupError:
-            raise DataError(f"{where}: there is no encoding {encoding!r}; utf-8 and latin-1 are common") from None
+            codec = None
+        if codec is None or not codec._is_text_encoding:  # hex and the like encode no text
+            raise DataError(f"{where}: there is no encoding {encoding!r}; utf-8 and latin-1 are common")
         self._decoder = None if codec.name in ("utf-8", "utf-8-sig") else codec.incrementaldecoder()
 
     def head(self) -> bytes:
@@ -125,6 +128,6 @@ class Text(io.RawIOBase):
             while raw and not text:
                 raw = self._raw(HEAD)
                 text = self._decoder.decode(raw, final=not raw)
-        except UnicodeDecodeError as error:
-            raise DataError(f"{self.where}: not valid {error.encoding} ({error.reason})") from None
+        except UnicodeError as error:
+            raise DataError(f"{self.where}: not valid {self._encoding} ({getattr(error, 'reason', error)})") from None
         return text.encode()

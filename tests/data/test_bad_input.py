@@ -105,6 +105,17 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
     ),
     "a text among numbers": (text(mixed(30)), {}, "d.csv: column 'x', row 30: 'abc' among numbers; if it marks a"),
     "a text before the numbers": (text(mixed(1)), {}, "d.csv: column 'x', row 1: 'abc' among numbers; if it marks a"),
+    "decimal commas": (
+        text("x;y\n" + "".join(f"{i},5;a\n" for i in range(20))),
+        {},
+        "d.csv: column 'x', row 1: '0,5' has a comma; write numbers with a decimal point",
+    ),
+    "a decimal comma far down": (
+        text("x;y\n" + "".join(f"{i};a\n" for i in range(20)) + "1,5;a\n"),
+        {},
+        "d.csv: column 'x', row 21: '1,5' has a comma; write numbers with a decimal point",
+    ),
+    "columns aligned by blanks": (text("x  y\n1  2\n"), {}, "column 2 has no name (blanks side by side? put one"),
     "names of rows": (
         text("id\n" + "".join(f"r{i}\n" for i in range(70_000))),
         {},
@@ -143,6 +154,16 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
         {},
         "d.arff: line 1: attribute 'x': type 'complex'; expected numeric, {levels}, string or date",
     ),
+    "arff without rows": (
+        text("@attribute x real\n@data\n% none\n", "d.arff"),
+        {},
+        "d.arff: there are no rows below @d",
+    ),
+    "arff with an open quote": (
+        text("@attribute x string\n@attribute y real\n@data\n'a\nb',1\n", "d.arff"),
+        {},
+        "d.arff: line 4: a quote is opened and never closed",
+    ),
     "a sparse arff": (text("@attribute x real\n@data\n{0 1}\n", "d.arff"), {}, "d.arff: line 3: a sparse row"),
 }
 
@@ -163,6 +184,12 @@ def test_bad_input_is_refused_in_one_line(case: tuple[Path, dict[str, Any], str]
     assert message in line
     assert "\n" not in line and len(line) < 500
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize("encoding", ["hex", "rot13", "undefined", "latin-0"])
+def test_encodings_that_are_none(tmp_path: Path, encoding: str) -> None:
+    with pytest.raises(OptbnError, match="d.csv: (there is no encoding|not valid undefined)"):
+        optbn.read(text("x\n1\n")(tmp_path), encoding=encoding)
 
 
 COMMAND_LINE = ["an empty file", "a ragged row far down", "2 GB of zeros", "not UTF-8", "no file", "a folder"]

@@ -23,7 +23,30 @@ few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthChec
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 cells = st.one_of(
     st.sampled_from(
-        ["", "?", "NA", "nan", "inf", "0", "1", "2", "007", "1.0", "1e3", ".5", "-3", "+4", "a", "<5", " a"]
+        [
+            "",
+            "?",
+            "NA",
+            "nan",
+            "inf",
+            "0",
+            "1",
+            "2",
+            "007",
+            "1.0",
+            "1e3",
+            ".5",
+            "-3",
+            "+4",
+            "a",
+            "<5",
+            " a",
+            " 2",
+            "7.5  ",
+            "1,5",
+            ",5",
+            "-1,500.5",
+        ]
     ),
     st.integers(-30, 30).map(str),
     st.floats(width=32).map(repr),

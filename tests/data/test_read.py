@@ -88,6 +88,10 @@ def test_every_column_agrees_with_plain_reading_across_blocks(monkeypatch: pytes
         (["1_0", "2"], Categorical(("1_0", "2"))),
         (["٣", "4"], Categorical(("4", "٣"))),
         (["None", "."], Categorical((".", "None"))),
+        (["  1.5", "-10.5"], Real(-10.5, 1.5)),
+        ([f"{i:3d} " for i in range(12)], Real(0, 11)),
+        ([" 10", "  9"], Categorical(("  9", " 10"))),
+        ([" 07", "8"], Categorical((" 07", "8"))),
     ],
 )
 @pytest.mark.parametrize("backwards", [False, True])
@@ -121,6 +125,7 @@ def test_dialects() -> None:
     ):
         assert csv(text) == expected, text
     assert csv("a;b\n1,5;x\n2,5;y\n").domain("a") == Categorical(("1,5", "2,5"))
+    assert csv("a;b\n" + 10 * "1,5;x\n2,5;y\n").domain("a") == Categorical(("1,5", "2,5"))
     assert csv("a,b\nx;y,1\nz;w,2\n", delimiter=",").names == ("a", "b")
     assert csv("a,b\n1,é\n2,y\n".encode("latin-1"), encoding="latin-1").domain("b").levels == ("y", "é")
     assert csv("a,b\n1,é\n2,y\n".encode("utf-16"), encoding="utf-16").domain("b").levels == ("y", "é")
@@ -131,12 +136,23 @@ def test_blanks_belong_to_the_text_unless_they_follow_every_delimiter() -> None:
     assert csv("a,b\n1, x\n2,y\n").domain("b").levels == (" x", "y")
 
 
+def test_columns_of_one_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As numpy.savetxt writes them with fmt="%9.3f"."""
+    numbers = np.random.default_rng(0).normal(size=(500, 2)).round(3)
+    text = "".join(f"{a:9.3f},{b:9.3f}\n" for a, b in numbers)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 500)
+    data = csv(text)
+    assert data.names == ("X1", "X2")
+    np.testing.assert_array_equal(np.column_stack(data.columns), numbers)
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [
         ("a,b\nx,y\nx,z\n", ("a", "b")),
         ("1,2\n3,4\n", ("X1", "X2")),
         ("yes,no\nno,no\nyes,no\nyes,yes\n", ("X1", "X2")),
+        ("  1.5, 2.5\n -0.5,12.5\n", ("X1", "X2")),
         ("0,1,2\n5,5,5\n5,6,5\n", ("0", "1", "2")),
         ("0,1,2\n0,1,1\n1,1,2\n", ("X1", "X2", "X3")),
         ("a,?\nx,y\nx,z\n", ("X1", "X2")),
@@ -221,6 +237,8 @@ def test_missing_values_by_column() -> None:
         csv(MISSING, missing={"x": "as_level"})
     with pytest.raises(OptbnError, match="no column 'w'"):
         csv(MISSING, missing={"w": "drop"})
+    with pytest.raises(OptbnError, match="no way to treat missing values '1'"):
+        csv("x\n1\n", missing={"x": 1})
     with pytest.raises(OptbnError, match=r"no way to treat missing values 'dorp' \(did you mean 'drop'"):
         csv(MISSING, missing="dorp")
 
@@ -301,6 +319,8 @@ def test_arff(tmp_path: Path) -> None:
     assert labels(data, "size") == ["l", "m", "m"]
     assert data.domain("size").levels == ("s", "m", "l")
     assert labels(data, "note") == ["it's", "two", "it's"]
+    path.write_text("\ufeff@relation r\n@attribute a {'',x}\n@data\n''\nx\n")
+    assert labels(optbn.read(path), "a") == ["", "x"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
@@ -401,7 +421,12 @@ def test_as_text_most_columns_of_the_real_data_sets_have_the_declared_kind() -> 
 
 
 def test_the_plain_reader_refuses_the_same() -> None:
-    for text in ("x\n" + "".join(f"{i}.5\n" for i in range(20)) + "abc\n", "x\n1.5\ninf\n"):
+    for text in (
+        "x\n" + "".join(f"{i}.5\n" for i in range(20)) + "abc\n",
+        "x\n1.5\ninf\n",
+        "x\n" + "".join(f'"{i},5"\n' for i in range(11)),
+        "x\n" + "".join(f'{i}\n"{i},000.5"\n' for i in range(1, 8)),
+    ):
         with pytest.raises(Refused):
             read_csv(text)
         with pytest.raises(DataError):

@@ -25,13 +25,24 @@ class Refused(Exception):
 
 
 def is_number(text: str) -> bool:
+    text = text.strip(" ")
     if re.fullmatch(r"[+-]?0\d+", text, re.ASCII):
         return False
     return bool(re.fullmatch(DECIMAL, text, re.ASCII) or re.fullmatch(r"[+-]?inf(inity)?", text, re.I | re.ASCII))
 
 
 def is_whole(text: str) -> bool:
-    return is_number(text) and bool(re.fullmatch(r"[+-]?\d+", text, re.ASCII))
+    return is_number(text) and bool(re.fullmatch(r"[+-]?\d+", text.strip(" "), re.ASCII))
+
+
+def has_comma(text: str) -> bool:
+    """1,5 or 1,500 or 1,500.5"""
+    text = text.strip(" ")
+    if "." not in text and re.fullmatch(DECIMAL, text.replace(",", ".", 1), re.ASCII) and "," in text:
+        return True
+    first, *others = text.lstrip("+-").partition(".")[0].split(",")
+    thousands = 1 <= len(first) <= 3 and others and all(len(group) == 3 for group in others)
+    return bool(thousands and re.fullmatch(DECIMAL, text.replace(",", ""), re.ASCII)) and "e" not in text.lower()
 
 
 def column(texts: list[str]) -> Column:
@@ -39,6 +50,9 @@ def column(texts: list[str]) -> Column:
     values = [None if text in MISSING else text for text in texts]
     different = {text for text in values if text is not None}
     numbers = {text for text in different if is_number(text)}
+    commas = {text for text in different if has_comma(text)}
+    if commas and len(different) > 10 and numbers | commas == different:
+        raise Refused("commas in numbers")
     few_whole = len(numbers) <= 10 and all(is_whole(text) for text in numbers)
     if not numbers or few_whole or (numbers != different and len(different) <= 10):
         if different == numbers:
