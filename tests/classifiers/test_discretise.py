@@ -141,6 +141,24 @@ def test_mixed_frames(library: str) -> None:
     assert labels(frame, y)[0][1] == "missing"
 
 
+def test_truth_values_are_the_same_in_every_spelling(tmp_path) -> None:
+    frame = pd.DataFrame({"a": [True, False, True, True], "b": [True] * 4})
+    frame.to_csv(tmp_path / "python.csv", index=False)
+    written = pd.read_csv(tmp_path / "python.csv", dtype=str)
+    assert written.a.tolist() == ["True", "False", "True", "True"]
+    y = [1, 0, 1, 0]
+    kinds = (frame, frame.astype(object), frame.to_numpy(), written, written.map(str.lower), written.map(str.upper))
+    for fitted in kinds:
+        made = load_discretizer("mdlp").fit(fitted, y)
+        assert made.sizes[0] == 2
+        for other in kinds:
+            if isinstance(other, np.ndarray) == isinstance(fitted, np.ndarray):  # arrays name their columns otherwise
+                np.testing.assert_array_equal(made.transform(other), made.transform(fitted))
+    assert MDLP().fit(frame, y).sizes == MDLP().fit(frame.to_numpy(), y).sizes == (2, 2)  # the type has both
+    texts = MDLP().fit(written[["a"]].replace("False", "maybe"), y)
+    assert texts.transform(pd.DataFrame({"a": ["True", "true", "maybe"]})).tolist() == [[0], [-1], [1]]
+
+
 def labels(frame: object, y: object) -> list[list[str]]:
     """The codes as texts: libraries differ in the order of their categories."""
     made = MDLP().fit(frame, y)

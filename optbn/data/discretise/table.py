@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from optbn.data.dataset import Categorical, Dataset
 from optbn.errors import DataError, UnsupportedError
 
+TRUTH = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
+"""Truth values as Arrow, Python and R write them; as levels those of Arrow, both of them whatever occurs."""
+
 
 @dataclass(frozen=True, eq=False)
 class Values:
@@ -81,7 +84,9 @@ def _of_array(name: str, column: NDArray[Any]) -> Values:
 
     if column.dtype.kind in "iuf":
         return numbers(name, column.astype(np.float64))
-    if column.dtype.kind in "bSU":
+    if column.dtype.kind == "b":
+        return _of_arrow(name, pa.array(column))
+    if column.dtype.kind in "SU":
         return _of_arrow(name, pa.array(column.astype(str)))
     present = np.array([value is not None and value == value for value in column], dtype=bool)
     number = (int, float, np.integer, np.floating)
@@ -110,8 +115,11 @@ def _of_arrow(name: str, column: Any) -> Values:
         return numbers(name, column.cast(pa.float64()).to_numpy(zero_copy_only=False))
     if pa.types.is_null(kind):
         return Values(name, np.full(len(column), np.nan))
+    if pa.types.is_boolean(kind):
+        codes = pc.fill_null(column.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
+        return Values(name, codes, TRUTH[0])
     if not pa.types.is_dictionary(kind):
-        if not (pa.types.is_boolean(kind) or "string" in str(kind)):
+        if "string" not in str(kind):
             raise UnsupportedError(f"column {name!r} is of type {kind}; make it a number or a text first")
         column = column.cast(pa.string()).dictionary_encode()
         texts = column.dictionary.to_pylist()

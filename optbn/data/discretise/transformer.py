@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from optbn.data.dataset import Dataset
-from optbn.data.discretise.table import Table, Values, is_frame, table_of
+from optbn.data.discretise.table import TRUTH, Table, Values, is_frame, table_of
 from optbn.data.numbers import texts_of, unused
 from optbn.errors import DataError, UnsupportedError
 
@@ -73,7 +73,7 @@ class Column:
             codes = values.data.copy()
         else:
             assert self.levels is not None
-            known = {level: code for code, level in enumerate(self.levels)}
+            known = self._known()
             if values.levels is None:
                 texts, inverse = np.unique(values.data, return_inverse=True)
                 found = [known.get(_number_text(x), -1) for x in texts]
@@ -85,6 +85,15 @@ class Column:
                 codes[codes < 0] = self.missing
         codes[absent] = -1 if self.missing is None else self.missing
         return codes
+
+    def _known(self) -> dict[str, int]:
+        """The code of every level; of truth values in every spelling."""
+        assert self.levels is not None
+        known = {level: code for code, level in enumerate(self.levels)}
+        for own in TRUTH:
+            if known.keys() <= set(own):
+                return {text: known[o] for texts in TRUTH for o, text in zip(own, texts, strict=True) if o in known}
+        return known
 
     def unseen(self, values: Values, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows with a value (not a missing one) that has no level of its own."""
@@ -104,7 +113,8 @@ class Column:
         assert self.levels is not None and values.levels is not None
         new = [values.levels[code] for code in np.unique(values.data[values.data >= 0])]
         levels = list(self.labels) if self.missing is not None else list(self.levels)
-        levels += [level for level in new if level not in levels]
+        known = self._known()
+        levels += [level for level in new if level not in known and level not in levels]
         missing = self.missing
         if missing is None and absent:
             missing = len(levels)
