@@ -181,7 +181,9 @@ class TextColumn:
         return self.absent
 
     def _learn(self, text: str, row: int | None) -> int:
-        """The code of a text not seen before."""
+        """The code of a text not seen before this block, in which it may stand twice (a reader changed one of them)."""
+        if text in self.codes:
+            return self.codes[text]
         if self.domain:
             if row is None:  # in the dictionary of the file, but in no row
                 return 0

@@ -132,6 +132,14 @@ def test_dialects() -> None:
     assert csv('a,b\n1,"x\ny"\n2,z\n').domain("b").levels == ("x\ny", "z")
 
 
+def test_a_text_with_and_without_the_blank_is_one_level() -> None:
+    """In the first rows a blank follows every delimiter; a block further down has a new text both ways."""
+    plain = "x, p\nx, q\n" * 20_000
+    data = csv("a, b\n" + plain + "x, new\nx,new\nx, new\n")
+    assert data.domain("b").levels == ("new", "p", "q")
+    assert np.bincount(data.column("b")).tolist() == [3, 20_000, 20_000]
+
+
 def test_blanks_belong_to_the_text_unless_they_follow_every_delimiter() -> None:
     assert csv("a,b\n1, x\n2,y\n").domain("b").levels == (" x", "y")
 
