@@ -8,12 +8,24 @@ from typing import Any
 
 from optbn.errors import UnsupportedError
 
+MOST_ROWS = 10**6
+
 
 def check_positive(owner: Any, field: str, why: str = "") -> None:
     """Raise unless the field is a finite number above 0."""
     value = getattr(owner, field)
     if not _finite(value) or value <= 0:
         raise UnsupportedError(f"{_said(owner, field)}, expected a finite number above 0{why}")
+
+
+def check_rows(owner: Any, field: str) -> None:
+    """Raise unless the field is a number above 0 of imagined rows that a score can tell from real ones: it subtracts
+    log-gammas of the one with and without the other, which leaves ten digits at MOST_ROWS and none at 10^16."""
+    check_positive(owner, field)
+    if getattr(owner, field) > MOST_ROWS:
+        raise UnsupportedError(
+            f"{_said(owner, field)}, expected at most {MOST_ROWS:,}: beyond, counts are lost to rounding"
+        )
 
 
 def check_finite(owner: Any, field: str) -> None:

@@ -1,10 +1,10 @@
 """Delimited text (csv, tsv): the dialect is found in the first rows, the rest streams through Arrow's parser.
 
 Found unless given: the delimiter (of , tab ; | and space the one that splits most of the first rows, and the very first
-if it can, into the same number of fields, two at least), whether a blank follows every delimiter (then it is not part of the values), and
-whether the first row is a header. It is one unless a cell of it is a number or a missing-value token (but 0..n-1 and
-1..n count as names), or more than half of its cells turn up again below in their own column. Without a header the
-columns are X1, X2, ...
+if it can, into the same number of fields, two at least), whether a blank follows every delimiter (then it is not part
+of the values), and whether the first row is a header. It is one unless a cell of it is a number or a missing-value
+token (but 0..n-1 and 1..n count as names), or more than half of its cells turn up again below in their own column.
+Without a header the columns are X1, X2, ...
 
 All fields are read as dictionaries of their texts, which Arrow does at about 300 MB/s, in blocks as small as that
 allows.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from optbn.scores.counting import CountTerms, Term, log_gamma
-from optbn.settings import check_positive
+from optbn.settings import check_rows
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class BDeu(CountTerms):
     ess: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive(self, "ess")
+        check_rows(self, "ess")
 
     def joint(self, cells: float) -> Term:
         return log_gamma(self.ess / cells)

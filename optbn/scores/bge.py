@@ -23,7 +23,7 @@ import numpy as np
 from optbn.data.dataset import Dataset
 from optbn.errors import UnsupportedError
 from optbn.scores.gaussian import Coefficients, GaussianScore, cross_products
-from optbn.settings import check_positive
+from optbn.settings import check_finite, check_rows
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,11 @@ class BGe:
     mean: float | None = None
 
     def __post_init__(self) -> None:
-        check_positive(self, "alpha_mu")
+        check_rows(self, "alpha_mu")
         if self.alpha_w is not None:
-            check_positive(self, "alpha_w")
+            check_rows(self, "alpha_w")
+        if self.mean is not None:
+            check_finite(self, "mean")
 
     def bind(self, data: Dataset) -> GaussianScore:
         means, matrix = cross_products(self, data)

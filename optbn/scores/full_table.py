@@ -28,6 +28,7 @@ from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
 from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
+from optbn.settings import check_whole
 
 Floats = NDArray[np.float64]
 MOST_TABLES = 10**6
@@ -48,8 +49,9 @@ class FT(LeafPrior, CountTerms):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 2 <= self.max_bins <= 1000:
-            raise UnsupportedError(f"max-bins is {self.max_bins}; it must be between 2 and 1000")
+        check_whole(self, "max_bins", 2)
+        if self.max_bins > 1000:
+            raise UnsupportedError(f"max-bins is {self.max_bins}; it may be at most 1000")
 
     def bind(self, data: Dataset) -> BoundScore:
         columns = Columns(data, 0)

@@ -28,6 +28,7 @@ from optbn.scores.trees.fitted import FittedTree, Solved, trace
 from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser
+from optbn.settings import check_whole
 
 Floats = NDArray[np.float64]
 
@@ -57,8 +58,9 @@ class PCART(LeafPrior):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.max_splits <= 12:
-            raise UnsupportedError(f"max-splits is {self.max_splits}; it must be between 0 and 12")
+        check_whole(self, "max_splits", 0)
+        if self.max_splits > 12:
+            raise UnsupportedError(f"max-splits is {self.max_splits}; it may be at most 12")
 
     def bind(self, data: Dataset) -> BoundTrees:
         return BoundTrees(self, Columns(data, self.max_splits))

@@ -188,7 +188,7 @@ def test_bad_input_is_refused_in_one_line(case: tuple[Path, dict[str, Any], str]
 
 @pytest.mark.parametrize("encoding", ["hex", "rot13", "undefined", "latin-0"])
 def test_encodings_that_are_none(tmp_path: Path, encoding: str) -> None:
-    with pytest.raises(OptbnError, match="d.csv: (there is no encoding|not valid undefined)"):
+    with pytest.raises(OptbnError, match=r"d\.csv: (there is no encoding|not valid undefined)"):
         optbn.read(text("x\n1\n")(tmp_path), encoding=encoding)
 
 

@@ -118,5 +118,5 @@ def test_refusals():
         FT().bind(data).block(np.arange(8, dtype=np.int32)[None, :], np.arange(9)[None, :] == 8)
     with pytest.raises(DataError, match="no rows"):
         FT().bind(data.take(slice(0, 0)))
-    with pytest.raises(UnsupportedError, match="max-bins is 1"):
+    with pytest.raises(UnsupportedError, match="max_bins is 1"):
         FT(max_bins=1)

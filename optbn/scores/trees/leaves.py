@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from optbn.settings import check_finite, check_positive
+from optbn.errors import UnsupportedError
+from optbn.settings import check_finite, check_positive, check_rows
 
 Floats = NDArray[np.float64]
 
@@ -65,9 +66,16 @@ class LeafPrior:
     a: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "nu", "lambda_", "a"):
+        for name in ("alpha", "nu"):
+            check_rows(self, name)
+        for name in ("lambda_", "a"):
             check_positive(self, name)
         check_finite(self, "mean")
+        if not 0.0 < self.nu * self.lambda_ < math.inf:
+            raise UnsupportedError(
+                f"{type(self).__name__}: nu is {self.nu!r} and lambda is {self.lambda_!r}, so their product is no "
+                "finite number above 0"
+            )
 
     def tables(self, n_rows: int, cardinalities: list[int]) -> LeafTables:
         """Tables for up to n_rows rows and these numbers of declared levels."""
