@@ -9,6 +9,7 @@ with a matrix M and three coefficients per size. kernels/gaussian.py finds the r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 from optbn.data.dataset import Categorical, Dataset
 from optbn.errors import DataError, UnsupportedError
 from optbn.scores.kernels.gaussian import residuals
+
+SMALLEST_SQUARE = 1e-280  # below, digits of the cross products are lost
 
 # A residual below this fraction of the variance is rounding noise of the cross products, not information.
 SMALLEST_RESIDUAL = 1e-10
@@ -104,4 +107,12 @@ def cross_products(score: Any, data: Dataset) -> tuple[NDArray[np.float64], NDAr
     x = np.column_stack(data.columns)
     means = x.mean(axis=0)
     x -= means
-    return means, x.T @ x
+    x -= x.mean(axis=0)  # what rounding left of a mean that is large beside its deviations
+    with np.errstate(over="ignore"):
+        products = x.T @ x
+    for column, square in zip(data.names, np.diag(products).tolist(), strict=True):
+        if not SMALLEST_SQUARE < square < math.inf:
+            raise DataError(
+                f"column {column!r} has squares that no floating-point number holds (they sum to {square:g}): rescale it"
+            )
+    return means, products

@@ -80,6 +80,20 @@ def test_gaussian_scores(name, settings, slow):
             assert found[i, v] == pytest.approx(slow(data, v, sets[i]), rel=1e-9)
 
 
+@pytest.mark.parametrize("name", ["bge", "bic"])
+def test_gaussian_scores_do_not_depend_on_where_zero_is(name):
+    rng = np.random.default_rng(7)
+    x = rng.integers(-8, 9, (101, 3)).astype(np.float64)
+    x[:, 2] = 2 * x[:, 0] - x[:, 1] + rng.integers(0, 2, 101)
+    wide = (Real(-(2.0**60), 2.0**60),) * 3
+    near = load_score(name).bind(Dataset(tuple("abc"), wide, tuple(np.ascontiguousarray(c) for c in x.T)))
+    far = load_score(name).bind(Dataset(tuple("abc"), wide, tuple(np.ascontiguousarray(c) for c in x.T + 2.0**52)))
+    every = np.array([[False, False, True]])
+    for parents in ((), (0,), (0, 1)):
+        sets = np.array([parents], np.int32).reshape(1, -1)
+        assert far.block(sets, every)[0, 2] == pytest.approx(near.block(sets, every)[0, 2], rel=1e-9)
+
+
 def test_large_tables_and_many_levels():
     """More cells than rows by far: groups of rows instead of a table."""
     rng = np.random.default_rng(5)
@@ -297,6 +311,10 @@ def test_real_columns_that_have_no_score():
     twice = Dataset(tuple("abc"), (Real(-9, 9), Real(-99, 99), Real(-9, 9)), (x, 2 * x + 1, rng.normal(size=30)))
     with pytest.raises(DataError, match=r"'a', 'b'.* linearly dependent"):
         optbn.score_table(twice, "bic")
+    for scale, total in ((1e-170, "0"), (1e160, "inf")):
+        extreme = Dataset(("a", "b"), (Real(-9, 9), Real(-9 * scale, 9 * scale)), (x, x[::-1] * scale))
+        with pytest.raises(DataError, match=rf"'b' has squares .*sum to {total}\): rescale it"):
+            load_score("bic").bind(extreme)
     one_row = twice.take(slice(0, 1))
     with pytest.raises(DataError, match="one distinct value"):
         optbn.score_table(one_row, "bic")
