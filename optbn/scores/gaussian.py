@@ -113,6 +113,7 @@ def cross_products(score: Any, data: Dataset) -> tuple[NDArray[np.float64], NDAr
     for column, square in zip(data.names, np.diag(products).tolist(), strict=True):
         if not SMALLEST_SQUARE < square < math.inf:
             raise DataError(
-                f"column {column!r} has squares that no floating-point number holds (they sum to {square:g}): rescale it"
+                f"column {column!r} has squares that no floating-point number holds (they sum to {square:g}): "
+                "rescale it"
             )
     return means, products

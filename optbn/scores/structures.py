@@ -26,7 +26,7 @@ from optbn.scores.trees.leaves import LeafContent
 def in_words(fitted: object, data: Dataset) -> dict[str, Any]:
     """The JSON value of one local structure over the data's variables."""
     if isinstance(fitted, FittedTree):
-        return _node(fitted, 0, data)
+        return _tree(fitted, data)
     if isinstance(fitted, LinearGaussian):
         return {
             "intercept": fitted.intercept,
@@ -48,19 +48,23 @@ def in_words(fitted: object, data: Dataset) -> dict[str, Any]:
     return {"parents": [data.names[u] for u in fitted.parents], "cuts": cuts, "cells": leaves}
 
 
-def _node(tree: FittedTree, number: int, data: Dataset) -> dict[str, Any]:
-    node = tree.nodes[number]
-    if isinstance(node, int):
-        return _leaf(tree.content, node)
-    parent = tree.parents[node.parent]
-    domain = data.domains[parent]
-    found: dict[str, Any] = {"split": data.names[parent]}
-    if isinstance(domain, Categorical):
-        assert isinstance(node.goes_left, tuple)
-        found["left_levels"] = [domain.levels[code] for code in node.goes_left]
-    else:
-        found["below"] = node.goes_left
-    return found | {"left": _node(tree, node.left, data), "right": _node(tree, node.right, data)}
+def _tree(tree: FittedTree, data: Dataset) -> dict[str, Any]:
+    """The root, made from the leaves up: nodes come after the ones above them."""
+    found: list[dict[str, Any]] = [{}] * len(tree.nodes)
+    for number, node in reversed([*enumerate(tree.nodes)]):
+        if isinstance(node, int):
+            found[number] = _leaf(tree.content, node)
+            continue
+        parent = tree.parents[node.parent]
+        domain = data.domains[parent]
+        split: dict[str, Any] = {"split": data.names[parent]}
+        if isinstance(domain, Categorical):
+            assert isinstance(node.goes_left, tuple)
+            split["left_levels"] = [domain.levels[code] for code in node.goes_left]
+        else:
+            split["below"] = node.goes_left
+        found[number] = split | {"left": found[node.left], "right": found[node.right]}
+    return found[0]
 
 
 def _leaf(content: LeafContent, number: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,39 +96,32 @@ def trace(
     """The best tree of a solved family; cost = log 4C, `constant` is what the score adds to the root's value."""
     from optbn.network.tree import Split
 
-    fewest: dict[int, int] = {}
-
-    def leaves_of(slot: int) -> int:
-        if slot not in fewest:
-            splits = solved.best_splits(slot)
-            fewest[slot] = min((leaves_at(t) for t in splits), default=1)
-        return fewest[slot]
+    root = len(solved.value) - 1
+    fewest = _fewest_leaves(solved, root)
 
     def leaves_at(t: int) -> int:
-        return leaves_of(int(solved.left[t])) + leaves_of(int(solved.right[t]))
+        return fewest[int(solved.left[t])] + fewest[int(solved.right[t])]
 
     nodes: list[Split | int] = []
     n_leaves = 0
-
-    def add(slot: int) -> int:
-        nonlocal n_leaves
+    waiting = [(root, -1)]  # slots, and for a right side the node that waits for its number
+    while waiting:
+        slot, above = waiting.pop()
         number = len(nodes)
-        nodes.append(n_leaves)
+        if above >= 0:
+            nodes[above] = replace(nodes[above], right=number)  # type: ignore[type-var]
         splits = solved.best_splits(slot)
         if not len(splits):
+            nodes.append(n_leaves)
             n_leaves += 1
-            return number
-        t = next(t for t in splits if leaves_at(t) == leaves_of(slot))
+            continue
+        t = next(t for t in splits if leaves_at(t) == fewest[slot])
         a, b = int(solved.left[t]), int(solved.right[t])
         j, first, second = _split(columns, parents, solved.names[slot], int(t - solved.offset[slot]))
         heavier_left = bool(solved.content.rows[a] >= solved.content.rows[b])
-        goes_left = _goes_left(columns, parents[j], first, second, heavier_left)
-        left = add(a)
-        nodes[number] = Split(j, goes_left, left, add(b))
-        return number
+        nodes.append(Split(j, _goes_left(columns, parents[j], first, second, heavier_left), number + 1, -1))
+        waiting += [(b, number), (a, -1)]
 
-    root = len(solved.value) - 1
-    add(root)
     score = float(solved.value[root]) + constant
     content = columns.content(child, _leaf_of_rows(columns, parents, nodes), n_leaves)
     again = float(np.sum(prior.log_marginals(content))) - n_leaves * cost + constant
@@ -138,6 +131,22 @@ def trace(
             "please report this"
         )
     return FittedTree(child, parents, score, tuple(nodes), content)
+
+
+def _fewest_leaves(solved: Solved, root: int) -> dict[int, int]:
+    """The least number of leaves of an optimal subtree, of every box that an optimal tree may reach."""
+    fewest: dict[int, int] = {}
+    waiting = [root]  # a tree may be deeper than calls can be
+    while waiting:
+        slot = waiting[-1]
+        sides = [(int(solved.left[t]), int(solved.right[t])) for t in solved.best_splits(slot)]
+        below = [side for pair in sides for side in pair if side not in fewest]
+        if below:
+            waiting += below
+            continue
+        fewest[slot] = min((fewest[a] + fewest[b] for a, b in sides), default=1)
+        waiting.pop()
+    return fewest
 
 
 def _split(columns: Columns, parents: tuple[int, ...], name: NDArray[np.int64], number: int) -> tuple[int, int, int]:
