@@ -141,7 +141,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Per column how many values were not there at fitting, the row of the first one, and its text."""
         found: Unseen = {}
         for column, values in zip(self.members_[0].columns, table, strict=True):
-            rows = column.unseen(values, column.encode(values))
+            rows = column.unseen(values)
             if len(rows):
                 text = values.levels[values.data[rows[0]]] if values.levels else f"{values.data[rows[0]]:g}"
                 found[column.name] = (len(rows), int(rows[0]) + first_row + 1, text)

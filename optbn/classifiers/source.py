@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from optbn.classifiers.pairs import Batch
 from optbn.classifiers.reservoir import Reservoir
 from optbn.data.dataset import Categorical
-from optbn.data.discretise.table import Table, Values
+from optbn.data.discretise.table import Table, Values, code_type
 from optbn.data.discretise.transformer import Column, Discretizer
 from optbn.data.missing import Encoded
 from optbn.errors import DataError, UnsupportedError
@@ -197,6 +197,6 @@ def tables(path: Any, columns: Sequence[Column], how: Mapping[str, Any]) -> Iter
 def _values(column: Encoded) -> Values:
     if not isinstance(column.domain, Categorical):
         return Values(column.name, column.values)
-    codes = column.values.astype(np.int64)
+    codes = column.values.astype(code_type(len(column.domain.levels)))
     codes[codes == len(column.domain.levels)] = -1
     return Values(column.name, codes, column.domain.levels)

@@ -43,34 +43,40 @@ def add_logs(codes, attribute, asked, sizes, node_at, value_at, children, branch
     Twin: tests.naive.classifiers.log_joint.
     """
     n, C = out.shape
-    node, found = np.empty(C, dtype=np.int64), np.empty(C)
+    top, start = np.empty(C, dtype=np.int64), np.empty(C, dtype=np.int64)  # of the class all rows ask alike
+    node, found = np.empty(C, dtype=np.int64), np.empty(C, dtype=np.int64)
     for t in range(len(attribute)):
-        size, root = sizes[t], node_at[t]
+        size, root, attr = sizes[t], node_at[t], attribute[t]
+        first = value_at[t] - root * size  # the values of node u begin at first + u size
+        for y in range(C):
+            top[y] = _child(root, y, children, branch)
+            start[y] = first + (top[y] if top[y] >= 0 else root) * size
+        deepest = 0
+        while deepest < asked.shape[1] and asked[t, deepest] >= 0:
+            deepest += 1
         for r in range(n):
-            x = codes[r, attribute[t]]
+            x = codes[r, attr]
             if x < 0:
                 continue
-            first = value_at[t] - root * size + x  # where node u has the value of x, less u size
-            alive = 0
+            if deepest == 0:
+                for y in range(C):
+                    out[r, y] += logs[start[y] + x]
+                continue
             for y in range(C):
-                found[y] = logs[first + root * size]
-                node[y] = _child(root, y, children, branch)
-                if node[y] >= 0:
-                    found[y] = logs[first + node[y] * size]
-                    alive += 1
-            d = 0
-            while alive > 0 and d < asked.shape[1] and asked[t, d] >= 0 and codes[r, asked[t, d]] >= 0:
+                node[y], found[y] = top[y], start[y]
+            alive, d = C, 0
+            while alive > 0 and d < deepest and codes[r, asked[t, d]] >= 0:
                 value = codes[r, asked[t, d]]
                 alive = 0
                 for y in range(C):
                     if node[y] >= 0:
                         node[y] = _child(node[y], value, children, branch)
                         if node[y] >= 0:
-                            found[y] = logs[first + node[y] * size]
+                            found[y] = first + node[y] * size
                             alive += 1
                 d += 1
             for y in range(C):
-                out[r, y] += found[y]
+                out[r, y] += logs[found[y] + x]
 
 
 LARGE, SMALL = 2.0**900, 2.0**300

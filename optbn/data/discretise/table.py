@@ -23,7 +23,8 @@ TRUTH = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One column: float64 `data` with NaN for missing when `levels` is None, else int64 codes with -1 for missing."""
+    """One column: float64 `data` with NaN for missing when `levels` is None, else codes with -1 for missing, of the
+    `code_type` of as many levels: what is small stays in the cache."""
 
     name: str
     data: NDArray[Any]
@@ -43,6 +44,11 @@ class Values:
 
 
 Table = Sequence[Values]
+
+
+def code_type(levels: int) -> np.dtype[Any]:
+    """The smallest integers that hold -1, a code for every level, and one more for missing values."""
+    return np.min_scalar_type(-levels - 1)
 
 
 def is_frame(X: Any) -> bool:
@@ -75,7 +81,7 @@ def numbers(name: str, data: NDArray[np.float64]) -> Values:
 def _of_dataset(data: Dataset, i: int) -> Values:
     domain = data.domains[i]
     if isinstance(domain, Categorical):
-        return Values(data.names[i], data.columns[i].astype(np.int64), domain.levels)
+        return Values(data.names[i], data.columns[i].astype(code_type(len(domain.levels))), domain.levels)
     return Values(data.names[i], data.columns[i])
 
 
@@ -104,7 +110,6 @@ def _of_array(name: str, column: NDArray[Any]) -> Values:
 
 def _of_arrow(name: str, column: Any) -> Values:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
@@ -116,19 +121,25 @@ def _of_arrow(name: str, column: Any) -> Values:
     if pa.types.is_null(kind):
         return Values(name, np.full(len(column), np.nan))
     if pa.types.is_boolean(kind):
-        codes = pc.fill_null(column.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
-        return Values(name, codes, TRUTH[0])
+        return Values(name, _codes(column.cast(pa.int8()), 2), TRUTH[0])
     if not pa.types.is_dictionary(kind):
         if "string" not in str(kind):
             raise UnsupportedError(f"column {name!r} is of type {kind}; make it a number or a text first")
         column = column.cast(pa.string()).dictionary_encode()
         texts = column.dictionary.to_pylist()
         order = sorted(range(len(texts)), key=texts.__getitem__)
-    else:
-        texts = [str(text) for text in column.dictionary.to_pylist()]
-        order = list(range(len(texts)))
-    place = np.empty(len(texts) + 1, dtype=np.int64)
-    place[order] = np.arange(len(texts))
-    place[-1] = -1
-    indices = pc.fill_null(column.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
-    return Values(name, place[indices], tuple(texts[i] for i in order))
+        place = np.empty(len(texts) + 1, dtype=code_type(len(texts)))
+        place[order] = np.arange(len(texts))
+        place[-1] = -1
+        return Values(name, place[_codes(column.indices, len(texts))], tuple(texts[i] for i in order))
+    texts = [str(text) for text in column.dictionary.to_pylist()]
+    return Values(name, _codes(column.indices, len(texts)), tuple(texts))
+
+
+def _codes(indices: Any, levels: int) -> NDArray[Any]:
+    """Arrow's integers as codes."""
+    import pyarrow.compute as pc
+
+    if indices.null_count:
+        indices = pc.fill_null(indices.cast("int64"), -1)
+    return np.asarray(indices.to_numpy(zero_copy_only=False).astype(code_type(levels), copy=False))

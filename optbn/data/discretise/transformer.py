@@ -59,8 +59,8 @@ class Column:
         bins[-1] = bins[-1][:-1] + ")"
         return (*bins, MISSING) if self.missing is not None else tuple(bins)
 
-    def encode(self, values: Values) -> NDArray[np.int64]:
-        """int64[n]: the code of every value, -1 where nothing is known."""
+    def encode(self, values: Values) -> NDArray[Any]:
+        """Integers [n]: the code of every value, -1 where nothing is known."""
         absent = values.absent()
         if self.cuts is not None:
             if values.levels is not None:
@@ -70,7 +70,7 @@ class Column:
                 data = values.data
             codes = np.searchsorted(self.cuts, data, side="left")
         elif values.levels == self.levels:
-            codes = values.data.copy()
+            codes = values.data
         else:
             assert self.levels is not None
             known = self._known()
@@ -83,8 +83,8 @@ class Column:
                 codes = np.array([*found, -1], dtype=np.int64)[values.data]
             if self.missing is not None:
                 codes[codes < 0] = self.missing
-        codes[absent] = -1 if self.missing is None else self.missing
-        return codes
+        unknown = -1 if self.missing is None else self.missing
+        return np.where(absent, codes.dtype.type(unknown), codes) if absent.any() else codes
 
     def _known(self) -> dict[str, int]:
         """The code of every level; of truth values in every spelling."""
@@ -95,11 +95,11 @@ class Column:
                 return {text: known[o] for texts in TRUTH for o, text in zip(own, texts, strict=True) if o in known}
         return known
 
-    def unseen(self, values: Values, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def unseen(self, values: Values) -> NDArray[np.int64]:
         """The rows with a value (not a missing one) that has no level of its own."""
-        if self.levels is None:
+        if self.levels is None or self.levels == values.levels:
             return np.zeros(0, dtype=np.int64)
-        lost = codes == (-1 if self.missing is None else self.missing)
+        lost = self.encode(values) == (-1 if self.missing is None else self.missing)
         return np.flatnonzero(lost & ~values.absent())
 
     def grown(self, values: Values) -> Column:
