@@ -10,7 +10,7 @@ import typer
 from optbn.cli.fit import complete_smoother
 from optbn.cli.options import settings
 from optbn.cli.progress import bars
-from optbn.cli.reading import DataArgument, DelimiterOption, EncodingOption, FormatOption, HeaderOption, SchemaOption
+from optbn.cli.reading import DataArgument, with_reading
 
 
 def complete_model(start: str) -> list[str]:
@@ -20,7 +20,9 @@ def complete_model(start: str) -> list[str]:
     return [name for name in CLASSIFIERS if name.startswith(start)]
 
 
+@with_reading
 def classify(
+    how: dict[str, Any],
     data: DataArgument,
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     model: Annotated[
@@ -47,11 +49,6 @@ def classify(
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Of whatever is random.", min=0)] = 0,
     sample: Annotated[int, typer.Option("--sample", help="Rows to find cut points from.", min=1)] = 100_000,
-    schema: SchemaOption = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    format: FormatOption = None,
-    encoding: EncodingOption = "utf-8",
 ) -> None:
     """Learn a classifier; the file is read a few times and never held in memory.
 
@@ -75,19 +72,18 @@ def classify(
     if discretizer is not None:
         given["discretizer"] = discretizer
     classifier = load_classifier(model, random_state=seed, **given)
-    how = {"header": header, "delimiter": delimiter, "format": format, "encoding": encoding}
     with bars("number", after=2) as show:
         progress = None if show is None else partial(show, "rows")
-        classifier.fit_file(data, target, schema=schema, sample_size=sample, progress=progress, **how)
+        classifier.fit_file(data, target, sample_size=sample, progress=progress, **how)
     save_classifier(classifier, output)
     members = f", {len(classifier.members_)} members" if len(classifier.members_) > 1 else ""
     classes = f"{len(classifier.classes_)} classes from {classifier.n_features_in_} attributes"
     print(f"{output}: {model} for {target!r}, {classes}{members}")
     if folds:
-        _evaluate(load_classifier(model, random_state=seed, **given), data, target, schema, how, folds, seed)
+        _evaluate(load_classifier(model, random_state=seed, **given), data, target, how, folds, seed)
 
 
-def _evaluate(classifier: Any, data: str, target: str, schema: Any, how: dict[str, Any], folds: int, seed: int) -> None:
+def _evaluate(classifier: Any, data: str, target: str, how: dict[str, Any], folds: int, seed: int) -> None:
     """Losses by stratified folds."""
     import numpy as np
 
@@ -95,7 +91,7 @@ def _evaluate(classifier: Any, data: str, target: str, schema: Any, how: dict[st
     from optbn.data.dataset import Categorical
     from optbn.evaluate.cross_validation import cross_validate, stratified_folds
 
-    whole = optbn.read(data, schema, missing="drop", **how)
+    whole = optbn.read(data, missing="drop", **how)
     domain = whole.domain(target)
     assert isinstance(domain, Categorical)
     y = np.array(domain.levels, dtype=object)[whole.column(target)]

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optbn.cli.reading import (
-    DataArgument,
-    DelimiterOption,
-    EncodingOption,
-    FormatOption,
-    HeaderOption,
-    SchemaOption,
-    TokenOption,
-    how,
-    reading,
-)
+from optbn.cli.reading import DataArgument, reading, with_reading
 
 if TYPE_CHECKING:
     from optbn.data.describe import Description, Levels, Numbers
@@ -25,9 +15,10 @@ SHOWN = 1_000
 """Columns in the table; --json has all of them."""
 
 
+@with_reading
 def describe(
+    how: dict[str, Any],
     data: DataArgument,
-    schema: SchemaOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines: everything, all levels with counts.")] = False,
     save_schema: Annotated[
         str | None,
@@ -39,11 +30,6 @@ def describe(
         str | None,
         typer.Option("--missing", help="Describe the data after as_level, drop or impute.", show_default="as they are"),
     ] = None,
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    format: FormatOption = None,
-    encoding: EncodingOption = "utf-8",
-    missing_token: TokenOption = None,
 ) -> None:
     """Describe data: rows, columns, kinds, levels with counts, ranges, missing values.
 
@@ -55,13 +41,15 @@ def describe(
 
     from optbn.data.describe import describe as description
     from optbn.data.read import read
+    from optbn.network.files import check_writable
 
-    keywords = how(header, delimiter, format, encoding, missing_token)
+    if save_schema not in (None, "-"):
+        check_writable(save_schema)
     with reading() as progress:
         if missing is None:
-            found = description(data, schema, progress=progress, **keywords)
+            found = description(data, progress=progress, **how)
         else:
-            treated = read(data, schema, missing=missing, progress=progress, **keywords)
+            treated = read(data, missing=missing, progress=progress, **how)
             found = replace(description(treated), source="stdin" if data == "-" else data)
     if save_schema == "-":
         sys.stdout.write(found.schema.to_json())

@@ -11,6 +11,7 @@ import typer
 from optbn.cli.networks import complete_network
 from optbn.cli.options import SettingOption, settings
 from optbn.cli.progress import bars
+from optbn.cli.reading import DataArgument, MissingOption, with_reading
 from optbn.cli.writing import check_network_file, write_or_beside
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ def complete_smoother(start: str) -> list[str]:
     return [name for name in SMOOTHERS if name.startswith(start)]
 
 
+@with_reading
 def fit(
-    data: Annotated[str, typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file.", metavar="DATA")],
+    how: dict[str, Any],
+    data: DataArgument,
     structure: Annotated[
         str,
         typer.Option(
@@ -58,7 +61,7 @@ def fit(
     ] = "normal",
     seed: Annotated[int, typer.Option("--seed", help="Of the samplers.", min=0)] = 0,
     threads: Annotated[int, typer.Option("--threads", help="Of no consequence for the result.", min=1)] = 1,
-    schema: Annotated[str | None, typer.Option(help="A JSON file that declares columns (see optbn describe).")] = None,
+    missing: MissingOption = "refuse",
     report: Annotated[
         str | None,
         typer.Option(help="A JSON file for what the smoother says: convergence, constants it chose, deviations."),
@@ -86,11 +89,16 @@ def fit(
         from optbn.errors import UnsupportedError
 
         raise UnsupportedError("--report does not go with --domain")
+    if report is not None:
+        from optbn.network.files import check_writable
+
+        check_writable(report)
     asked = as_structure(structure)
     given = settings(setting)
     with bars(after=1) as progress:
         common: dict[str, Any] = {
-            "seed": seed, "weights": weights, "leaves": leaves, "schema": schema, "progress": progress, **given
+            "seed": seed, "weights": weights, "leaves": leaves, "schema": how.pop("schema"),
+            "reading": {**how, "missing": missing}, "progress": progress, **given,
         }  # fmt: skip
         if domain is not None:
             networks = fit_domains(asked, data, domain, smoother or "hierarchical", **common)

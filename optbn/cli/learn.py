@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optbn.cli.options import CandidatesOption, JobsOption, MemoryOption, settings, with_constraints
-from optbn.cli.reading import (
-    DataArgument,
-    DelimiterOption,
-    EncodingOption,
-    FormatOption,
-    HeaderOption,
-    MissingOption,
-    SchemaOption,
-    TokenOption,
-    how,
-    reading,
-)
+from optbn.cli.reading import DataArgument, MissingOption, reading, with_reading
 from optbn.cli.score import complete_score
 from optbn.cli.solve import complete_solver
 from optbn.cli.writing import check_network_file, write_or_beside
@@ -34,7 +23,9 @@ if TYPE_CHECKING:
 
 
 @with_constraints
+@with_reading
 def learn(
+    how: dict[str, Any],
     constraints: dict[str, Any],
     data: DataArgument,
     output: Annotated[
@@ -70,13 +61,7 @@ def learn(
         float | None, typer.Option(help="Seconds for everything; what is then best is the answer.", min=0.1)
     ] = None,
     target: Annotated[str | None, typer.Option(help="A variable to say the Markov blanket of.")] = None,
-    schema: SchemaOption = None,
     missing: MissingOption = "refuse",
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    format: FormatOption = None,
-    encoding: EncodingOption = "utf-8",
-    missing_token: TokenOption = None,
     seed: Annotated[int, typer.Option(help="Of everything random.", min=0)] = 0,
     jobs: JobsOption = None,
     memory: MemoryOption = None,
@@ -116,11 +101,11 @@ def learn(
         raise UnsupportedError("--store goes with --max-parents and without --time-limit: what it keeps is of one size")
     if store is not None and candidates is not None:
         raise UnsupportedError("--candidates does not go with --store: the work is short")
-    reader = how(header, delimiter, format, encoding, missing_token)
     if only_estimate:
-        rows = optbn.read(data, schema, missing=missing, **reader)
+        rows = optbn.read(data, missing=missing, **how)
         _estimate(rows, method, max_parents, candidates, constraints, jobs, memory)
         return
+    schema = how.pop("schema")
     try:
         with reading() as progress, _display(target, yes) as watcher:
             found = optbn.learn(
@@ -141,7 +126,7 @@ def learn(
                 command=_command(),
                 schema=schema,
                 missing=missing,
-                reading={**reader, "progress": progress},
+                reading={**how, "progress": progress},
                 alternatives=alternatives,
                 posteriors=posteriors,
             )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from optbn.cli.groups import Group
 from optbn.cli.reading import lines
 
 SettingOption = Annotated[
@@ -47,30 +45,6 @@ CONSTRAINTS: dict[str, Any] = {
         list[str] | None, typer.Option(help="What the graph must separate, 'A:B', or 'A:B|C,D' given C and D.")
     ],
 }
-PANEL = "What is asked of the graph"
-
-
-def with_constraints(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of CONSTRAINTS; its parameter `constraints` gets a dictionary of what was given,
-    by the fields of `solvers.Constraints`."""
-
-    @functools.wraps(command)
-    def taking(*arguments: Any, **options: Any) -> None:
-        given = {name: options.pop(name) for name in CONSTRAINTS}
-        command(*arguments, **options, constraints=graph_constraints(**given))
-
-    extra = []
-    for name, annotation in CONSTRAINTS.items():
-        kind, option = annotation.__origin__, annotation.__metadata__[0]
-        option = typer.Option(f"--{name.replace('_', '-')}", help=option.help, min=option.min, rich_help_panel=PANEL)
-        extra.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option])
-        )
-    own = inspect.signature(command, eval_str=True)
-    kept = [parameter for name, parameter in own.parameters.items() if name != "constraints"]
-    taking.__signature__ = own.replace(parameters=[*kept, *extra])  # type: ignore[attr-defined]
-    taking.__annotations__ = {parameter.name: parameter.annotation for parameter in [*kept, *extra]}
-    return taking
 
 
 def graph_constraints(
@@ -95,7 +69,7 @@ def graph_constraints(
         **arc_constraints(forbid, require, tiers, roots, leaves),
         "forbidden_edges": [_pair(text) for text in forbid_edge or ()],
         "required_edges": [_pair(text) for text in require_edge or ()],
-        "order": [_names(text) for text in order or ()],
+        "order": [_order(text) for text in order or ()],
         "ancestors": [parse_arc(text) for text in ancestor or ()],
         "no_ancestors": [parse_arc(text) for text in no_ancestor or ()],
         "max_children": dict(_limit(text) for text in max_children or ()),
@@ -103,6 +77,10 @@ def graph_constraints(
     }
     given = {name: value for name, value in given.items() if value}
     return given if max_arcs is None else {**given, "max_arcs": max_arcs}
+
+
+with_constraints = Group("constraints", "What is asked of the graph", CONSTRAINTS, graph_constraints)
+"""The options of CONSTRAINTS; `constraints` gets what was given, by the fields of `solvers.Constraints`."""
 
 
 def settings(texts: list[str] | None) -> dict[str, Any]:
@@ -150,6 +128,15 @@ def _pair(text: str) -> list[str]:
     names = _names(text)
     if len(names) != 2:
         raise UnsupportedError(f"{text!r} is not a pair of variables, expected something like 'A,B'")
+    return names
+
+
+def _order(text: str) -> list[str]:
+    from optbn.errors import UnsupportedError
+
+    names = _names(text)
+    if len(names) < 2:
+        raise UnsupportedError(f"--order {text!r}: expected two variables or more, like 'A,B,C'")
     return names
 
 

@@ -7,17 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from optbn.cli.reading import DelimiterOption, EncodingOption, FormatOption, HeaderOption
+from optbn.cli.reading import DataArgument, with_form
 
 
+@with_form
 def predict(
+    how: dict[str, Any],
     model: Annotated[str, typer.Argument(help="A .json file that `optbn classify` wrote.", metavar="MODEL")],
-    data: Annotated[str, typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file; - is csv from stdin.")],
+    data: DataArgument,
     output: Annotated[str, typer.Option("--output", "-o", help="A .csv file; - is stdout.")] = "-",
-    header: HeaderOption = None,
-    delimiter: DelimiterOption = None,
-    format: FormatOption = None,
-    encoding: EncodingOption = "utf-8",
 ) -> None:
     """Predict the class of every row: the most probable one, and the probabilities of all, as csv.
 
@@ -31,11 +29,13 @@ def predict(
     import sys
 
     from optbn.classifiers.saved import read_classifier
+    from optbn.network.files import check_writable
     from solvers.files.atomic import replacing
 
     logging.getLogger("optbn.classifiers").addHandler(_warned())
+    if output != "-":
+        check_writable(output)
     classifier = read_classifier(model)
-    how = {"header": header, "delimiter": delimiter, "format": format, "encoding": encoding}
     blocks = classifier.predict_file(data, **how)
     block = next(blocks)  # what is wrong with the file is said before anything is written
     classes = [str(c) for c in classifier.classes_]

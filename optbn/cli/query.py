@@ -135,6 +135,10 @@ def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
     targets = []
     for part in _split(target_text, ","):
         match = re.fullmatch(word, part)
+        if not match and re.fullmatch(f"{word}={word}", part):
+            raise UnsupportedError(
+                f"{question!r}: values are given after the bar, P(A | C=value); the answer lists every level of A"
+            )
         if not match:
             raise wrong
         targets.append(match[1] if match[1] is not None else match[2])
@@ -144,6 +148,8 @@ def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
         if not match:
             raise wrong
         name, level = (match[i] if match[i] is not None else match[i + 1] for i in (1, 3))
+        if name in evidence:
+            raise UnsupportedError(f"{question!r}: {name!r} is given twice")
         evidence[name] = level
     if (kind == "P") != bool(targets) or "" in targets:
         raise wrong

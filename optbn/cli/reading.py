@@ -11,37 +11,53 @@ from typing import Annotated, Any
 
 import typer
 
+from optbn.cli.groups import Group
 from optbn.cli.progress import bars
 
 DATA = typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file; - is csv from stdin.", metavar="DATA")
 
 DataArgument = Annotated[str, DATA]
-SchemaOption = Annotated[
-    Path | None,
-    typer.Option("--schema", "-s", help='What is known of the columns, as JSON: {"age": "real", "sex": ["f", "m"]}.'),
-]
 MissingOption = Annotated[
     str,
     typer.Option(
         "--missing", help='What to do with missing values: refuse, as_level, drop or impute; "drop, age=impute".'
     ),
 ]
-HeaderOption = Annotated[
-    bool | None,
-    typer.Option("--header/--no-header", help="Whether the first row holds the names.", show_default="found out"),
-]
-DelimiterOption = Annotated[
-    str | None, typer.Option("--delimiter", help="What separates the fields of a row.", show_default="found out")
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", help="csv, parquet, arrow or arff.", show_default="by the ending"),
-]
-EncodingOption = Annotated[str, typer.Option("--encoding", help="Of text files.")]
-TokenOption = Annotated[
-    list[str] | None,
-    typer.Option("--missing-token", help="A text that stands for a missing value, instead of the usual ones; repeat."),
-]
+
+# How a text, or another file, becomes columns: all of these may be left away.
+FORM: dict[str, Any] = {
+    "header": Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first row holds the names.", show_default="found out"),
+    ],
+    "delimiter": Annotated[
+        str | None, typer.Option("--delimiter", help="What separates the fields of a row.", show_default="found out")
+    ],
+    "decimal": Annotated[
+        str | None, typer.Option("--decimal", help="The sign in numbers: . or a comma.", show_default=".")
+    ],
+    "format": Annotated[
+        str | None, typer.Option("--format", help="csv, parquet, arrow or arff.", show_default="by the ending")
+    ],
+    "encoding": Annotated[str | None, typer.Option("--encoding", help="Of text files.", show_default="utf-8")],
+    "missing_token": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--missing-token", help="A text that stands for a missing value, like NA and ? always do; may be repeated."
+        ),
+    ],
+}
+COLUMNS: dict[str, Any] = {
+    "schema": Annotated[
+        Path | None,
+        typer.Option(
+            "--schema", "-s", help='What is known of the columns, as JSON: {"age": "real", "sex": ["f", "m"]}.'
+        ),
+    ],
+    "ignore": Annotated[
+        list[str] | None, typer.Option("--ignore", help="A column to leave out, an id say; may be repeated.")
+    ],
+}
 
 
 @contextmanager
@@ -51,19 +67,37 @@ def reading() -> Iterator[Callable[[int, int | None], None] | None]:
         yield None if show is None else partial(show, "reading")
 
 
-def how(
-    header: bool | None, delimiter: str | None, format: str | None, encoding: str, missing_token: list[str] | None
+def _form(
+    header: bool | None,
+    delimiter: str | None,
+    decimal: str | None,
+    format: str | None,
+    encoding: str | None,
+    missing_token: list[str] | None,
 ) -> dict[str, Any]:
-    """The options as keywords for `optbn.read`."""
+    """The options of FORM as keywords of `optbn.read`."""
     from optbn.data.missing import TOKENS
 
     return {
         "header": header,
         "delimiter": {"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter),
+        "decimal": decimal or ".",
         "format": format,
-        "encoding": encoding,
-        "missing_tokens": TOKENS if missing_token is None else tuple(missing_token),
+        "encoding": encoding or "utf-8",
+        "missing_tokens": (*TOKENS, *(missing_token or ())),
     }
+
+
+def _reading(schema: Path | None, ignore: list[str] | None, **form: Any) -> dict[str, Any]:
+    """The options of FORM and COLUMNS as keywords of `optbn.read`."""
+    from optbn.data.schema import Schema
+
+    columns: dict[str, Any] = {**Schema.of(schema).columns, **dict.fromkeys(ignore or (), "ignore")}
+    return {"schema": Schema(columns), **_form(**form)}
+
+
+with_form = Group("how", "How the file is read", FORM, _form)
+with_reading = Group("how", "How the file is read", COLUMNS | FORM, _reading)
 
 
 def lines(path: str | PathLike[str]) -> list[tuple[int, str]]:

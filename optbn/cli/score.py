@@ -23,7 +23,7 @@ from optbn.cli.options import (
     settings,
 )
 from optbn.cli.progress import bars
-from optbn.cli.reading import MissingOption, SchemaOption
+from optbn.cli.reading import DataArgument, MissingOption, with_reading
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -39,8 +39,10 @@ def complete_score(start: str) -> list[str]:
     return [name for name in SCORES if name.startswith(start)]
 
 
+@with_reading
 def score(
-    data: Annotated[str, typer.Argument(help="A .csv, .tsv, .parquet, .arrow or .arff file; - is csv from stdin.")],
+    how: dict[str, Any],
+    data: DataArgument,
     score: Annotated[
         str,
         typer.Option(
@@ -58,7 +60,6 @@ def score(
     output: Annotated[
         str, typer.Option("--output", "-o", help="A .jkl, .jaa or (all there is to know) .parquet file; - is stdout.")
     ] = "-",
-    schema: SchemaOption = None,
     missing: MissingOption = "refuse",
     ess: Annotated[float | None, typer.Option(help="bdeu, bds: the equivalent sample size (default 1).")] = None,
     max_splits: Annotated[
@@ -98,8 +99,8 @@ def score(
 ) -> None:
     """Score every candidate parent set of every variable; keep those that no subset matches (--keep-dominated: all).
 
-    Examples: optbn score data.csv --score pcart --max-parents 4 -o scores.jkl
-    | optbn score data.csv --families candidates.txt -o scores.jkl
+    Examples: optbn score data.csv --score pcart --max-parents 4 -o scores.jkl;
+    optbn score data.csv --families candidates.txt -o scores.jkl
     """
     import optbn
     from optbn.errors import UnsupportedError
@@ -113,7 +114,7 @@ def score(
     given = {"ess": ess, "max_splits": max_splits} | settings(setting)
     method = load_score(score, **{name: value for name, value in given.items() if value is not None})
     try:
-        found = optbn.read(data, schema, missing=missing)
+        found = optbn.read(data, missing=missing, **how)
         if families is not None:
             _refuse(
                 "--families, which says what to score",

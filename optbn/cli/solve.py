@@ -94,7 +94,6 @@ def solve(
     from solvers.files.atomic import replacing
     from solvers.files.native import read_about
     from solvers.registry import load_solver
-    from solvers.solution_json import from_json
 
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
@@ -124,13 +123,14 @@ def solve(
     if certify and (proof is None or solver not in ("auto", "ilp")):
         raise UnsupportedError("--certify goes with --proof FILE, and with the solver ilp or none")
     if proof is not None:
+        check_writable(proof)
         given["proof"] = proof
         solver = ("ilp" if certify else "cp") if solver == "auto" else solver
         given |= {"certify": True} if certify else {}
     load_solver(solver, **given)  # what is wrong here should not wait for a large file to be read
     with _status(f"reading {scores}"):
         table = table_of(scores, keep_dominated=asked is not None)
-    begin = None if start is None else from_json(table, Path(start).read_bytes()).choice
+    begin = None if start is None else _read(table, start).choice
     with _panel(table, solver) as progress:
         solution = search(
             table,
@@ -161,6 +161,20 @@ def solve(
     print(_sentence(table, solution) + note, file=sys.stderr if output == "-" else sys.stdout)
     if solution.gap > gap:
         raise typer.Exit(3)
+
+
+def _read(table: ScoreTable, path: str) -> Solution:
+    """An earlier answer."""
+    from pathlib import Path
+
+    from optbn.errors import UnsupportedError
+    from solvers.errors import CheckFailed
+    from solvers.solution_json import from_json
+
+    try:
+        return from_json(table, Path(path).read_bytes())
+    except CheckFailed as error:
+        raise UnsupportedError(f"--start {path}: {error}") from None
 
 
 MOST = 10_000  # graphs of a window that are listed

@@ -34,13 +34,17 @@ def verify(
     from optbn.errors import UnsupportedError
     from optbn.solving import table_of
     from solvers.checked import bound_of_proof
+    from solvers.errors import CheckFailed
     from solvers.solution import Proof
     from solvers.solution_json import from_json, has_constraints
     from solvers.verify import verify as check
 
     text = Path(solution).read_bytes()
-    table = table_of(scores, keep_dominated=has_constraints(text))
-    answer = from_json(table, text)
+    try:
+        table = table_of(scores, keep_dominated=has_constraints(text))
+        answer = from_json(table, text)
+    except CheckFailed as error:
+        raise CheckFailed(f"{solution}: {error}") from None
     if proof is not None:
         if not isinstance(answer.evidence, Proof):
             raise UnsupportedError(f"--proof {proof}: the evidence in {solution} is not a proof file")

@@ -1,10 +1,10 @@
 """Delimited text (csv, tsv): the dialect is found in the first rows, the rest streams through Arrow's parser.
 
-Found unless given: the delimiter (of , tab ; | and space the one that splits most of the first rows, and the very first
-if it can, into the same number of fields, two at least), whether a blank follows every delimiter (then it is not part
-of the values), and whether the first row is a header. It is one unless a cell of it is a number or a missing-value
-token (but 0..n-1 and 1..n count as names), or more than half of its cells turn up again below in their own column.
-Without a header the columns are X1, X2, ...
+Found unless given: the delimiter (of , tab ; | and space the one that splits most of the first rows into the same
+number of fields, two at least, the first row too if possible; the comma last where numbers have one), whether a blank
+follows every delimiter (then it is not part of the values), and whether the first row is a header. It is one unless a
+cell of it is a number or a missing-value token (but 0..n-1 and 1..n count as names), or more than half of its cells
+turn up again below in their own column. Without a header the columns are X1, X2, ...
 
 All fields are read as dictionaries of their texts, which Arrow does at about 300 MB/s, in blocks as small as that
 allows.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import logging
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,6 +32,9 @@ BLOCK_BYTES = 1 << 17
 BLOCK_ROWS = 512
 """A block holds one or the other, whichever is more."""
 
+_WITHOUT_BLANK = ("^ ", "")
+_POINT_FOR_COMMA = (r"^([+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?)$", r"\1.\2")
+
 _log = logging.getLogger("optbn.data")
 
 
@@ -39,18 +43,24 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     text = open_text(path, options.encoding)
     if options.delimiter is not None and len(options.delimiter.encode()) != 1:
         raise DataError(f"the delimiter {options.delimiter!r} is not a single character")
+    if options.decimal not in (".", ","):
+        raise DataError(f"the decimal sign {options.decimal!r} is neither . nor a comma")
     head = text.head()
     lines = _lines(head, text.whole)
     if not any(line.strip() for line in lines):
         raise DataError(f"{text.where}: {'nothing but blank lines' if head else 'the file is empty'}")
     try:
-        delimiter = options.delimiter or _delimiter(lines)
+        delimiter = options.delimiter or _delimiter(lines, DELIMITERS.replace(options.decimal, ""))
         rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
     except csv.Error as error:
         raise DataError(f"{text.where}: not a table of texts ({reason(error)})") from None
     blank_follows = options.delimiter is None and delimiter != " " and _blank_follows(rows)
     if blank_follows:
         rows = [[field.removeprefix(" ") for field in row] for row in rows]
+    changes = (_WITHOUT_BLANK,) if blank_follows else ()
+    if options.decimal == ",":
+        rows = [[re.sub(*_POINT_FOR_COMMA, field) for field in row] for row in rows]
+        changes = (*changes, _POINT_FOR_COMMA)
     header = options.header if options.header is not None else _is_header(rows, options.missing_tokens)
     if header:
         names = tuple(rows[0])
@@ -58,10 +68,10 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         if len(rows) == 1 and text.ended():
             raise DataError(f"{text.where}: a header with {len(names):,} names but no rows below it")
         if "" in names:
-            why = "the row numbers of a data frame? write the file without its index"
-            if delimiter == " ":
-                why = "blanks side by side? put one blank, a tab or a comma between fields"
-            raise DataError(f"{text.where}: column {names.index('') + 1} has no name ({why})")
+            raise DataError(
+                f"{text.where}: column {names.index('') + 1} has no name (the row numbers of a data frame? "
+                "write the file without its index)"
+            )
     else:
         names = tuple(f"X{i}" for i in range(1, len(rows[0]) + 1))
         if options.header is None:
@@ -72,7 +82,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
             )
 
     def parsed(wanted: Sequence[str]) -> Iterator[Any]:
-        return parse(text, names, wanted, delimiter, blank_follows)
+        return parse(text, names, wanted, delimiter, changes)
 
     return Source(text.where, names, parsed, tokens=options.missing_tokens, position=text.position)
 
@@ -99,9 +109,12 @@ def _quiet_about(callback: object) -> Iterator[None]:
 
 
 def parse(
-    text: Text, names: Sequence[str], wanted: Sequence[str], delimiter: str, blank_follows: bool = False
+    text: Text, names: Sequence[str], wanted: Sequence[str], delimiter: str, changes: Sequence[tuple[str, str]] = ()
 ) -> Iterator[Any]:
-    """Record batches of dictionary columns from what is left of the text, of the wanted ones among its columns."""
+    """Record batches of dictionary columns from what is left of the text, of the wanted ones among its columns.
+
+    `changes` are made to every field: what matches the first is replaced by the second.
+    """
     import pyarrow as pa
     import pyarrow.csv
 
@@ -142,7 +155,7 @@ def parse(
                 batch = next(reader, None)
             if batch is None:
                 break
-            columns = [_without_blank(column) if blank_follows else column for column in batch.columns]
+            columns = [_changed(column, changes) for column in batch.columns]
             yield pa.RecordBatch.from_arrays(columns, names=list(wanted))
     except (pa.ArrowException, OSError) as error:
         if text.trouble:
@@ -163,11 +176,16 @@ def parse(
         raise DataError(f"{text.where}: a quote is opened and never closed")
 
 
-def _without_blank(column: Any) -> Any:
+def _changed(column: Any, changes: Sequence[tuple[str, str]]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pa.DictionaryArray.from_arrays(column.indices, pc.replace_substring_regex(column.dictionary, "^ ", ""))
+    if not changes:
+        return column
+    texts = column.dictionary
+    for what, instead in changes:
+        texts = pc.replace_substring_regex(texts, what, instead)
+    return pa.DictionaryArray.from_arrays(column.indices, texts)
 
 
 def _lines(head: bytes, whole: bool) -> list[str]:
@@ -176,14 +194,13 @@ def _lines(head: bytes, whole: bool) -> list[str]:
     return lines if whole else lines[:-1]
 
 
-def _delimiter(lines: list[str]) -> str:
+def _delimiter(lines: list[str], candidates: str) -> str:
     best, choice = (0.0, False, 0), ","
-    for delimiter in DELIMITERS:
+    for delimiter in candidates:
         counts = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
         usual = max(set(counts), key=counts.count)
         if usual > 1:
-            share = round(counts.count(usual) / len(counts), 1)
-            rank = (share, counts[0] == usual, 0 if delimiter == " " else usual)
+            rank = (round(counts.count(usual) / len(counts), 1), counts[0] == usual, 0 if delimiter == " " else usual)
             if rank > best:
                 best, choice = rank, delimiter
     return choice
@@ -220,5 +237,7 @@ def _length_of_first_row(where: str, head: bytes, delimiter: str) -> int:
         head[:length].decode()
     except UnicodeDecodeError as error:
         bad = head[error.start : error.start + 1].hex()
-        raise DataError(f"{where}: byte 0x{bad} in the header is not UTF-8; give the encoding (latin-1, say)") from None
+        raise DataError(
+            f"{where}: byte 0x{bad} in the header is not UTF-8; give the encoding (cp1252 or latin-1, say)"
+        ) from None
     return length

@@ -87,8 +87,8 @@ class Place:
                 row,
             )
         return self.error(
-            f"{_short(text)} among numbers; if it marks a missing value add it to the missing tokens, "
-            'if the column has levels declare it "categorical"',
+            f"{_short(text)} among numbers; if it marks a missing value, name it (--missing-token, or missing_tokens); "
+            'if the column has levels, declare it "categorical"',
             row,
         )
 
@@ -195,7 +195,7 @@ class TextColumn:
             self._kind()  # text among numbers is the likelier mistake
             raise self.place.error(
                 f"more than {MANY:,} different texts, so it names rows and is not a variable; "
-                'leave it out with the schema entry "ignore"',
+                'leave it out (--ignore, or "ignore" in the schema)',
                 row,
             )
         return self.codes[text]
@@ -381,7 +381,7 @@ def _decoded(place: Place, words: Any, first_row: int, indices: NDArray[Any] | N
         except UnicodeDecodeError as error:
             row = first_row + (i if indices is None else int(np.argmax(indices == i)))
             bad = raw[error.start : error.start + 1].hex()
-            raise place.error(f"byte 0x{bad} is not UTF-8; give the encoding (latin-1, say)", row) from None
+            raise place.error(f"byte 0x{bad} is not UTF-8; give the encoding (cp1252 or latin-1, say)", row) from None
     raise AssertionError("the texts decode one by one")
 
 

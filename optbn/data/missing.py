@@ -158,7 +158,9 @@ def _filled(where: str, column: Encoded, domain: Domain, policy: str) -> NDArray
     """The values with something in place of each missing one (anything in range where its row is about to go)."""
     absent = column.absent()
     if policy == "impute" and absent.all():
-        raise DataError(f'{where}: column {column.name!r} has no values at all; leave it out (schema entry "ignore")')
+        raise DataError(
+            f'{where}: column {column.name!r} has no values at all; leave it out (--ignore, or "ignore" in the schema)'
+        )
     fill: float
     if isinstance(domain, Categorical):
         size = len(column.domain.levels) if isinstance(column.domain, Categorical) else 0

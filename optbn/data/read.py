@@ -11,7 +11,8 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import IO, Any
 
-from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.data.dataset import Categorical, Dataset, Domain, Real
+from optbn.data.doubts import doubts
 from optbn.data.encode import Encoder
 from optbn.data.memory import check_room
 from optbn.data.missing import TOKENS, Encoded, MissingLike, domain_after, policies, refuse, resolve
@@ -22,9 +23,6 @@ from optbn.registry import unknown
 
 PathLike = str | os.PathLike[str] | IO[bytes]
 Progress = Callable[[int, int | None], None]
-
-WIDE = 1_000
-"""More columns than this are read, with a warning."""
 
 _log = logging.getLogger("optbn.data")
 
@@ -39,6 +37,7 @@ def read(
     header: bool | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
+    decimal: str = ".",
     missing_tokens: Sequence[str] = TOKENS,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -47,9 +46,10 @@ def read(
     schema    what is known about columns (see `optbn.data.schema`); the rest is inferred
     missing   refuse, as_level, drop or impute, for all columns or per column (see `optbn.data.missing`)
     columns   read only these, in this order
+    decimal   "," where numbers are written 1,5
     progress  called with (bytes done, bytes in all or None) after each block
     """
-    source = open_source(path, Options(format, header, delimiter, encoding, tuple(missing_tokens)))
+    source = open_source(path, Options(format, header, delimiter, encoding, decimal, tuple(missing_tokens)))
     return read_source(source, schema, missing=missing, columns=columns, progress=progress)
 
 
@@ -68,14 +68,15 @@ def read_source(
     data = resolve(source.where, _take_all(source, said, progress), missing, closed=declared.closed)
     if not data.n_rows:
         raise DataError(f"{source.where}: no row is without a missing value, so drop would leave none; use impute")
-    warn(source.where, data.schema)
+    _tell(source, said, dict(zip(data.names, data.domains, strict=True)), data.n_rows)
     return data
 
 
 def encoded(source: Source, schema: SchemaLike = None, progress: Progress | None = None) -> list[Encoded]:
     """The columns of an opened table as they are, missing values not treated."""
-    found = _take_all(source, wanted(source, Schema.of(schema), None), progress)
-    warn(source.where, Schema({column.name: column.domain for column in found}))
+    said = wanted(source, Schema.of(schema), None)
+    found = _take_all(source, said, progress)
+    _tell(source, said, {column.name: column.domain for column in found}, len(found[0].values))
     return found
 
 
@@ -90,6 +91,7 @@ def batches(
     header: bool | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
+    decimal: str = ".",
     missing_tokens: Sequence[str] = TOKENS,
     progress: Progress | None = None,
 ) -> Iterator[Dataset]:
@@ -98,7 +100,7 @@ def batches(
     Columns that the schema leaves open are inferred first, in a pass of their own, which needs a file that can be read
     twice. `impute` is refused: the values to impute are not known before the end (read the file whole, or drop).
     """
-    how = Options(format, header, delimiter, encoding, tuple(missing_tokens))
+    how = Options(format, header, delimiter, encoding, decimal, tuple(missing_tokens))
     source = open_source(path, how)
     declared = Schema.of(schema)
     said = wanted(source, declared, columns)
@@ -206,21 +208,8 @@ def _take_all(
     return encoder.finish()
 
 
-def warn(where: str, schema: Schema) -> None:
-    """One line each about what is allowed and probably not meant."""
-    if len(schema) > WIDE:
-        _log.warning(
-            "%s: %s columns, far more than an optimal network can be found for; select some of them",
-            where,
-            f"{len(schema):,}",
-        )
-    constant = [
-        name
-        for name, domain in schema.columns.items()
-        if (isinstance(domain, Categorical) and len(domain.levels) == 1)
-        or (isinstance(domain, Real) and domain.low == domain.high)
-    ]
-    if constant:
-        shown = ", ".join(map(repr, constant[:8])) + (f" and {len(constant) - 8:,} more" if len(constant) > 8 else "")
-        columns = "a constant column, which says" if len(constant) == 1 else "constant columns, which say"
-        _log.warning("%s: %s nothing: %s", where, columns, shown)
+def _tell(source: Source, said: dict[str, Declared | None], domains: dict[str, Domain], rows: int) -> None:
+    """Log what is doubtful about the columns that were read."""
+    inferred = {name for name, kind in said.items() if kind is None and name not in source.levels_given}
+    for line in doubts(domains, inferred, rows):
+        _log.warning("%s: %s", source.where, line)

@@ -63,6 +63,7 @@ class Options:
     header: bool | None = None  # None: detect
     delimiter: str | None = None
     encoding: str = "utf-8"
+    decimal: str = "."
     missing_tokens: Sequence[str] = TOKENS
 
 

@@ -94,7 +94,7 @@ def _with_note(found: Scored, costs: Sequence[Cost], guess: float | None, second
     next_size = found.size + 1
     cost = f"{next_size} would take about {in_words(guess)}" if guess else f"{next_size} took too long"
     note = (
-        f"{_smaller(found, costs)}: {cost} of the {seconds:,.0f} s there were for scoring; the network is the best "
+        f"{_smaller(found, costs)}: {cost}, and there were {seconds:,.0f} s for scoring; the network is the best "
         "among those"
     )
     return Scored(found.table, found.families, found.size, note)

@@ -128,8 +128,9 @@ def _compile(data: Dataset, score: LocalScore) -> None:
     real = [name for name, domain in domains.items() if isinstance(domain, Real)]
     levels = {name: len(domain.levels) for name, domain in domains.items() if not isinstance(domain, Real)}
     categorical = sorted(levels, key=lambda name: levels[name])  # trees over many levels take long
+    corner = data.select(categorical[:columns] + real[:columns]).take(slice(rows))
     with suppress(OptbnError):
-        score_table(data.select(categorical[:columns] + real[:columns]).take(slice(rows)), score, 2, jobs=1)
+        score_table(corner, score, min(2, corner.n_variables - 1), jobs=1)
 
 
 def in_words(seconds: float) -> str:

@@ -191,7 +191,8 @@ def _limits(names: Sequence[str], max_parents: int | Mapping[str, int] | None) -
         if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 0:
             raise ConstraintError(f"max_parents of {name!r} is {limit!r}, expected an integer of at least 0")
     if max(given.values()) > n - 1:
-        log.warning("max_parents is %d, but a variable has only %d others: using %d", max(given.values()), n - 1, n - 1)
+        others = f"{n - 1} other{'s' if n != 2 else ''}"
+        log.warning("max_parents is %d, but a variable has only %s: using %d", max(given.values()), others, n - 1)
     return np.minimum([given[name] for name in names], n - 1).astype(np.int64)
 
 

@@ -263,11 +263,11 @@ class BoundTrees:
         remedy = (
             "lower --max-splits"
             if predictors.kinds[v] == REAL
-            else "leave it out if it only names the rows, merge levels, declare it ordered"
+            else "leave it out if it only names the rows (--ignore), merge levels, declare it ordered"
         )
         return LimitError(
             f"column {data.names[v]!r} has {size} {what}; trees over it{given} would need "
-            f"{_human(8 * splits, 'bytes')} and {_human(splits * SECONDS_PER_SPLIT, 'seconds')} ({why}): {remedy}, "
+            f"{_room(8 * splits)} and {_time(splits * SECONDS_PER_SPLIT)} ({why}): {remedy}, "
             f"let it have no children (--leaves {data.names[v]}), or score full tables instead (--score ftp)"
         )
 
@@ -337,10 +337,18 @@ class BoundTrees:
         return self.regrets[r].of_leaves(leaves) if r else 0.0
 
 
-def _human(number: float, unit: str) -> str:
-    """A size with a metric prefix: "up to 8.6 Gbytes"."""
+def _room(size: float) -> str:
+    """ "up to 8.6 GB"."""
     for prefix in ("", "k", "M", "G", "T", "P"):
-        if number < 1000:
-            return f"up to {number:.3g} {prefix}{unit}"
-        number /= 1000
-    return f"more {unit} than any machine has"
+        if size < 1000:
+            return f"up to {size:.3g} {prefix}B"
+        size /= 1000
+    return "more memory than any machine has"
+
+
+def _time(seconds: float) -> str:
+    """ "up to 1,500 s", "up to 12 days"."""
+    days = seconds / 86400
+    if days > 36500:
+        return "more time than anybody has"
+    return f"up to {days:,.0f} days" if days > 2 else f"up to {seconds:,.3g} s"

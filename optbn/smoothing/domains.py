@@ -44,6 +44,7 @@ def fit_domains(
     weights: str | ArrayLike | None = None,
     leaves: str = "normal",
     schema: Any = None,
+    reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> dict[str, BayesianNetwork]:
@@ -54,7 +55,7 @@ def fit_domains(
     asked = as_structure(structure)
     if domain in asked.names:
         raise UnsupportedError(f"column {domain!r} says which domain a row is from, but it is part of the structure")
-    families, besides, blocks = families_and_rows(asked, data, weights, schema, (domain,))
+    families, besides, blocks = families_and_rows(asked, data, weights, schema, reading, (domain,))
     column = besides[domain]
     if not isinstance(column, Categorical):
         raise DataError(f"column {domain!r} is real, but the domain of a row must have levels; declare it categorical")

@@ -62,6 +62,7 @@ def fit(
     leaves: str = "normal",
     threads: int = 1,
     schema: Any = None,
+    reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> BayesianNetwork:
@@ -71,13 +72,14 @@ def fit(
                or a file: a network, a structure, a solver's solution
     data       a Dataset, or a file, read in one pass if the structure is a network (its levels are known)
     smoother   a name from SMOOTHERS with `settings` as keywords, or a smoother
+    schema     what is known about the columns of a file; `reading` are other options of `optbn.Dataset.batches`
     weights    a column of non-negative row weights, or an array of them; rows of weight 0 do not exist
     leaves     "normal" (posterior means) or "student" (posterior predictive) for real variables
     Without any rows every distribution is its prior.
     """
     return fitted(
         structure, data, smoother, seed=seed, weights=weights, leaves=leaves, threads=threads, schema=schema,
-        progress=progress, **settings,
+        reading=reading, progress=progress, **settings,
     ).network  # fmt: skip
 
 
@@ -91,6 +93,7 @@ def fitted(
     leaves: str = "normal",
     threads: int = 1,
     schema: Any = None,
+    reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Fitted:
@@ -100,7 +103,7 @@ def fitted(
     check_jobs(threads)
     chosen = load_smoother(smoother, **settings)
     asked = as_structure(structure)
-    families, _, blocks = families_and_rows(asked, data, weights, schema)
+    families, _, blocks = families_and_rows(asked, data, weights, schema, reading)
     fits = [FamilyFit(family) for family in families]
     rows = 0
     for columns, n, row_weights in blocks:
@@ -176,13 +179,14 @@ def families_and_rows(
     data: DataLike,
     weights: str | ArrayLike | None,
     schema: Any = None,
+    reading: Mapping[str, Any] | None = None,
     besides: tuple[str, ...] = (),
 ) -> tuple[list[Family], dict[str, Domain], Iterator[Block]]:
     """The families of a structure over the domains of the data, and the rows.
 
     `besides` names columns that come along; the second result is their domains.
     """
-    batches = _batches(structure, data, weights if isinstance(weights, str) else None, schema, besides)
+    batches = _batches(structure, data, weights if isinstance(weights, str) else None, schema, reading, besides)
     first = next(batches)
     if isinstance(structure, BayesianNetwork):
         families = [Family.of(name, cpd) for name, cpd in zip(structure.names, structure.cpds, strict=True)]
@@ -207,7 +211,12 @@ def families_and_rows(
 
 
 def _batches(
-    structure: BayesianNetwork | Structure, data: DataLike, weights: str | None, schema: Any, besides: tuple[str, ...]
+    structure: BayesianNetwork | Structure,
+    data: DataLike,
+    weights: str | None,
+    schema: Any,
+    reading: Mapping[str, Any] | None,
+    besides: tuple[str, ...],
 ) -> Iterator[Dataset]:
     """The needed columns, in batches."""
     needed = tuple(dict.fromkeys((*structure.names, *besides, *((weights,) if weights else ()))))
@@ -225,7 +234,8 @@ def _batches(
             known.setdefault(name, domain if isinstance(domain, Categorical) else ANY_NUMBER)
     if weights:
         known.setdefault(weights, ANY_NUMBER)
-    return Dataset.batches(data, Schema({k: v for k, v in known.items() if k in needed}), columns=needed)
+    schema = Schema({k: v for k, v in known.items() if k in needed})
+    return Dataset.batches(data, schema, columns=needed, **(reading or {}))
 
 
 ANY_NUMBER = Real(-1e300, 1e300)

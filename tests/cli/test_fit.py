@@ -81,6 +81,23 @@ def test_levels_that_look_alike_in_a_file_name_keep_a_file_each(capfd, tmp_path)
     }  # fmt: skip
 
 
+def test_every_verb_reads_a_file_of_another_country(capfd, tmp_path):
+    """Semicolons, decimal commas, latin letters, a column of ids and a mark for what is missing."""
+    path, scores, model = tmp_path / "d.csv", tmp_path / "d.parquet", tmp_path / "d.json"
+    rows = [f"u{i};{i % 7},5;{'ä' if i % 2 else 'o'};{'-' if i == 9 else i % 3}" for i in range(80)]
+    path.write_bytes("\n".join(["id;zahl;größe;c", *rows]).encode("cp1252"))
+    how = ("--encoding", "cp1252", "--decimal", ",", "--ignore", "id", "--missing-token", "-")
+    assert run(capfd, "describe", path, *how)[0] == 0
+    assert run(capfd, "score", path, *how, "--missing", "drop", "--score", "pcart", "-o", scores)[0] == 0
+    assert run(capfd, "learn", path, *how, "--missing", "drop", "-o", model)[0] == 0
+    code, out, err = run(capfd, "fit", path, *how, "--missing", "drop", "-S", model, "-o", tmp_path / "again.json")
+    assert (code, err) == (0, "") and "3 variables" in out
+    assert "missing values" in run(capfd, "fit", path, *how, "-S", model, "-o", tmp_path / "again.json")[2]
+    assert run(capfd, "classify", path, *how, "-t", "größe", "-m", "nb", "-o", tmp_path / "nb.json")[0] == 0
+    code, out, _ = run(capfd, "predict", tmp_path / "nb.json", path, *how[:4])
+    assert code == 0 and len(out.splitlines()) == 81
+
+
 def test_what_bif_cannot_say_goes_to_json_with_a_warning(capfd, tmp_path):
     a, x = optbn.Dataset.from_arrays({"A": ["a", "b"] * 20, "X": np.linspace(0.5, 9.5, 40)}).domains
     tree = Tree.build([Split(0, (0,), 1, 2), 0, 1], (a,))

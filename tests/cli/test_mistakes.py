@@ -35,6 +35,7 @@ def prepared(tmp_path_factory) -> Path:
         "twice.csv": "a,a\n1,2\n3,4\n",
         "infinite.csv": "a,b\n" + "".join(f"{i * 0.37},x\n" for i in range(40)) + "inf,y\n",
         "bad.jkl": "bad",
+        "two.jkl": "2\na 2\n-1.0 0\n-0.5 1 b\nb 1\n-1.0 0\n",
         "bad.json": '{"a": 1}',
         "cut.json": '{"format": "optbn-network", "vers',
         "bad.bif": "network {",
@@ -86,7 +87,7 @@ MISTAKES = [
     ),
     ("learn twice.csv", "twice.csv: columns 1 and 2 are both named 'a'; rename one"),
     ("learn infinite.csv", "infinite.csv: column 'a', row 41: inf is not a finite number"),
-    ("learn latin.csv", "latin.csv: byte 0xf6 in the header is not UTF-8; give the encoding (latin-1, say)"),
+    ("learn latin.csv", "latin.csv: byte 0xf6 in the header is not UTF-8; give the encoding (cp1252 or latin-1, say)"),
     ("learn sheet.xlsx", "sheet.xlsx: a spreadsheet; save the sheet as csv and read that"),
     (
         "learn renamed.csv",
@@ -96,9 +97,9 @@ MISTAKES = [
     ("learn bad.parquet", "bad.parquet: …"),
     (
         "learn names.csv",
-        "column 'id' has 500 levels in the data; trees over it would need more bytes than any machine has and more "
-        "seconds than any machine has (its sets of levels can be split in too many ways): leave it out if it only "
-        "names the rows, merge levels, declare it ordered, let it have no children (--leaves id), or score full "
+        "column 'id' has 500 levels in the data; trees over it would need more memory than any machine has and more "
+        "time than anybody has (its sets of levels can be split in too many ways): leave it out if it only names the "
+        "rows (--ignore), merge levels, declare it ordered, let it have no children (--leaves id), or score full "
         "tables instead (--score ftp)",
     ),
     (
@@ -158,9 +159,22 @@ MISTAKES = [
     ("query alram P(x)", "no bundled network 'alram' (did you mean 'alarm'?); there are: …"),
     (
         "query asia P(lung,smoke=yes)",
-        "cannot read the question 'P(lung,smoke=yes)'; write P(A, B | C=value), P(* | C=value) or MPE(C=value), with "
+        "'P(lung,smoke=yes)': values are given after the bar, P(A | C=value); the answer lists every level of A",
+    ),
+    (
+        "query asia P(lung|smoke)",
+        "cannot read the question 'P(lung|smoke)'; write P(A, B | C=value), P(* | C=value) or MPE(C=value), with "
         "quotes around names that hold commas, bars or equals signs",
     ),
+    ("query asia P(lung|tub=yes,tub=no)", "'P(lung|tub=yes,tub=no)': 'tub' is given twice"),
+    ("learn asia.csv --order asia", "--order 'asia': expected two variables or more, like 'A,B,C'"),
+    ("learn asia.csv --ignore asa", f"asia.csv: no column 'asa' (did you mean 'asia'?); there are: {ASIA}"),
+    ("learn asia.csv --decimal ;", "the decimal sign ';' is neither . nor a comma"),
+    ("describe asia.csv --save-schema none/s.json", "none/s.json: there is no folder none"),
+    ("fit asia.csv -S asia -o x.bif --report none/r.json", "none/r.json: there is no folder none"),
+    ("predict asia asia.csv -o none/p.csv", "none/p.csv: there is no folder none"),
+    ("solve two.jkl --proof none/p.proof", "none/p.proof: there is no folder none"),
+    ("solve two.jkl --start bad.json", "--start bad.json: not a solution file: …"),
     ("query nursery.jsn P(lung)", "nursery.jsn: no such file"),
     ("query asia P(lung|smoke=maybe)", "no level of 'smoke' 'maybe'; there are: no, yes"),
     ("show asia --cpd lungs", f"no variable 'lungs' (did you mean 'lung'?); there are: {ASIA}"),

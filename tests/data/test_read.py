@@ -132,6 +132,17 @@ def test_dialects() -> None:
     assert csv('a,b\n1,"x\ny"\n2,z\n').domain("b").levels == ("x\ny", "z")
 
 
+def test_a_decimal_comma_is_read_where_it_is_said() -> None:
+    text = "a;b;c\n" + "".join(f"{i},5;x,{i % 2};{i % 3},5\n" for i in range(20))
+    data = csv(text, decimal=",")
+    assert data.column("a").tolist() == [i + 0.5 for i in range(20)]
+    assert data.domain("b").levels == ("x,0", "x,1") and data.domain("c") == Real(0.5, 2.5)
+    assert csv(text).domain("a").levels[0] == "0,5"
+    quoted = csv('a,b\n"1,5",x\n"-,5e1",y\n', decimal=",", delimiter=",")
+    assert quoted.column("a").tolist() == [1.5, -5.0]
+    assert csv("1,5;2\n2,5;3\n", decimal=",").names == ("X1", "X2")
+
+
 def test_a_text_with_and_without_the_blank_is_one_level() -> None:
     """In the first rows a blank follows every delimiter; a block further down has a new text both ways."""
     plain = "x, p\nx, q\n" * 20_000

@@ -160,13 +160,22 @@ def _rescaled(name: str, factor: Factor) -> NDArray[np.float64]:
 
 def tables(network: BayesianNetwork, format: str) -> Iterator[tuple[str, TableCPD, list[str]]]:
     """(name, table, properties) of every variable, for a format that holds nothing but tables."""
+    trees = []
     for name, domain, cpd in zip(network.names, network.domains, network.cpds, strict=True):
         if not isinstance(domain, Categorical):
             raise NetworkError(f"variable {name!r} is real, which {format} cannot say; write optbn's JSON (.json)")
         properties = list(network.properties.get(name, ()))
         if domain.ordered:
             properties.append(ORDERED)
-        yield name, as_table(name, cpd, format), properties
+        table = as_table(name, cpd, format)
+        if table is not cpd:
+            trees.append((name, table.probabilities.size))
+        yield name, table, properties
+    if len(trees) == 1:
+        log.warning("variable %r: %s has no trees, written as a table of %d entries", trees[0][0], format, trees[0][1])
+    elif trees:
+        entries = sum(size for _, size in trees)
+        log.warning("%s has no trees: %d are written as tables, of %d entries in all", format, len(trees), entries)
 
 
 def as_table(name: str, cpd: CPD, format: str) -> TableCPD:
@@ -181,7 +190,6 @@ def as_table(name: str, cpd: CPD, format: str) -> TableCPD:
     entries = math.prod(sizes) * len(cpd.domain.levels)
     if entries > LARGEST_TABLE // 8:
         raise NetworkError(f"variable {name!r}: its table would have {entries} entries; write optbn's JSON (.json)")
-    log.warning("variable %r: %s has no trees, written as a table of %d entries", name, format, entries)
     cells = math.prod(sizes)
     codes = np.unravel_index(np.arange(cells), sizes) if sizes else ()
     rows = cpd.leaves.probabilities[cpd.cells(codes, cells)]

@@ -1,0 +1,65 @@
+"""What `read` says about tables that are allowed and probably not meant."""
+
+from __future__ import annotations
+
+import io
+import logging
+
+import pytest
+
+import optbn
+
+
+def said(caplog, columns, schema=None, **how):
+    """What is said about a table with these columns."""
+    rows = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "optbn.data"):
+        optbn.read(io.BytesIO("\n".join(rows).encode()), schema, **how)
+    return [record.getMessage().removeprefix("the stream: ") for record in caplog.records]
+
+
+N = range(60)
+CASES = {
+    "the name of a row": (["u" + str(i) for i in N], "fewer than two rows a level: 'x' (60 levels); leave out what"),
+    "percentages": ([f"{i}%" for i in N], "numbers or dates written in a way that is not read, each a level of its"),
+    "amounts": ([f"$ {i}.20" for i in N], "numbers or dates written in a way that is not read, each a level of its"),
+    "dates": ([f"2023-01-{i % 28 + 1:02d}" for i in N], "numbers or dates written in a way that is not read, each a"),
+    "decimal commas": (
+        [f'"{i},5"' for i in N],
+        "numbers with a comma are levels: 'x' ('9,5'); where it is the decimal",
+    ),
+    "capitals": (
+        ["East" if i % 2 else "EAST" for i in N],
+        "levels that differ in capitals or blanks only: 'x' ('EAST'",
+    ),
+    "blanks": (["East" if i % 2 else "East " for i in N], "levels that differ in capitals or blanks only: 'x' ('East'"),
+}
+CLEAN = {
+    "words": ["East" if i % 2 else "West" for i in N],
+    "single letters": ["a" if i % 2 else "A" for i in N],
+    "numbers": [str(i) for i in N],
+    "padded codes": [f"{i % 20:05d}" for i in N],
+    "ranges": [("<5", "5-9", "10+")[i % 3] for i in N],
+    "many levels": [f"w{i % 30}" for i in N],
+}
+
+
+@pytest.mark.parametrize(("values", "line"), CASES.values(), ids=CASES.keys())
+def test_a_doubt_is_one_line_and_none_about_what_was_declared(caplog, values, line):
+    columns = {"x": values, "y": [str(i % 2) for i in N]}
+    (only,) = said(caplog, columns)
+    assert only.startswith(line)
+    assert said(caplog, columns, {"x": "categorical"}) == []
+
+
+@pytest.mark.parametrize("values", CLEAN.values(), ids=CLEAN.keys())
+def test_nothing_is_said_about_ordinary_columns(caplog, values):
+    assert said(caplog, {"x": values, "y": [str(i % 2) for i in N]}) == []
+
+
+def test_a_wrong_delimiter_and_many_columns_of_a_kind(caplog):
+    columns = {"x": ["1" if i % 2 else "2" for i in N], "y": [str(i % 2) for i in N]}
+    assert said(caplog, columns, delimiter=";")[0] == "one column only, named 'x,y': is the delimiter right?"
+    (only,) = said(caplog, {f"x{j}": [f"{i}%" for i in N] for j in range(11)})
+    assert "'x7' ('9%') and 3 more" in only and "'x8'" not in only
