@@ -18,7 +18,6 @@ WIDE = 1_000
 SHOWN = 8
 """Columns that a line names."""
 
-_WITH_COMMA = re.compile(r"[+-]?\d+|[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _WITH_SIGNS = re.compile(r"(?=.*\d)(?=.*[^\d])[\d\s.,:/'%$€£¥()+-]+", re.ASCII)
 
 
@@ -36,27 +35,11 @@ def doubts(domains: Mapping[str, Domain], inferred: Collection[str], rows: int) 
         name: domain.levels for name, domain in domains.items() if name in inferred and isinstance(domain, Categorical)
     }
     many = {name: texts for name, texts in levels.items() if len(texts) > FEW}
-    commas = {
-        name: f"{texts[-1]!r}"
-        for name, texts in many.items()
-        if all(map(_WITH_COMMA.fullmatch, texts)) and any("," in text for text in texts)
-    }
-    if commas:
-        yield (
-            f"numbers with a comma are levels: {_listed(commas, commas)}; where it is the decimal sign, say so "
-            "(--decimal , or decimal=',')"
-        )
-    signs = {
-        name: f"{texts[-1]!r}"
-        for name, texts in many.items()
-        if name not in commas and all(map(_WITH_SIGNS.fullmatch, texts))
-    }
+    signs = {name: f"{texts[-1]!r}" for name, texts in many.items() if all(map(_WITH_SIGNS.fullmatch, texts))}
     if signs:
         yield f"numbers or dates written in a way that is not read, each a level of its own: {_listed(signs, signs)}"
     names = {
-        name: f"{len(texts):,} levels"
-        for name, texts in many.items()
-        if name not in commas and name not in signs and 2 * len(texts) > rows
+        name: f"{len(texts):,} levels" for name, texts in many.items() if name not in signs and 2 * len(texts) > rows
     }
     if names:
         yield (

@@ -82,8 +82,8 @@ class Place:
     def mixed(self, text: str, row: int | None) -> DataError:
         if has_comma(text):
             return self.error(
-                f"{_short(text)} has a comma; write numbers with a decimal point and nothing else, or declare the "
-                'column "categorical" if these are levels',
+                f"{_short(text)} has a comma; numbers have a decimal point and no other sign, or a decimal comma where "
+                'that is said (--decimal , or decimal=","); if these are levels, declare the column "categorical"',
                 row,
             )
         return self.error(

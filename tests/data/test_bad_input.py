@@ -108,12 +108,12 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
     "decimal commas": (
         text("x;y\n" + "".join(f"{i},5;a\n" for i in range(20))),
         {},
-        "d.csv: column 'x', row 1: '0,5' has a comma; write numbers with a decimal point",
+        "d.csv: column 'x', row 1: '0,5' has a comma; numbers have a decimal point",
     ),
     "a decimal comma far down": (
         text("x;y\n" + "".join(f"{i};a\n" for i in range(20)) + "1,5;a\n"),
         {},
-        "d.csv: column 'x', row 21: '1,5' has a comma; write numbers with a decimal point",
+        "d.csv: column 'x', row 21: '1,5' has a comma; numbers have a decimal point",
     ),
     "columns aligned by blanks": (text("x  y\n1  2\n"), {}, "column 2 has no name (blanks side by side? put one"),
     "names of rows": (

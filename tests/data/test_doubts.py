@@ -25,10 +25,6 @@ CASES = {
     "percentages": ([f"{i}%" for i in N], "numbers or dates written in a way that is not read, each a level of its"),
     "amounts": ([f"$ {i}.20" for i in N], "numbers or dates written in a way that is not read, each a level of its"),
     "dates": ([f"2023-01-{i % 28 + 1:02d}" for i in N], "numbers or dates written in a way that is not read, each a"),
-    "decimal commas": (
-        [f'"{i},5"' for i in N],
-        "numbers with a comma are levels: 'x' ('9,5'); where it is the decimal",
-    ),
     "capitals": (
         ["East" if i % 2 else "EAST" for i in N],
         "levels that differ in capitals or blanks only: 'x' ('EAST'",
