@@ -1,10 +1,12 @@
 """The choice of a solver: split into components, and for each one begin with what is cheap and switch when it stalls.
 
-    search      some hundred nodes of the cluster search (cp), while variables are few; it goes on as long as it
-                seems to end soon
+    search      some hundred nodes of the cluster search (cp) while variables are few, else a handful if the table is
+                very dense; it goes on as long as it seems to end soon
     recurrence  over subsets (dp): about n 2^n nanoseconds whatever the families, so its price is known beforehand
-    orders      the order graph with bounds (astar): dense tables; at most for as long as the recurrence would take
-    branch      branch and cut (ilp) from the best graph so far: the same
+    orders      the order graph with bounds (astar): for as long as the recurrence would take where the table is very
+                dense, else a trial. Many graphs near the optimum are many nodes for search and branching, and few
+                states here
+    branch      branch and cut (ilp) from the best graph so far: at most for as long as the recurrence would take
     race        branch and cut against the cluster search, instead of branching alone, if asked for (`jobs`)
 
 Few variables go to the recurrence at once, very dense tables to it or to the order graph. A step that is given up costs
@@ -39,11 +41,13 @@ DP_SECONDS = 1.2e-9  # per n 2^n, one core
 PROVED = 12  # variables up to which the recurrence leaves a proof
 QUICK = 0.05  # seconds: that soon the recurrence is preferred from
 DENSE = 80  # families per variable on
-VERY_DENSE = 250  # families per variable: a short search is of no use
+VERY_DENSE = 250  # the same: of few variables the order graph is quicker than a short search
 FEW = 30  # variables: from here on branching is as quick as a short search, which need not be compiled then
 NODES = 500  # of that search; if it seems to end soon, it may take
 MORE = 5  # times as many
-ORDERS = 29, 34  # variables up to which dense, and very dense, tables go to the order graph
+GLANCE = 16  # nodes where variables are many and the table very dense: branch and cut begins with far more work
+TRIAL = 3  # times the seconds of the short search: what the order graph may take after it
+ORDERS = 34  # variables up to which very dense tables go to the order graph at once
 
 
 @dataclass(frozen=True)
@@ -110,24 +114,26 @@ class Steps:
         size = f"{table.n} variables with {density:.0f} families each"
         price = f"the recurrence takes about {seconds:.1g} s"
         very_dense = density >= VERY_DENSE
-        orders = density >= DENSE and table.n <= ORDERS[very_dense]
+        orders = very_dense and table.n <= ORDERS
         if fits and table.n <= PROVED:
             run.step("dp", whole, f"{size}: the recurrence takes no time and leaves a proof")
         elif fits and density >= DENSE and seconds <= QUICK:
             run.step("dp", whole, f"{size}: dense, and {price}")
         if run.settled:
             return run.solution()
-        if table.n < FEW and not (orders and very_dense):
-            search = load_solver("cp", restarts=0, most=NODES, patience=MORE, carried=CARRIED)
-            if run.step("cp", search, f"{size}: a short search first", max(seconds, QUICK)):
+        most = seconds if fits else math.inf
+        if not orders and (table.n < FEW or very_dense):
+            nodes, how = (NODES, "short") if table.n < FEW else (GLANCE, "very short")
+            search = load_solver("cp", restarts=0, most=nodes, patience=MORE, carried=CARRIED)
+            if run.step("cp", search, f"{size}: a {how} search first", max(seconds, QUICK)):
                 return run.solution()
         if run.steps and fits and seconds <= max(run.seconds, QUICK):
             run.step("dp", whole, f"{size}: {price}, not more than was spent on a short search")
             return run.solution()
-        most = seconds if fits else math.inf
-        if orders:
-            again = min(most, budget.remaining() / 2)
-            if run.step("astar", load_solver("astar"), f"{size}: dense, for the relaxation too", again):
+        if orders or table.n < FEW:
+            again = min(most, budget.remaining() / 2 if orders else TRIAL * run.seconds)
+            why = f"{size}: dense, for the relaxation too" if orders else "no end is near, a trial"
+            if run.step("astar", load_solver("astar"), why, again):
                 return run.solution()
         if not (orders and fits):
             branch: Solver = load_solver("ilp", starts=0) if run.steps else load_solver("ilp")

@@ -194,6 +194,27 @@ def test_auto_takes_its_steps_and_says_why(monkeypatch):
     assert taken == ["cp"] and stopped.bound > stopped.score
 
 
+def test_a_few_nodes_before_the_relaxation_of_a_very_dense_table(monkeypatch):
+    monkeypatch.setattr(solvers.auto, "ORDERS", 0)
+    table = random_table(np.random.default_rng(7), 30, "dense", rows=60)
+    assert steps(table, Budget(cpu=0.01))[1] == ["ilp"]
+    monkeypatch.setattr(solvers.auto, "VERY_DENSE", 40)
+    solution, taken = steps(table, Budget(cpu=0.01))
+    assert taken == ["cp"] and "very short search" in solution.statistics["parts"][0]["why"]
+
+
+def test_the_order_graph_is_tried_before_branch_and_cut(monkeypatch):
+    """A trial that does not end costs no more than some times what was spent before it."""
+    table = random_table(np.random.default_rng(6), 14, "dense", rows=60)
+    monkeypatch.setattr(solvers.auto, "NODES", 1)
+    few = Budget(memory=2**16)  # too little for the recurrence
+    solution, taken = steps(table, few)
+    assert taken in (["cp", "astar"], ["cp", "astar", "ilp"]) and solution.score == table_optimum(table)
+    monkeypatch.setattr(solvers.auto, "TRIAL", 0)
+    solution, taken = steps(table, few)
+    assert taken == ["cp", "astar", "ilp"] and solution.score == table_optimum(table)
+
+
 @dataclass(frozen=True)
 class SlowToLoad:
     """The cluster search of a machine that has it to compile: the first call takes half a second more."""
