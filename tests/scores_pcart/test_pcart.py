@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import optbn.scores.pcart as pcart_module
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.errors import DataError, LimitError, UnsupportedError
 from optbn.scores.pcart import PCART, PCARTP
+from optbn.scores.structures import in_words
 from optbn.scores.trees.columns import _cell
 from optbn.scores.trees.prior import log_normaliser
 from tests.naive import pcart as naive
@@ -284,3 +288,25 @@ def test_little_data():
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(UnsupportedError, match=next(iter(wrong)).replace("_", "-")):
         PCART(**wrong)
+
+
+def test_trees_may_be_deeper_than_calls():
+    """An ordered parent whose every level tells the child apart: one level after the other is split off."""
+    levels = 70
+    column = np.repeat(np.arange(levels, dtype=np.uint8), 30)
+    domain = Categorical(tuple(map(str, range(levels))))
+    data = Dataset(("p", "v"), (replace(domain, ordered=True), domain), (column, column[::-1].copy()))
+    bound = PCART().bind(data)
+    in_words(bound.fitted(1, (0,)), data)  # compiles and imports, which takes many calls
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 60)
+    try:
+        found = bound.fitted(1, (0,))
+        words = in_words(found, data)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert found.n_leaves == levels
+    depth = 0
+    while "right" in words:
+        words, depth = words["right"], depth + 1
+    assert depth >= 60
