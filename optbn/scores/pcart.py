@@ -27,7 +27,7 @@ from optbn.scores.trees.columns import Columns, count_splits
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
 from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
-from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser
+from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
 from optbn.settings import check_whole
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,9 @@ SECONDS_PER_SPLIT = 2.5e-7
 SECONDS_PER_DENSE_SPLIT = 2e-8
 """Measured: what a split of the sparse and of the dense lattice takes."""
 MOST_DECLARED = 900
-"""Levels that the parents of a family may declare together: the structure prior's recursion is as deep."""
+"""Levels that the parents of a family may declare together: 2 to that power is still a floating-point number."""
+MOST_TERMS = 1 << 31
+"""Of the structure prior of a family: ten seconds."""
 WORK_BYTES = 1 << 28
 """Dense lattices run fewer responses at a time rather than take more memory than this for them."""
 
@@ -244,13 +246,17 @@ class BoundTrees:
         declared = np.array([size for _, size in shapes], np.int64)
         total = declared[sets].sum(axis=1)
         if total.max(initial=0) > MOST_DECLARED:
-            members = sets[int(np.argmax(total))]
-            v = int(members[np.argmax(declared[members])])
-            raise LimitError(
-                f"column {self.columns.data.names[v]!r} declares {declared[v]} levels; the parents of a family may "
-                f"declare {MOST_DECLARED} together: merge levels, or let it have no children "
-                f"(--leaves {self.columns.data.names[v]})"
-            )
+            many = f"the parents of a family may declare {MOST_DECLARED} together"
+            raise self._too_many_levels(sets[int(np.argmax(total))], many)
+
+    def _too_many_levels(self, members: NDArray[np.int32], why: str) -> LimitError:
+        """The refusal of parents that declare too much, naming the worst."""
+        v = max(members.tolist(), key=lambda u: self.columns.shapes[u][1])
+        name = self.columns.data.names[v]
+        return LimitError(
+            f"column {name!r} declares {self.columns.shapes[v][1]} levels; {why}: merge levels, or let it have no "
+            f"children (--leaves {name})"
+        )
 
     def _too_large(self, members: NDArray[np.int32], why: str) -> LimitError:
         """The refusal of a predictor set, naming its worst column."""
@@ -291,15 +297,20 @@ class BoundTrees:
         kinds = sorted(set(self.columns.shapes))
         number = np.array([kinds.index(shape) for shape in self.columns.shapes], np.int64)
         distinct, which = np.unique(np.sort(number[sets], axis=1), axis=0, return_inverse=True)
+        which = which.reshape(-1)
         cost, constant, leaf_rows = np.empty(len(distinct)), np.empty(len(distinct)), np.empty(len(distinct), np.int64)
         for i, members in enumerate(distinct):
             shape: Shape = tuple(kinds[j] for j in members)
+            if work(shape) > MOST_TERMS:
+                worst = sets[int(np.argmax(which == i))]
+                names = ", ".join(repr(self.columns.data.names[u]) for u in worst)
+                why = f"the prior over all trees on {names} is a sum of {work(shape):.2g} terms, too many to add up"
+                raise self._too_many_levels(worst, why)
             cost[i] = leaf_cost(shape)
             constant[i] = log_normaliser(shape)
             leaf_rows[i] = min((regret.never_split(cost[i]) for regret in self.regrets.values()), default=1)
         if self.score.penalises_size:
             constant -= math.log(math.comb(n - 1, k))
-        which = which.reshape(-1)
         return Priors(cost[which], constant[which], leaf_rows[which])
 
     def seconds(self, sets: NDArray[np.int32]) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from numba import config
 import optbn.scores.pcart as pcart_module
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.errors import DataError, LimitError, UnsupportedError
+from optbn.scores.kernels.kinds import CATEGORICAL
 from optbn.scores.pcart import PCART, PCARTP
 from optbn.scores.structures import in_words
 from optbn.scores.trees.columns import _cell
@@ -288,6 +290,25 @@ def test_little_data():
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(UnsupportedError, match=next(iter(wrong)).replace("_", "-")):
         PCART(**wrong)
+
+
+def test_parents_may_declare_hundreds_of_levels():
+    """Unseen ones too count in the prior: a sum over as many boxes as there are multisets of what is left of each."""
+    assert log_normaliser(((CATEGORICAL, 900),)) == pytest.approx(624.3024661331965, rel=1e-12)
+    rng = np.random.default_rng(0)
+    domain = Categorical(tuple(map(str, range(60))))
+    data = Dataset(tuple("abcd"), (domain,) * 4, tuple(rng.integers(0, 5, (4, 50)).astype(np.uint8)))
+    score(PCART().bind(data), 4, 3, (0,))  # compiles
+    start = time.process_time()
+    assert log_normaliser(((CATEGORICAL, 60),) * 3) == pytest.approx(43.07504428187838, rel=1e-12)
+    assert np.isfinite(score(PCART().bind(data), 4, 3, (0, 1, 2)))
+    assert time.process_time() - start < 5
+    wide = Categorical(tuple(map(str, range(300))), ordered=True)
+    three = Dataset(
+        tuple("abcd"), (wide,) * 3 + (domain,), (*rng.integers(0, 5, (3, 50)).astype(np.uint16), data.columns[3])
+    )
+    with pytest.raises(LimitError, match=r"'a' declares 300 levels; the prior over all trees on 'a', 'b', 'c'"):
+        score(PCART().bind(three), 4, 3, (0, 1, 2))
 
 
 def test_trees_may_be_deeper_than_calls():

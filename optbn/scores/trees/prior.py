@@ -13,7 +13,11 @@ algorithms", IJAR 2019. Twin: tests/naive/pcart.py sums over all trees.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 
@@ -37,33 +41,41 @@ def leaf_cost(shape: Shape) -> float:
 @cache
 def log_normaliser(shape: Shape) -> float:
     """log c(P)."""
+    from optbn.scores.kernels.prior import sum_of_trees
+    from optbn.scores.kernels.sets import binomials
+
     splits = root_splits(shape)
     if not splits:
         return 0.0
-    leaf = 1.0 / (4 * splits)
-    known: dict[Shape, float] = {}
-
-    def total(box: Shape) -> float:
-        if box in known:
-            return known[box]
-        terms = [leaf]
-        for i, (kind, size) in enumerate(box):
-            if i and box[i - 1] == box[i]:
-                continue  # counted with its equal below
-            times = box.count(box[i])
-            others = box[:i] + box[i + 1 :]
-            if kind == REAL:
-                if size:
-                    terms.append(times * total(_with(others, kind, size - 1)) ** 2)
-                continue
-            for left in range(1, size):
-                ways = math.comb(size - 1, left - 1) if kind == CATEGORICAL else 1
-                terms.append(times * ways * total(_with(others, kind, left)) * total(_with(others, kind, size - left)))
-        known[box] = math.fsum(terms)
-        return known[box]
-
-    return -math.log(total(tuple(sorted(shape))))
+    members: list[list[int]] = []
+    stride = 1
+    for (kind, size), alike in sorted(Counter(shape).items()):
+        begin, values = len(members), _values(kind, size)
+        members += [[kind, values, begin, begin + alike, stride]] * alike
+        stride *= math.comb(values + alike - 1, alike)
+    widest = max(values for _, values, *_ in members)
+    part, other, total = np.zeros(len(shape), np.int64), np.zeros(widest, np.int64), np.empty(stride)
+    choose = binomials(widest + len(shape), len(shape))
+    sum_of_trees(np.array(members), choose, _pascal(widest), 1.0 / (4 * splits), part, other, total)
+    return -math.log(total[-1])
 
 
-def _with(box: Shape, kind: int, size: int) -> Shape:
-    return tuple(sorted((*box, (kind, size))))
+@cache
+def _pascal(rows: int) -> NDArray[np.float64]:
+    """Binomials as floating-point numbers, exact up to 2^53."""
+    ways = np.zeros((rows, rows))
+    ways[:, 0] = 1.0
+    for x in range(1, rows):
+        ways[x, 1:] = ways[x - 1, :-1] + ways[x - 1, 1:]
+    return ways
+
+
+def work(shape: Shape) -> int:
+    """How many terms the sum has."""
+    boxes = math.prod(math.comb(_values(*member) + m - 1, m) for member, m in Counter(shape).items())
+    return boxes * sum(_values(*member) for member in shape)
+
+
+def _values(kind: int, size: int) -> int:
+    """How many values what is left of a predictor may have."""
+    return size + 1 if kind == REAL else size
