@@ -2,8 +2,9 @@
 
 How many families there are is a count. What one of them costs depends on the data, the score and the size, so a few
 predictor sets of each size, drawn at random, are scored and timed: a few hundredths of a second per size, after a
-corner of the data has had every kernel compiled. Sets that a score calls dear are taken at its word. Sets drawn far
-apart share less work than neighbours do, so the times err on the long side. The memory is that of the scores of all
+corner of the data has had every kernel compiled. Of sets that a score calls dear one is timed, if its word is for a
+second at most, and the others are as much cheaper than their word as this one. Sets drawn far apart share less work
+than neighbours do, so the times err on the long side. The memory is that of the scores of all
 sets of two sizes (see scores/candidates.py), or of all there are where each variable has candidate parents only.
 """
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 SAMPLE_SECONDS = 0.01  # CPU, to time the sets of one size
 MOST_SETS = 512
 DEAR_SECONDS = 0.1  # of one set, told by its score
+MOST_SECONDS = 1.0  # told of a dear set that is tried
 CORNER = (200, 4)  # rows, and columns of each kind
 
 
@@ -82,7 +84,7 @@ def estimate(
         return time.thread_time() - start, int(wanted.sum())
 
     def seconds_each(size: int) -> float:
-        """Of a family. Sets that the score says are dear are not tried; their share and price are as it says."""
+        """Of a family. Sets that the score says are dear have the share that it says."""
         able = np.flatnonzero(rules.max_parents >= size)
         parents = [np.flatnonzero(rules.allowed[v]) for v in generator.choice(able, MOST_SETS)]
         drawn = np.array([np.sort(generator.permutation(some)[:size]) for some in parents], np.int32)
@@ -91,8 +93,15 @@ def estimate(
         sets = drawn[lanes > 0]
         told = bound.seconds(sets) if hasattr(bound, "seconds") else np.zeros(len(sets))
         dear = told > DEAR_SECONDS
-        dearly = float(told[dear].sum()) / max(1, int(lanes.sum()))
+        dearly = float(told[dear].sum()) * truth(sets[dear], told[dear]) / max(1, int(lanes.sum()))
         return dearly + float(np.mean(~dear)) * timed_each(sets[~dear]) if len(sets) else 0.0
+
+    def truth(sets: NDArray[np.int32], told: NDArray[np.float64]) -> float:
+        """What dear sets take, as a share of what is told of them: an upper bound, often far above."""
+        if not (told <= MOST_SECONDS).any():
+            return 1.0
+        tried = int(np.argmax(np.where(told <= MOST_SECONDS, told, 0.0)))
+        return seconds_of(sets[tried : tried + 1])[0] / float(told[tried])
 
     def timed_each(sets: NDArray[np.int32]) -> float:
         """Of a family: what more sets take longer, so that what every call costs does not count."""

@@ -133,6 +133,20 @@ def test_dear_sets_are_priced_and_not_tried():
     assert scored.size == 1 and "2 would take about" in scored.note
 
 
+def test_dear_sets_are_not_priced_far_above_what_they_take():
+    """Ten unordered levels and two real columns: of what their lattice could hold, these rows fill a fraction."""
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 10, 1500)
+    real = np.exp(rng.normal(size=(1500, 6)) + level[:, None] / 10)
+    columns = {f"x{i}": column for i, column in enumerate(real.T)}
+    data = Dataset.from_arrays({"c": np.array(list("abcdefghij"))[level], **columns})
+    told = estimate(data, load_score("pcartp"), 3, jobs=1)[3].seconds
+    begin = time.thread_time()
+    optbn.score_table(data, "pcartp", 3, jobs=1)
+    took = time.thread_time() - begin
+    assert told < 5 * took + 0.2
+
+
 def test_a_size_that_the_score_refuses_is_left_out_with_the_reason():
     rng = np.random.default_rng(0)
     data = Dataset.from_arrays(rng.integers(0, 2, (100, 4)).astype(str))
