@@ -20,6 +20,10 @@ Batch = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 LARGEST = 1 << 27
 """Cells of the pair tables, 1 GB."""
 
+CHEAPER = 2.0
+"""How many words of 64 rows are compared, and their bits counted, in the time of one increment (of a table, by a row).
+A cell takes a word for each 64 rows of a class, and some more to begin with."""
+
 NEGLIGIBLE = 1e-9
 """Information per row, in nats, that is only rounding."""
 
@@ -46,14 +50,23 @@ class PairCounts:
         self.pairs = np.zeros(int(self.pair_at[-1]))
 
     def add(self, batch: Batch) -> None:
-        """Count one batch."""
-        from optbn.classifiers.kernels.pairs import count_pairs
+        """Count one batch: by bits what has few cells, if every row counts once; the rest a row at a time."""
+        from optbn.classifiers.kernels.pairs import ASIDE, WORDS, count_by_bits, count_by_rows, count_singles
 
         codes, classes, weights = batch
-        self.classes += np.bincount(classes, weights, self.n_classes)
-        count_pairs(
-            codes, classes, weights, self.n_classes, self.sizes, self.single_at, self.pair_at, self.singles, self.pairs
-        )
+        per_class = np.bincount(classes, weights, self.n_classes)
+        self.classes += per_class
+        count_singles(codes, classes, weights, self.n_classes, self.single_at, self.singles)
+        if not len(self.pairs):
+            return
+        few = 0.0
+        if len(classes) and (weights == 1.0).all():
+            runs = np.ceil(per_class / (64 * WORDS))
+            few = CHEAPER * len(classes) / float((np.ceil(per_class / 64) + ASIDE * runs).sum())
+        if few >= 1.0:
+            begin = np.concatenate([[0], np.cumsum(per_class)]).astype(np.int64)
+            count_by_bits(codes, classes, begin, self.sizes, few, self.pair_at, self.pairs)
+        count_by_rows(codes, classes, weights, self.n_classes, self.sizes, few, self.pair_at, self.pairs)
 
     def grown(self, sizes: Sequence[int], names: Sequence[str]) -> PairCounts:
         """The same counts with room for more levels, which come after those there are."""

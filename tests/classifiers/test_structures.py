@@ -23,6 +23,29 @@ def counted(codes: np.ndarray, y: np.ndarray, C: int = 3, sizes: tuple[int, ...]
 
 
 @pytest.mark.twin
+@pytest.mark.parametrize(
+    ("n", "sizes", "C"),
+    [(0, (2, 3), 2), (1, (1, 2, 4), 3), (90, (2, 3, 40, 5), 2), (900, (3, 2, 4, 500), 4), (9000, (2, 1, 6), 2)],
+)
+def test_pairs_by_bits_and_by_rows(n: int, sizes: tuple[int, ...], C: int) -> None:
+    random = np.random.default_rng(n)
+    codes = np.stack([random.integers(-1, size, n) for size in sizes], axis=1).astype(np.int32)
+    y = random.integers(0, C, n)
+    for weights in (np.ones(n), random.random(n)):
+        counts = PairCounts(sizes, C, [f"x{j}" for j in range(len(sizes))])
+        for rows in (slice(0, n // 3), slice(n // 3, n)):
+            counts.add((codes[rows], y[rows], weights[rows]))
+        assert counts.classes == pytest.approx(np.bincount(y, weights, C), rel=1e-12)
+        for i in range(len(sizes)):
+            both = naive.pair_counts(codes, y, weights, sizes, C, i, i)
+            np.testing.assert_array_equal(counts.single(i), both.sum(axis=1))
+            for j in range(i):
+                expected = naive.pair_counts(codes, y, weights, sizes, C, i, j)
+                np.testing.assert_array_equal(counts.pair(i, j), expected)
+                np.testing.assert_array_equal(counts.pair(j, i), expected.swapaxes(0, 1))
+
+
+@pytest.mark.twin
 def test_information() -> None:
     for seed in range(5):
         codes, y = coded(seed)

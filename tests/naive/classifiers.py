@@ -42,6 +42,17 @@ def mdlp_cuts(values: Sequence[float], classes: Sequence[int], by_rows: bool) ->
     return [*parts[0], (a + b) / 2, *parts[1]]
 
 
+def pair_counts(
+    codes: np.ndarray, y: np.ndarray, weights: np.ndarray, sizes: Sequence[int], C: int, i: int, j: int
+) -> np.ndarray:
+    """float64[|X_i|, |X_j|, C]: the weight of the rows with each pair of levels in each class."""
+    table = np.zeros((sizes[i], sizes[j], C))
+    for row, c, weight in zip(codes, y, weights, strict=True):
+        if row[i] >= 0 and row[j] >= 0:
+            table[row[i], row[j], c] += weight
+    return table
+
+
 def conditional_information(codes: np.ndarray, y: np.ndarray, i: int, j: int) -> float:
     """I(X_i; X_j | Y) of the empirical distribution."""
     n, total = len(y), 0.0
