@@ -40,6 +40,7 @@ def describe(
     from dataclasses import replace
 
     from optbn.data.describe import describe as description
+    from optbn.data.numbers import counted
     from optbn.data.read import read
     from optbn.network.files import check_writable
 
@@ -62,7 +63,7 @@ def describe(
         return
     _show(found)
     if found.missing:
-        note = f"{found.missing:,} missing values: other verbs want --missing as_level, drop or impute"
+        note = f"{counted(found.missing, 'missing value')}: other verbs want --missing as_level, drop or impute"
         print(note, file=sys.stderr)
 
 
@@ -75,11 +76,13 @@ def _show(found: Description) -> None:
     from rich.text import Text
 
     from optbn.data.describe import Numbers
+    from optbn.data.numbers import counted
 
     console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
     real = sum(isinstance(column, Numbers) for column in found.columns)
     total = f"{len(found.columns) - real:,} categorical, {real:,} real"
-    console.print(f"{found.source}: {found.rows:,} rows, {len(found.columns):,} columns ({total})", markup=False)
+    size = f"{counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}"
+    console.print(f"{found.source}: {size} ({total})", markup=False)
     with_missing = bool(found.missing)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("column", overflow="fold")

@@ -134,6 +134,7 @@ def _write(network: BayesianNetwork, output: str) -> None:
     """To a file, or JSON to stdout; what the format cannot say goes to JSON with a warning."""
     import sys
 
+    from optbn.data.numbers import counted
     from optbn.network.formats import encode
 
     if output == "-":
@@ -143,7 +144,8 @@ def _write(network: BayesianNetwork, output: str) -> None:
     written, reason = write_or_beside(network, output)
     if reason is not None:
         print(f"optbn: warning: {reason}; written to {written}", file=sys.stderr)
-    print(f"{written}: {network.n_variables} variables, {network.n_arcs} arcs, {network.n_parameters:,} parameters")
+    sizes = {"variable": network.n_variables, "arc": network.n_arcs, "parameter": network.n_parameters}
+    print(f"{written}: {', '.join(counted(number, thing) for thing, number in sizes.items())}")
 
 
 def _write_report(result: Fitted, path: str) -> None:

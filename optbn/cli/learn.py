@@ -216,11 +216,15 @@ def _write(found: Learned, outputs: Sequence[Path], report: Path | None) -> list
 
 def _print(found: Learned, target: str | None, written: list[str], writing: float) -> None:
     """The answer for people."""
+    from optbn.data.numbers import counted
+    from optbn.report.report import PHASES
+
     report = found.report
     outcome, data = report.outcome, report.data
-    print(f"{len(data.columns)} variables, {data.rows:,} rows")
-    print(f"{report.families_scored:,} candidate parent sets scored, {report.families_kept:,} kept")
-    print(f"score {outcome.score:.6f}, {len(report.arcs)} arcs, {found.network.n_parameters:,} parameters")
+    print(f"{counted(len(data.columns), 'variable')}, {counted(data.rows, 'row')}")
+    print(f"{counted(report.families_scored, 'candidate parent set')} scored, {report.families_kept:,} kept")
+    parameters = counted(found.network.n_parameters, "parameter")
+    print(f"score {outcome.score:.6f}, {counted(len(report.arcs), 'arc')}, {parameters}")
     print(f"{outcome.proof}.")
     for note in report.notes:
         print(f"Note: {note}.")
@@ -243,7 +247,7 @@ def _print(found: Learned, target: str | None, written: list[str], writing: floa
     if target is not None:
         print(f"\nMarkov blanket of {target}: {', '.join(found.network.markov_blanket(target)) or 'nothing'}")
     phases = [(phase.name, phase.wall) for phase in report.phases] + ([("write", writing)] if written else [])
-    spent = ", ".join(f"{name} {wall:.2f} s" for name, wall in phases)
+    spent = ", ".join(f"{PHASES.get(name, name)} {wall:.2f} s" for name, wall in phases)
     print(f"\ntime: {spent}")
     for line in written:
         print(line)

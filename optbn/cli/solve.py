@@ -223,8 +223,10 @@ def _sentence(table: ScoreTable, solution: Solution) -> str:
     """What came out, for people."""
     if solution.score is None or solution.choice is None:
         return f"no graph found in the time given; no graph scores more than {solution.bound:.6f}"
+    from optbn.data.numbers import counted
+
     arcs = sum(len(table.parents(row)) for row in solution.choice)
-    what = f"score {solution.score:.6f}, {table.n} variables, {arcs} arcs"
+    what = f"score {solution.score:.6f}, {counted(table.n, 'variable')}, {counted(arcs, 'arc')}"
     if solution.bound > solution.score:
         return f"{what}; not proved: no graph scores more than {solution.bound:.6f} (gap {_gap(solution)})"
     claimed = solution.statistics.get("checked", {}).get("claimed", ())

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical, Dataset, Domain, code_dtype
+from optbn.data.numbers import counted
 from optbn.errors import DataError
 
 TOKENS: tuple[str, ...] = ("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL")
@@ -118,7 +119,7 @@ def refuse(where: str, columns: Sequence[Encoded], chosen: Mapping[str, str]) ->
     shown = ", ".join(f"{name!r} {count:,}" for name, count in listed[:8])
     more = f" and {len(listed) - 8} more columns" if len(listed) > 8 else ""
     raise DataError(
-        f"{where}: {sum(counts.values()):,} missing values ({shown}{more}); "
+        f"{where}: {counted(sum(counts.values()), 'missing value')} ({shown}{more}); "
         "choose what to do with them: missing = as_level, drop or impute (--missing on the command line)"
     )
 

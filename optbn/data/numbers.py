@@ -1,4 +1,4 @@
-"""Texts for numbers and levels that must differ where what they stand for does."""
+"""Texts for numbers and levels: of their things, and different where what they stand for is."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ def texts_of(numbers: Sequence[float], digits: int) -> list[str]:
         if len(set(texts)) == len(set(numbers)):
             break
     return texts
+
+
+def counted(number: int, thing: str) -> str:
+    """ "1 row", "2,000 rows"."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def unused(word: str, taken: Sequence[str]) -> str:

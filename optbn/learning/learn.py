@@ -235,7 +235,7 @@ def learn(
         rows,
         found,
         model,
-        title=title or f"The best network for {source}",
+        title=title or f"The best network {'' if found.solution.gap == 0 else 'found '}for {source}",
         source=source,
         command=command
         or _call(source, method, scored.size, candidates, solver, chosen, seed, constraints, alternatives, posteriors),

@@ -61,7 +61,7 @@
       class: "arc" + (arc.compelled === false ? " reversible" : ""), tabindex: -1, role: "button", // keys: the tables
       "aria-label": `arc from ${from.label} to ${to.label}`, ...act(() => chooseArc(index)),
     }, svg("path", { class: "reach", d }), svg("path", { class: "line", d, "stroke-width": weight.toFixed(2) }),
-    svg("polygon", { points: `${end.x},${end.y} ${tip(-10, 0.42)} ${tip(-10, -0.42)}` }));
+    svg("title", { text: `${from.label} → ${to.label}` }), svg("polygon", { points: `${end.x},${end.y} ${tip(-10, 0.42)} ${tip(-10, -0.42)}` }));
     scene.append(arc.element);
   });
   view.nodes.forEach((node, index) => {
@@ -168,13 +168,18 @@
   const variable = (i) => el("button", { class: "link", type: "button", text: view.nodes[i].label, onclick: () => { chooseNode(i); centre(view.nodes[i]); } });
   const between = (items) => items.flatMap((item, i) => (i ? [document.createTextNode(", "), item] : [item]));
 
+  function show(...children) { // where the panel lies below the graph, it comes into view
+    panel.replaceChildren(...children);
+    panel.scrollTop = 0;
+    if (panel.getBoundingClientRect().top > 0.7 * window.innerHeight) panel.scrollIntoView({ block: "center" });
+  }
   function chooseNode(index) {
     const node = view.nodes[index];
     const touching = view.arcs.map((arc, i) => i).filter((i) => view.arcs[i].from === index || view.arcs[i].to === index);
     mark(new Set([index, ...touching.flatMap((i) => [view.arcs[i].from, view.arcs[i].to])]), new Set(touching), { node: index });
     const parents = view.arcs.filter((a) => a.to === index).map((a) => variable(a.from));
     const children = view.arcs.filter((a) => a.from === index).map((a) => variable(a.to));
-    panel.replaceChildren(
+    show(
       el("h2", { text: node.label }), el("p", { class: "soft", text: node.summary }),
       el("p", {}, document.createTextNode("Parents: "), ...(parents.length ? between(parents) : [document.createTextNode("none")])),
       el("p", {}, document.createTextNode("Children: "), ...(children.length ? between(children) : [document.createTextNode("none")])),
@@ -185,26 +190,29 @@
     const arc = view.arcs[index];
     mark(new Set([arc.from, arc.to]), new Set([index]), { arc: index });
     const facts = [];
-    if (arc.strength !== null && arc.strength !== undefined) facts.push(["Score lost without it", `${short(arc.strength)} nat`]);
+    if (arc.strength !== null && arc.strength !== undefined) facts.push(["Score lost without it", `${arc.strength.toFixed(3)} nat (natural logarithm)`]);
     if (arc.compelled !== null && arc.compelled !== undefined)
-      facts.push(["Direction", arc.compelled ? "compelled: every equivalent network has it this way" : "open: an equivalent network has it the other way"]);
+      facts.push(["Direction", arc.compelled ? "settled: every network with the same independences has it this way" : "open: a network with the same independences has it the other way"]);
     if (arc.posterior !== null && arc.posterior !== undefined) facts.push(["Posterior probability", share(arc.posterior)]);
-    panel.replaceChildren(el("h2", {}, variable(arc.from), document.createTextNode(" → "), variable(arc.to)), listOf(facts));
+    show(el("h2", {}, variable(arc.from), document.createTextNode(" → "), variable(arc.to)), listOf(facts));
   }
   function overview() {
     mark(new Set(), new Set(), {});
     panel.replaceChildren(
       el("h2", { text: "Overview" }), listOf(view.facts),
-      el("h3", { text: "Strongest arcs" }), arcTable(view.arcs.map((arc, i) => i).slice().sort((a, b) => (view.arcs[b].strength ?? 0) - (view.arcs[a].strength ?? 0)).slice(0, 12)),
+      el("h3", { text: view.arcs.length > STRONGEST ? "Strongest arcs" : "Arcs" }),
+      view.arcs.length ? arcTable(strongestFirst.slice(0, STRONGEST)) : el("p", { text: "None: by this score no variable says enough about another one." }),
       el("p", { class: "soft screen", text: "Click a variable or an arc; Esc comes back here." }));
   }
+  const STRONGEST = 12;
+  const strongestFirst = view.arcs.map((arc, i) => i).sort((a, b) => (view.arcs[b].strength ?? Infinity) - (view.arcs[a].strength ?? Infinity) || a - b);
   const averaged = view.arcs.some((arc) => arc.posterior !== null && arc.posterior !== undefined);
   function arcTable(order) {
-    const head = ["Arc", "Strength (nat)", ...(averaged ? ["Probability"] : [])];
+    const head = ["Arc", "Score lost (nat)", ...(averaged ? ["Probability"] : [])];
     return el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { text, scope: "col" })))),
       el("tbody", {}, ...order.map((i) => el("tr", {},
         el("td", {}, el("button", { class: "link", type: "button", text: `${view.nodes[view.arcs[i].from].label} → ${view.nodes[view.arcs[i].to].label}`, onclick: () => chooseArc(i) })),
-        el("td", { class: "number", text: view.arcs[i].strength === null ? "required" : short(view.arcs[i].strength) }),
+        el("td", { class: "number", text: view.arcs[i].strength === null ? "required" : view.arcs[i].strength.toFixed(3) }),
         averaged ? el("td", { class: "number", text: share(view.arcs[i].posterior) }) : null))));
   }
   canvas.addEventListener("click", (e) => { if (e.target === canvas) overview(); });
@@ -268,7 +276,7 @@
             svg("title", { text: `${cpd.columns[i]}: ${share(p)}` })));
         });
         shapes.push(svg("text", { x, y: node.p ? y + 25 : y + 4, text: node.p ? best(cpd, node) : node.text }));
-        if (node.n !== null) shapes.push(svg("text", { class: "answer", x, y: y + 46, text: `${node.n} rows` }));
+        if (node.n !== null) shapes.push(svg("text", { class: "answer", x, y: y + 46, text: node.n === 1 ? "1 row" : `${node.n} rows` }));
         return { x, y: y - 14 };
       }
       const below = node.branches.map((branch) => ({ ...lay(branch.to, level + 1), answer: branch.answer }));
@@ -317,23 +325,26 @@
   }
   function record() {
     byId("subtitle").textContent = view.subtitle;
+    byId("legend").toggleAttribute("hidden", !view.arcs.length);
+    byId("shapes").toggleAttribute("hidden", new Set(view.nodes.map((node) => node.kind)).size < 2);
     byId("proof").textContent = view.proof.words;
     byId("proof").className = view.proof.proved ? "proved" : "open";
     details.append(article("How sure", ...view.proof.details.map((text) => el("p", { text }))));
     if (view.trace.length > 1)
-      details.append(article("The search", chart(view.trace), el("p", { class: "soft", text: "Upper line: no network scores more. Lower line: best network so far. They meet at the proof." })));
+      details.append(article("The search", chart(view.trace), el("p", { class: "soft", text: `Upper line: no network scores more. Lower line: best network so far. ${view.proof.met ? "They meet where nothing better is left." : "They have not met: a better one is not ruled out."}` })));
     if (view.phases.length)
       details.append(article("Time", el("table", {}, el("thead", {}, el("tr", {}, ...["phase", "wall s", "CPU s"].map((text) => el("th", { text })))),
         el("tbody", {}, ...view.phases.map(([name, wall, cpu]) => el("tr", {}, el("td", { text: name }), el("td", { class: "number", text: wall.toFixed(2) }), el("td", { class: "number", text: cpu.toFixed(2) })))))));
     if (view.alternatives.length)
       details.append(article("Nearly as good", ...view.alternatives.map((text) => el("p", { text }))));
     if (view.others.length)
-      details.append(article("Arcs it does not have", el("table", {}, el("thead", {}, el("tr", {}, el("th", { text: "Arc" }), el("th", { text: "Probability" }))),
-        el("tbody", {}, ...view.others.map(([arc, chance]) => el("tr", {}, el("td", { text: arc }), el("td", { class: "number", text: share(chance) })))))));
+      details.append(article("Arcs it does not have", el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { text: "Arc" }), el("th", { text: "Probability" }))),
+        el("tbody", {}, ...view.others.map(([arc, chance]) => el("tr", {}, el("td", { text: arc }), el("td", { class: "number", text: share(chance) }))))))));
     details.append(article("Settings", listOf(view.settings)));
     details.append(article("Data", el("p", { text: view.data.words }), el("div", { class: "scroll" }, el("table", {}, el("tbody", {},
       ...view.data.columns.map(([name, kind, summary]) => el("tr", {}, el("td", { text: name }), el("td", { text: kind }), el("td", { class: "soft values", text: summary }))))))));
-    details.append(article("All arcs", el("div", { class: "scroll" }, arcTable(view.arcs.map((arc, i) => i)))));
+    if (view.arcs.length > STRONGEST)
+      details.append(article("All arcs", el("div", { class: "scroll" }, arcTable(view.arcs.map((arc, i) => i)))));
     details.append(article("Reproduce and cite", view.command ? el("pre", { text: view.command }) : null, ...view.cite.map((text) => el("p", { text }))));
   }
   record();

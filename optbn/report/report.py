@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 FORMAT = "optbn-report 1"
 
+PHASES = {"more": "other networks"}
+"""What a phase is called where people read it, if not by its own name."""
+
 Setting = str | int | float | bool | None
 
 

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from optbn.data.dataset import Categorical
+from optbn.data.numbers import counted
 from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split
 from optbn.report.layout import layered
-from optbn.report.report import Column, Report
+from optbn.report.report import PHASES, Column, Report
 
 MAX_ROWS = 300
 
@@ -32,11 +33,12 @@ def view(report: Report) -> dict[str, Any]:
     outcome = report.outcome
     return {
         "subtitle": (
-            f"{network.n_variables} variables, {report.data.rows:,} rows, {len(arcs)} arcs, "
-            f"score {_number(outcome.score)}"
+            f"{counted(network.n_variables, 'variable')}, {counted(report.data.rows, 'row')}, "
+            f"{counted(len(arcs), 'arc')}, score {_number(outcome.score)}"
         ),
         "proof": {
             "proved": outcome.proved,
+            "met": outcome.bound == outcome.score,
             "words": outcome.proof,
             "details": [_sentence(text) for text in (*outcome.details, *report.notes)],
         },
@@ -72,12 +74,12 @@ def view(report: Report) -> dict[str, Any]:
             for arc, (tail, head), route in zip(report.arcs, arcs, layout.routes, strict=True)
         ],
         "trace": [[point.seconds, point.score, point.bound] for point in report.trace],
-        "phases": [[phase.name, phase.wall, phase.cpu] for phase in report.phases],
+        "phases": [[PHASES.get(phase.name, phase.name), phase.wall, phase.cpu] for phase in report.phases],
         "alternatives": list(report.alternatives),
         "others": [[f"{arc.parent} → {arc.child}", arc.posterior] for arc in report.others],
         "settings": [[key, "none" if value is None else str(value)] for key, value in report.settings.items()],
         "data": {
-            "words": f"{report.data.source}: {report.data.rows:,} rows, sha256 {report.data.digest[:16]}…",
+            "words": f"{report.data.source}: {counted(report.data.rows, 'row')}, sha256 {report.data.digest[:16]}…",
             "columns": [[c.name, c.kind, _summary(c)] for c in report.data.columns],
         },
         "command": report.command,

@@ -126,10 +126,37 @@ def test_alternatives_probabilities_and_papers_are_shown(open_page):
     browser = open_page(msgspec.structs.replace(report, arcs=arcs, alternatives=near, others=others, settings=settings))
     below = text(browser, "#details")
     assert "Arcs it does not have" in below and "0.438" in below
-    assert "Nearly as good" in below and "0.3 nat less" in below and "0.125" in below and "Probability" in below
+    assert "Nearly as good" in below and "0.3 nat less" in below and "Probability" in below
+    assert "0.125" in text(browser, "#panel")
     assert "Heckerman" in below and "Petitjean" in below and "Talvitie" not in below
     click(browser, f'.node[aria-label="variable {HOSTILE[0]}"]')
     assert browser.find_elements("css selector", "#panel table button.link")
+
+
+def test_a_page_without_arcs_says_so(open_page):
+    alone = optbn.load_network("asia").structure
+    alone = type(alone).from_arcs(alone.names, [])
+    browser = open_page(report_of(optbn.fit(alone, optbn.load_network("asia").sample(50, 1), "laplace")))
+    assert "0 arcs" in text(browser, "#subtitle") and "no variable says enough about another one" in text(
+        browser, "#panel"
+    )
+    assert not browser.find_elements("css selector", "#panel table, .arc") and "All arcs" not in text(
+        browser, "#details"
+    )
+    assert not browser.find_element("id", "legend").is_displayed()
+
+
+def test_on_a_narrow_screen_what_was_chosen_comes_into_view(open_page):
+    browser = open_page(report_of(optbn.load_network("alarm")))
+    size = browser.get_window_size()
+    try:
+        browser.set_window_size(500, 700)
+        browser.execute_script("window.scrollTo(0, 0)")
+        click(browser, ".node")
+        top = browser.execute_script("return document.getElementById('panel').getBoundingClientRect().top")
+        assert top < browser.execute_script("return window.innerHeight")
+    finally:
+        browser.set_window_size(size["width"], size["height"])
 
 
 def test_a_node_can_be_reached_and_opened_with_the_keyboard(open_page):

@@ -97,7 +97,7 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
         "d.csv: column 'x', row 200,001: -Infinity is not a finite number",
     ),
     "a number too large": (text("x\n1.5\n1e999\n"), NUMBERS, "column 'x', row 2: inf is not a finite number"),
-    "nan": (text("x\n1.5\nnan\n"), {}, "d.csv: 1 missing values ('x' 1); choose what to do with them"),
+    "nan": (text("x\n1.5\nnan\n"), {}, "d.csv: 1 missing value ('x' 1); choose what to do with them"),
     "missing values": (
         text("x,y\n1,?\n,b\n,c\n"),
         {},
