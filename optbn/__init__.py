@@ -1,9 +1,19 @@
 """optbn: exact Bayesian-network learning.
 
-    data = optbn.read("data.csv")
-    network = optbn.load_network("alarm")
+    found = optbn.learn("data.csv")              # a path, a Dataset or a data frame
+    found.network, found.solution, found.scores, found.report, found.page()
 
-Names are imported when first used, so that `import optbn` stays cheap.
+or step by step, each a function between immutable values:
+
+    data = optbn.read("data.csv")                # Dataset: typed columns with declared domains
+    scores = optbn.score_table(data, "pcartp", 3)
+    solution = optbn.solve(scores)               # checked before it is handed over
+    network = optbn.fit(optbn.structure_of(scores, solution), data)
+    network.query("x", {"y": "yes"}), network.sample(10), network.predict_proba("x", data)
+    optbn.load_network("alarm"), optbn.read_network("model.bif"), optbn.write_network(network, "model.bif")
+
+Whatever is refused is an `optbn.OptbnError` with a message of one line that says what to do. Messages that are not
+errors go to the loggers "optbn" and "solvers". Names are imported when first used, so that `import optbn` stays cheap.
 """
 
 from __future__ import annotations
@@ -22,6 +32,7 @@ _EXPORTS: dict[str, str] = {
     "Dataset": "optbn.data.dataset",
     "Real": "optbn.data.dataset",
     "Structure": "optbn.network.structure",
+    "OptbnError": "optbn.errors",
     "load_network": "optbn.network.catalog",
     "Schema": "optbn.data.schema",
     "read": "optbn.data.read",

@@ -1,19 +1,12 @@
-"""The errors a user of `optbn` can catch. Each message is one line: what is wrong, where, and what to do.
+"""The errors a user of `optbn` can catch, all of them as OptbnError, those of the solvers (`solvers.errors`) too.
+
+Each message is one line: what is wrong, where, and what to do.
 
 The command line prints the message alone and exits with `exit_code` (0 done, 2 wrong usage or input, 3 stopped
 without proof, 4 a check failed); `--debug` shows the traceback.
 """
 
-from solvers.errors import fit_to_show
-
-
-class OptbnError(Exception):
-    """Root of everything this package raises on purpose; whatever a file's names hold, a message is fit to be shown."""
-
-    exit_code = 2
-
-    def __init__(self, *args: object) -> None:
-        super().__init__(*(fit_to_show(each) if isinstance(each, str) else each for each in args))
+from solvers.errors import OptbnError as OptbnError
 
 
 class DataError(OptbnError, ValueError):

@@ -13,11 +13,18 @@ def fit_to_show(message: str) -> str:
     return _CONTROL.sub(lambda found: " " if found[0] in "\n\r\t" else repr(found[0])[1:-1], message)
 
 
-class SolverError(Exception):
-    """Root of everything this package raises on purpose."""
+class OptbnError(Exception):
+    """Root of everything that optbn and its solvers raise on purpose; whatever a file's names hold, a message is fit to
+    be shown. `exit_code` is what the command line ends with: 2 wrong usage or input, 3 stopped, 4 a check failed."""
+
+    exit_code = 2
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(fit_to_show(each) if isinstance(each, str) else each for each in args))
+
+
+class SolverError(OptbnError):
+    """Root of everything this package raises on purpose."""
 
 
 class TableError(SolverError, ValueError):
@@ -50,3 +57,5 @@ class SettingError(SolverError, ValueError):
 
 class CheckFailed(SolverError):
     """The independent checker rejected an answer."""
+
+    exit_code = 4

@@ -8,8 +8,10 @@ functions, so that `optbn --help` is quick.
 
 from __future__ import annotations
 
+import codecs
 import gc
 import importlib
+import io
 import os
 import signal
 import sys
@@ -89,6 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     debug = "--debug" in arguments
     if debug:  # may stand anywhere on the line
         arguments = ["--debug", *(a for a in arguments if a != "--debug")]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        _make_writable(sys.stdout)
     if sys.stdout is not None and sys.stdout.isatty():
         from optbn.cli.terminal import Terminal
 
@@ -113,6 +117,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(message, code)
 
 
+def _make_writable(stream: io.TextIOWrapper) -> None:
+    """Names from files must not end the work where the locale knows ASCII alone, say: what we write to files and pipes
+    is UTF-8, unless PYTHONIOENCODING says otherwise; what a terminal cannot show it shows as escapes."""
+    if codecs.lookup(stream.encoding).name == "utf-8":
+        return
+    if stream.isatty() or os.environ.get("PYTHONIOENCODING"):
+        stream.reconfigure(errors="backslashreplace")
+    else:
+        stream.reconfigure(encoding="utf-8")
+
+
 def _as_interrupt(number: int, frame: Any) -> None:
     """A request to end (kill, a shutdown, a batch system's limit) is heard like Ctrl-C: what was reached is kept."""
     handler = signal.getsignal(signal.SIGINT)
@@ -129,7 +144,6 @@ SIGNS_OF_LITTLE_MEMORY = ("failed to map segment", "can't start new thread")
 def _explain(error: Exception) -> tuple[str, int]:
     """One line and an exit code for any exception."""
     from optbn.errors import OptbnError
-    from solvers.errors import CheckFailed, SolverError
 
     if isinstance(error, _UsageError):
         command = getattr(error.ctx, "command_path", "optbn")
@@ -137,10 +151,6 @@ def _explain(error: Exception) -> tuple[str, int]:
     line = " ".join(str(error).split())
     if isinstance(error, OptbnError):
         return line, error.exit_code
-    if isinstance(error, CheckFailed):
-        return line, 4
-    if isinstance(error, SolverError):
-        return line, 2
     if isinstance(error, FileNotFoundError):
         return f"{error.filename}: no such file", 2
     if isinstance(error, IsADirectoryError):
