@@ -68,21 +68,19 @@ def describe(
 
 
 def _show(found: Description) -> None:
-    """The table. Its widths follow the terminal; in a pipe no line is cut or folded."""
-    import sys
-
-    from rich.console import Console
+    """The table."""
     from rich.table import Table
     from rich.text import Text
 
+    from optbn.cli.terminal import console
     from optbn.data.describe import Numbers
     from optbn.data.numbers import counted
 
-    console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
+    out = console()
     real = sum(isinstance(column, Numbers) for column in found.columns)
     total = f"{len(found.columns) - real:,} categorical, {real:,} real"
     size = f"{counted(found.rows, 'row')}, {counted(len(found.columns), 'column')}"
-    console.print(f"{found.source}: {size} ({total})", markup=False)
+    out.print(f"{found.source}: {size} ({total})", markup=False)
     with_missing = bool(found.missing)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("column", overflow="fold")
@@ -96,9 +94,9 @@ def _show(found: Description) -> None:
         absent = [f"{column.missing:,}" if column.missing else ""] if with_missing else []
         values = _numbers(column) if isinstance(column, Numbers) else _levels(column)
         table.add_row(*(Text(cell) for cell in (column.name, column.kind, levels, *absent, values)))
-    console.print(table)
+    out.print(table)
     if len(found.columns) > SHOWN:
-        console.print(f"and {len(found.columns) - SHOWN:,} more columns, which --json lists", markup=False)
+        out.print(f"and {len(found.columns) - SHOWN:,} more columns, which --json lists", markup=False)
 
 
 def _levels(column: Levels, most: int = 8) -> str:

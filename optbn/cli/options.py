@@ -88,6 +88,15 @@ def settings(texts: list[str] | None) -> dict[str, Any]:
     return dict(_setting(text) for text in texts or ())
 
 
+def refuse(beside: str, **options: Any) -> None:
+    """Options that make no sense beside another one."""
+    from optbn.errors import UnsupportedError
+
+    for name, value in options.items():
+        if value:
+            raise UnsupportedError(f"--{name.replace('_', '-')} does not go with {beside}")
+
+
 def arc_constraints(
     forbid: list[str] | None, require: list[str] | None, tiers: str | None, roots: str | None, leaves: str | None
 ) -> dict[str, Any]:

@@ -171,16 +171,17 @@ def _split(text: str, separator: str) -> list[str]:
 def _show(names: tuple[str, ...], blocks: list[list[tuple[Any, ...]]]) -> None:
     """A table of texts and a number, with a line between blocks."""
     from rich import box
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
+    from optbn.cli.terminal import console
+
     table = Table(box=box.SIMPLE_HEAD)
     for name in names:
-        table.add_column(escape(name))
-    table.add_column("probability", justify="right")
+        table.add_column(escape(name), overflow="fold")
+    table.add_column("probability", justify="right", no_wrap=True, min_width=11)
     for block in blocks:
         for *texts, number in block:
             table.add_row(*map(escape, texts), f"{number:.6g}")
         table.add_section()
-    Console().print(table)
+    console().print(table)

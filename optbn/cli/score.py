@@ -20,6 +20,7 @@ from optbn.cli.options import (
     SettingOption,
     TiersOption,
     arc_constraints,
+    refuse,
     settings,
 )
 from optbn.cli.progress import bars
@@ -116,7 +117,7 @@ def score(
     try:
         found = optbn.read(data, missing=missing, **how)
         if families is not None:
-            _refuse(
+            refuse(
                 "--families, which says what to score",
                 max_parents=max_parents,
                 store=store,
@@ -139,7 +140,7 @@ def score(
             **arc_constraints(forbid, require, tiers, roots, leaves),
         }
         if keep_dominated:
-            _refuse(
+            refuse(
                 "--keep-dominated, which scores all at once", store=store, scheduler=scheduler, candidates=candidates
             )
             rules = Constraints.build(found.names, **constraints)
@@ -237,15 +238,6 @@ def _write_structures(data: Dataset, scores: FamilyScores, path: str) -> None:
             file.write(json.dumps(line).encode() + b"\n")
             if progress is not None and row % 100 == 0:
                 progress(row, len(scores))
-
-
-def _refuse(beside: str, **options: Any) -> None:
-    """Options that make no sense beside another one."""
-    from optbn.errors import UnsupportedError
-
-    for name, value in options.items():
-        if value:
-            raise UnsupportedError(f"--{name.replace('_', '-')} does not go with {beside}")
 
 
 def _limits(texts: list[str]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optbn.cli.options import MemoryOption, SettingOption, settings, with_constraints
+from optbn.cli.options import MemoryOption, SettingOption, refuse, settings, with_constraints
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,21 +102,17 @@ def solve(
     given = settings(setting)
     asked = constraints_of(constraints)
     if k_best is not None or per_class or within is not None:
-        given_too = {
-            "--solver": solver != "auto",
-            "--proof": proof is not None,
-            "--certify": certify,
-            "--start": start is not None,
-            "--checkpoint": checkpoint is not None,
-            "--gap": gap > 0,
-            "--set": bool(given),
-            f"--format {format}": format not in ("json", "adjacency"),
-        }
-        odd = next((name for name, is_given in given_too.items() if is_given), None)
-        if odd is not None:
-            raise UnsupportedError(
-                f"{odd} does not go with --k-best, --per-class and --within, which have a search of their own"
-            )
+        refuse(
+            "--k-best, --per-class and --within, which have a search of their own",
+            solver=solver != "auto",
+            proof=proof,
+            certify=certify,
+            start=start,
+            checkpoint=checkpoint,
+            gap=gap,
+            set=setting,
+            **{f"format {format}": format not in ("json", "adjacency")},
+        )
         limits = {"time_limit": time_limit, "cpu_limit": cpu_limit, "memory": memory}
         _several(scores, k_best, per_class, within, asked, limits, output, format)
         return

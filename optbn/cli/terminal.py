@@ -7,7 +7,11 @@ and emphasis (the sequences ESC [ numbers m, which our own tables use) pass: the
 from __future__ import annotations
 
 import re
-from typing import Any, TextIO
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -15,6 +19,13 @@ _CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 def harmless(text: str) -> str:
     """The text without control characters but line ends, tabs and colours."""
     return _CONTROL.sub(lambda found: found[0] if len(found[0]) > 1 else repr(found[0])[1:-1], text)
+
+
+def console() -> Console:
+    """Where tables go: as wide as the terminal; in a file or a pipe no line is cut or folded."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
 
 
 class Terminal:

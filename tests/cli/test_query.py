@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import optbn
 from optbn.cli import main
 from optbn.cli.query import parse
 from optbn.errors import UnsupportedError
@@ -111,3 +112,13 @@ def test_rows_that_fit_the_evidence(run, mixed):
 def test_mistakes_are_one_line(run, arguments, message):
     code, out, err = run("query", "asia", *arguments)
     assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+def test_in_a_pipe_no_name_is_cut(run, tmp_path):
+    network = optbn.load_network("asia")
+    names = tuple(f"{name} {'and so on ' * 12}end" for name in network.names)
+    data = network.sample(50, 1)
+    long = optbn.fit(optbn.Structure.from_arcs(names, []), optbn.Dataset(names, data.domains, data.columns), "laplace")
+    optbn.write_network(long, tmp_path / "long.json")
+    _, out, _ = run("query", str(tmp_path / "long.json"), "P(*)")
+    assert all(name in out for name in names)
