@@ -1,6 +1,11 @@
 """The errors a user of `solvers` can catch. Each message is one line that says what to do."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 LONGEST_MESSAGE = 1500
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -11,6 +16,11 @@ def fit_to_show(message: str) -> str:
     if len(message) > LONGEST_MESSAGE:
         message = f"{message[: LONGEST_MESSAGE // 2]} ... {message[-LONGEST_MESSAGE // 2 :]}"
     return _CONTROL.sub(lambda found: " " if found[0] in "\n\r\t" else repr(found[0])[1:-1], message)
+
+
+def repeated(items: Iterable[T]) -> T | None:
+    """The first of the items that comes more than once, for a message to name; None when all are different."""
+    return next((item for item, times in Counter(items).items() if times > 1), None)
 
 
 class OptbnError(Exception):

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.errors import InfeasibleError, TableError
+from solvers.errors import InfeasibleError, TableError, repeated
 from solvers.kernels.masks import pack_sets, undominated, unplaced
 
 GRID_BITS = 51
@@ -65,8 +65,7 @@ class ScoreTable:
         if n == 0:
             raise TableError("a score table needs at least one variable")
         if len(set(names)) != n:
-            twice = next(name for name in names if names.count(name) > 1)
-            raise TableError(f"variable {twice!r} is named twice")
+            raise TableError(f"variable {repeated(names)!r} is named twice")
         children = np.ascontiguousarray(children, dtype=np.int64)
         masks = np.ascontiguousarray(masks, dtype=np.uint64).reshape(len(children), words)
         scores = np.ascontiguousarray(scores, dtype=np.float64)
@@ -103,13 +102,13 @@ class ScoreTable:
         order = np.lexsort((*masks.T, sizes, -units, children))
         children, masks, units = children[order], masks[order], units[order]
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        repeated = (np.diff(children) == 0) & (masks[1:] == masks[:-1]).all(axis=1)
+        doubled = (np.diff(children) == 0) & (masks[1:] == masks[:-1]).all(axis=1)
         keep: NDArray[np.bool_] = undominated(offsets, masks, units)
         # The best of several rows of one set comes first and "dominates" the others, so different scores for the
         # same set would be dropped silently by `keep`; that is a contradiction in the input, not a dominated row.
-        _refuse_contradictions(names, children, masks, units, keep, repeated)
+        _refuse_contradictions(names, children, masks, units, keep, doubled)
         if keep_dominated:
-            keep = np.concatenate([[True], ~repeated])
+            keep = np.concatenate([[True], ~doubled])
         kept = np.concatenate([[0], np.cumsum(keep)])
         return cls(names, kept[offsets].astype(np.int64), masks[keep], units[keep], exponent)
 

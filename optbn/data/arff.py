@@ -21,10 +21,10 @@ from optbn.data.source import Options, Source
 from optbn.data.text import HEAD, Text
 from optbn.errors import DataError
 
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+?)\s*(\{.*\}|(?<=[\s'"])\w+.*)$""", re.IGNORECASE
-)
-_FIELD = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,\t\s'"][^,\t]*?|)\s*([,\t]|$)""")
+# In time linear in the line, so possessive (++), and a text that begins with a quote ends with one.
+_QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
+_ATTRIBUTE = re.compile(rf"""@attribute\s++({_QUOTED}|(?!['"])[^\s{{]++)\s*+(\{{.*\}}|\w.*)$""", re.IGNORECASE)
+_FIELD = re.compile(rf"""\s*+({_QUOTED}|(?!['"])[^\s,]++(?:[^\S\t]++[^\s,]++)*+|)(?:\s*+$|(\s*+,|[^\S\t]*+\t))""")
 _ESCAPE = re.compile(r"\\(.)")
 
 

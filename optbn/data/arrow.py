@@ -63,6 +63,14 @@ def from_texts(texts: Iterable[str]) -> Any:
     return pa.Array.from_buffers(pa.large_string(), len(raw), buffers).cast(pa.string())
 
 
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of the types of texts."""
+    import pyarrow as pa
+
+    of = pa.types
+    return bool(of.is_string(kind) or of.is_large_string(kind) or of.is_string_view(kind))
+
+
 def check_room() -> None:
     """Refuse to read where memory is so short that Arrow could not start a thread: it would wait for it for ever."""
     try:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from optbn.errors import DataError
+from solvers.errors import repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,8 +40,7 @@ class Categorical:
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(map(str, self.levels)))
         if len(set(self.levels)) != len(self.levels):
-            twice = next(level for level in self.levels if self.levels.count(level) > 1)
-            raise DataError(f"level {twice!r} is declared twice")
+            raise DataError(f"level {repeated(self.levels)!r} is declared twice")
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,7 @@ class Dataset:
         if not len(self.names) == len(self.domains) == len(self.columns):
             raise DataError(f"{len(self.names)} names, {len(self.domains)} domains and {len(self.columns)} columns")
         if len(set(self.names)) != len(self.names):
-            twice = next(name for name in self.names if list(self.names).count(name) > 1)
-            raise DataError(f"column {twice!r} is named twice")
+            raise DataError(f"column {repeated(self.names)!r} is named twice")
         lengths = {len(column) for column in self.columns}
         if len(lengths) > 1:
             raise DataError(f"columns of different lengths: {sorted(lengths)}")
@@ -169,8 +168,7 @@ class Dataset:
         """The named columns, in that order; nothing is copied."""
         at = [self.index(name) for name in names]
         if len(set(at)) != len(at):
-            twice = next(name for name in names if list(names).count(name) > 1)
-            raise DataError(f"column {twice!r} is selected twice")
+            raise DataError(f"column {repeated(names)!r} is selected twice")
         columns: Sequence[NDArray[Any]]
         if isinstance(self.columns, _Taken):
             columns = self.columns.select(at)

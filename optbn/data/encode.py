@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.data.arrow import from_texts, to_numpy
+from optbn.data.arrow import from_texts, is_text, to_numpy
 from optbn.data.dataset import Categorical, Real, code_dtype
 from optbn.data.missing import Encoded
 from optbn.data.schema import FEW, Declared, Kind, Mixed, has_comma, infer, is_number, level_order, parse_number
@@ -255,11 +255,11 @@ class RealColumn:
         import pyarrow as pa
 
         kind = array.type
-        if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+        if pa.types.is_dictionary(kind) and is_text(kind.value_type):
             indices = _indices(array)
             numbers = np.append(self._numbers(array.dictionary, first_row, indices), np.nan)
             values = numbers[indices]
-        elif _is_text(kind):
+        elif is_text(kind):
             values = self._numbers(array, first_row, None)
         elif pa.types.is_null(kind):
             values = np.full(len(array), np.nan)
@@ -302,17 +302,20 @@ class RealColumn:
         except pa.ArrowException:
             pass
         values = np.full(len(texts), np.nan)
+
+        def row(i: int) -> int:
+            return first_row + (i if indices is None else int(np.argmax(indices == i)))
+
         for i, text in enumerate(_decoded(self.place, texts, first_row, indices)):
             if text is None or text in self.tokens:
                 continue
-            row = first_row + (i if indices is None else int(np.argmax(indices == i)))
             number = parse_number(text)
             if number is None and self.declared:
-                raise self.place.error(f"{_short(text)} is not a number", row)
+                raise self.place.error(f"{_short(text)} is not a number", row(i))
             if number is None or not (self.declared or is_number(text)):
-                raise self.place.mixed(text, row)
+                raise self.place.mixed(text, row(i))
             if not np.isfinite(number):
-                raise self.place.error(f"{text} is not a finite number", row)
+                raise self.place.error(f"{text} is not a finite number", row(i))
             values[i] = number
         return values
 
@@ -324,13 +327,6 @@ class RealColumn:
 
 
 Accumulator = TextColumn | RealColumn
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    of = pa.types
-    return bool(of.is_string(kind) or of.is_large_string(kind) or of.is_string_view(kind))
 
 
 def _indices(array: Any) -> NDArray[Any]:
@@ -351,11 +347,11 @@ def _texts(place: Place, array: Any, first_row: int) -> tuple[list[Any], NDArray
     if of.is_null(kind):
         return [None], np.zeros(len(array), dtype=np.int64)
     if not of.is_dictionary(kind):
-        if not (_is_text(kind) or any(test(kind) for test in (of.is_integer, of.is_floating, of.is_boolean))):
+        if not (is_text(kind) or any(test(kind) for test in (of.is_integer, of.is_floating, of.is_boolean))):
             raise place.error(f'values of type {kind}, expected texts or numbers; convert it or declare it "ignore"')
         array = array.dictionary_encode()
     indices, words = _indices(array), array.dictionary
-    if _is_text(words.type):
+    if is_text(words.type):
         texts = _decoded(place, words, first_row, indices)
     else:
         try:

@@ -1,4 +1,7 @@
-"""Parquet files, some thousand rows at a time. What optbn wrote carries its schema and comes back as it was."""
+"""Parquet files, some thousand rows at a time. What optbn wrote carries its schema and comes back as it was.
+
+Texts stay codes into a dictionary, as they are in the file: there a million equal ones take a few bytes, however long.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from optbn.data.arrow import check_room, columns_of, declarations
+from optbn.data.arrow import check_room, columns_of, declarations, is_text
 from optbn.data.source import Options, Source, foreign
 
 ROWS = 65_536
@@ -22,15 +25,21 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         file = pyarrow.parquet.ParquetFile(path)
         schema = file.schema_arrow
         names = columns_of(where, schema)
+        texts = [field.name for field in schema if is_text(field.type)]
+        file = pyarrow.parquet.ParquetFile(path, metadata=file.metadata, read_dictionary=texts)
     done = 0
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         nonlocal done
+        text = set(texts)
         with foreign(where, "damaged parquet file"):
             for groups in _some_at_a_time(file.metadata):
                 for batch in file.iter_batches(ROWS, groups, list(wanted), use_threads=False):
                     done += batch.num_rows
                     batch.validate(full=True)
+                    for at, name in enumerate(batch.schema.names):
+                        if name in text:
+                            batch = batch.set_column(at, name, _occurring(batch.column(at)))
                     yield batch
 
     def position() -> tuple[int, int | None]:
@@ -38,6 +47,15 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
 
     declared, levels_given = declarations(where, schema)
     return Source(where, names, rows, declared, levels_given, position=position)
+
+
+def _occurring(texts: Any) -> Any:
+    """The same texts, without those of the dictionary that no row has (it is that of more rows than these)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    used = texts.indices.drop_null().unique()
+    return pa.DictionaryArray.from_arrays(pc.index_in(texts.indices, value_set=used), texts.dictionary.take(used))
 
 
 def _some_at_a_time(metadata: Any) -> Iterator[list[int]]:

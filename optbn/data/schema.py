@@ -49,12 +49,12 @@ Declared = Domain | Kind
 
 FORMS = '["a", "b"], {"ordinal": ["a", "b"]}, {"real": [0, 1]}, "categorical", "real" or "ignore"'
 
-_NUMBER = re.compile(r" *[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?) *", re.IGNORECASE | re.ASCII)
-_WHOLE = re.compile(r" *[+-]?\d+ *", re.ASCII)
-_PADDED = re.compile(r" *[+-]?0\d", re.ASCII)
+# possessive (++): a long run of digits is gone through once, whatever follows it
+_NUMBER = re.compile(r" *+[+-]?(?:(?:\d++\.?\d*+|\.\d++)(?:e[+-]?\d++)?|inf(?:inity)?) *+", re.IGNORECASE | re.ASCII)
+_WHOLE = re.compile(r" *+[+-]?\d++ *+", re.ASCII)
+_PADDED = re.compile(r" *+[+-]?0\d", re.ASCII)
 _COMMA = re.compile(
-    r" *[+-]?(?:(?:\d+,\d*|,\d+)(?:[eE][+-]?\d+)?|\d{1,3}(?:,\d{3})+(?:\.\d*)?) *",
-    re.ASCII,
+    r" *+[+-]?(?:(?:\d++,\d*+|,\d++)(?:e[+-]?\d++)?|\d{1,3}(?:,\d{3})++(?:\.\d*+)?) *+", re.IGNORECASE | re.ASCII
 )
 
 

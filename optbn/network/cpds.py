@@ -25,6 +25,7 @@ from optbn.data.dataset import Categorical, Domain, Real
 from optbn.errors import NetworkError
 from optbn.network.leaves import CategoricalLeaves, Leaves
 from optbn.network.tree import Tree
+from solvers.errors import repeated
 
 
 class _Local:
@@ -56,8 +57,7 @@ class _Local:
         if len(self.parents) != len(self.parent_domains):
             raise NetworkError(f"{len(self.parents)} parents but {len(self.parent_domains)} parent domains")
         if len(set(self.parents)) != len(self.parents):
-            twice = next(p for p in self.parents if self.parents.count(p) > 1)
-            raise NetworkError(f"parent {twice!r} is named twice")
+            raise NetworkError(f"parent {repeated(self.parents)!r} is named twice")
         if self.leaves.cells != cells:
             raise NetworkError(f"{self.leaves.cells} leaves but the parents make {cells} cells")
         self.leaves.check_child(self.domain)

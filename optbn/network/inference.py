@@ -29,6 +29,7 @@ from optbn.network.elimination import min_fill, product, without
 from optbn.network.sampling import covering_dataset
 from optbn.network.states import MAX_ENTRIES, Evidence, Factor, States
 from optbn.settings import check_seed
+from solvers.errors import repeated
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -268,12 +269,12 @@ def _ancestors(network: BayesianNetwork, names: set[str]) -> set[str]:
 def _check(network: BayesianNetwork, targets: tuple[str, ...], states: States) -> None:
     if not targets:
         raise UnsupportedError("nothing is asked for; name at least one variable")
+    if len(set(targets)) < len(targets):
+        raise UnsupportedError(f"{repeated(targets)!r} is asked for twice")
     for name in targets:
         network.index(name)  # an unknown name lists the nearest
         if name in states.given:
             raise UnsupportedError(f"{name!r} is both asked for and given")
-        if targets.count(name) > 1:
-            raise UnsupportedError(f"{name!r} is asked for twice")
         if len(targets) > 1 and isinstance(network.domain(name), Real):
             raise UnsupportedError(f"{name!r} is real; ask for it alone, or draw rows with `sample`")
 

@@ -20,6 +20,7 @@ from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.equivalence import Cpdag
 from optbn.network.structure import Structure
+from solvers.errors import repeated
 
 if TYPE_CHECKING:
     from optbn.network.inference import Explanation, Posterior
@@ -236,8 +237,7 @@ class BayesianNetwork:
 def _unique(names: Sequence[str], parents: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     out = dict(zip(names, parents, strict=True))
     if len(out) != len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
-        raise NetworkError(f"variable {twice!r} is named twice")
+        raise NetworkError(f"variable {repeated(names)!r} is named twice")
     return out
 
 

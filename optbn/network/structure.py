@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from optbn.errors import NetworkError
 from optbn.network.equivalence import Cpdag, essential_graph
 from optbn.network.files import saving
 from optbn.registry import unknown
+from solvers.errors import repeated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +32,7 @@ class Structure:
     def __post_init__(self) -> None:
         n = len(self.names)
         if len(set(self.names)) != n:
-            twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise NetworkError(f"variable {twice!r} is named twice")
+            raise NetworkError(f"variable {repeated(self.names)!r} is named twice")
         if len(self.parent_sets) != n:
             raise NetworkError(f"{n} variables but parents for {len(self.parent_sets)}")
         for name, parents in zip(self.names, self.parent_sets, strict=True):
@@ -220,16 +221,22 @@ def read_parents(path: str | PathLike[str]) -> Structure | None:
     """What a structure file, or the answer of a solver, says on parents; None for any other file."""
     import msgspec
 
-    class Content(msgspec.Struct):
-        parents: dict[str, list[str]]
-
     if Path(path).suffix.lower() != ".json" or not Path(path).is_file():
         return None
     try:
-        parents = msgspec.json.decode(Path(path).read_bytes(), type=Content).parents
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raw = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, msgspec.Raw])["parents"]
+        parents = msgspec.json.decode(raw, type=dict[str, list[str]])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
         return None
     try:
+        json.loads(bytes(raw), object_pairs_hook=_different)
         return Structure.from_parents(parents)
     except NetworkError as error:
         raise NetworkError(f"{path}: {error}") from None
+
+
+def _different(entries: list[tuple[str, Any]]) -> None:
+    """Refuse a variable with two lists of parents, of which JSON would take the last."""
+    names = [name for name, _ in entries]
+    if len(set(names)) < len(names):
+        raise NetworkError(f"variable {repeated(names)!r} is named twice")

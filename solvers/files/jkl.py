@@ -19,9 +19,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.errors import TableError
+from solvers.errors import TableError, repeated
 from solvers.files.atomic import replacing
-from solvers.files.rows import Rows, member_lists
+from solvers.files.rows import Rows, empty_masks, member_lists
 from solvers.kernels import parse
 from solvers.table import ScoreTable
 
@@ -128,14 +128,13 @@ class Lines:
     ) -> Rows:
         """Score lines `rows`, belonging to `children`, in one compiled scan."""
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise TableError(f"{self.source}: variable {twice!r} appears twice")
+            raise TableError(f"{self.source}: variable {repeated(names)!r} appears twice")
         encoded = [name.encode() for name in names]
         text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
         offsets = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
         of: NDArray[np.int64] = np.ascontiguousarray(children, dtype=np.int64)
         starts, ends = self.starts[rows], self.ends[rows]
-        masks = np.zeros((len(rows), max(1, -(-len(names) // 64))), dtype=np.uint64)
+        masks = empty_masks(len(rows), len(names), len(self.buffer), self.source)
         digits = np.empty(int((ends - starts + 1).sum()), dtype=np.uint8)
         wrong, row, start, end, used = parse.parse_rows(
             self.buffer, starts, ends, of, counted, parse.hash_names(text, offsets), text, offsets, masks, digits

@@ -18,7 +18,7 @@ import numpy as np
 
 from solvers.errors import TableError
 from solvers.files.atomic import replacing
-from solvers.files.rows import member_lists
+from solvers.files.rows import check_room, empty_masks, member_lists
 from solvers.table import ScoreTable
 
 KEY = b"scores"
@@ -30,7 +30,9 @@ def read(data: bytes, source: str) -> ScoreTable:
     import pyarrow.parquet as pq
 
     try:
-        content = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
+        file = pq.ParquetFile(io.BytesIO(data))
+        check_room(8 * _values(file.metadata), len(data), source)
+        content = file.read(use_threads=False)
         content.validate(full=True)
         head = _head(content.schema.metadata, source)
         columns = _columns(content)
@@ -44,7 +46,7 @@ def read(data: bytes, source: str) -> ScoreTable:
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(names):
             raise TableError(f"{source}: a row names a variable beyond the {len(names)} of the file")
     counts = np.bincount(children, minlength=len(names))
-    masks = np.zeros((len(content), max(1, -(-len(names) // 64))), dtype=np.uint64)
+    masks = empty_masks(len(content), len(names), len(data), source)
     owner = np.repeat(np.arange(len(content)), np.diff(ends))
     np.bitwise_or.at(masks, (owner, members // 64), np.uint64(1) << (members % 64).astype(np.uint64))
     if not np.isfinite(scores).all() or (np.abs(np.ldexp(scores, exponent)) > 1 << 51).any():
@@ -123,6 +125,12 @@ def _head(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Any]
     if not isinstance(head.get("digest"), str) or not isinstance(head.get("about"), dict):
         raise TableError(f"{source}: damaged, it does not say what it was made of")
     return head
+
+
+def _values(metadata: Any) -> int:
+    """How many values there are; equal ones may take no room in the file."""
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    return sum(group.column(at).num_values for group in groups for at in range(group.num_columns))
 
 
 def _numpy(content: Any, column: str) -> Any:

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.errors import TableError
 from solvers.table import ScoreTable
+
+SMALL = 1 << 27  # bytes that the rows of any file may take
+TIMES = 100  # bytes of rows per byte of a larger file; with a thousand variables there are at most forty
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,3 +51,16 @@ def member_lists(masks: NDArray[np.uint64], n: int) -> tuple[NDArray[np.int64], 
     members = np.nonzero(bits)[1].astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(bits.sum(axis=1, dtype=np.int64))])
     return members, offsets
+
+
+def check_room(need: int, size: int, source: str) -> None:
+    """Refuse rows of `need` bytes in a file of `size`: so small a file is not meant so."""
+    if need > max(SMALL, TIMES * size):
+        raise TableError(f"{source}: its rows would take {need / 1e9:.1f} GB, far too much for a file of its size")
+
+
+def empty_masks(rows: int, n: int, size: int, source: str) -> NDArray[np.uint64]:
+    """Room for so many parent sets of n variables."""
+    words = max(1, -(-n // 64))
+    check_room(8 * words * rows, size, source)
+    return np.zeros((rows, words), dtype=np.uint64)

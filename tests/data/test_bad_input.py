@@ -160,9 +160,19 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
         "d.arff: there are no rows below @d",
     ),
     "arff with an open quote": (
-        text("@attribute x string\n@attribute y real\n@data\n'a\nb',1\n", "d.arff"),
+        text("@attribute x string\n@data\nabc\n'abc\n", "d.arff"),
         {},
-        "d.arff: line 4: a quote is opened and never closed",
+        'd.arff: line 4: a quote is opened and never closed, or text follows one: "\'abc"',
+    ),
+    "arff with text after a quote": (
+        text("@attribute x {a}\n@data\n'a' b\n", "d.arff"),
+        {},
+        "d.arff: line 3: a quote is opened and never closed, or text follows one: \"'a' b\"",
+    ),
+    "arff with an open quote in a name": (
+        text("@attribute 'x real\n@data\n1\n", "d.arff"),
+        {},
+        "d.arff: line 1: expected @attribute NAME TYPE",
     ),
     "a sparse arff": (text("@attribute x real\n@data\n{0 1}\n", "d.arff"), {}, "d.arff: line 3: a sparse row"),
 }

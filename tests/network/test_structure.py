@@ -106,3 +106,6 @@ def test_files(tmp_path):
     (tmp_path / "bad.json").write_text('{"format": "optbn-structure", "parents": {"a": ["b"], "b": ["a"]}}')
     with pytest.raises(NetworkError, match=r"bad\.json: the parents form a cycle"):
         read_structure(tmp_path / "bad.json")
+    (tmp_path / "bad.json").write_text('{"parents": {"a": ["b"], "a": [], "b": []}}')
+    with pytest.raises(NetworkError, match=r"bad\.json: variable 'a' is named twice"):
+        read_structure(tmp_path / "bad.json")

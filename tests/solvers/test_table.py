@@ -197,3 +197,8 @@ def test_children_out_of_range_are_refused():
     for child in (-1, 2):
         with pytest.raises(TableError, match="child number"):
             ScoreTable.build(["a", "b"], np.array([0, child]), np.zeros((2, 1), np.uint64), np.zeros(2))
+
+
+def test_a_variable_named_twice_is_refused():
+    with pytest.raises(TableError, match="'a' is named twice"):
+        ScoreTable.build(["b", "a", "a"], np.arange(3), np.zeros((3, 1), np.uint64), np.zeros(3))

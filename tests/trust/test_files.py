@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+import time
 import zlib
 from pathlib import Path
 
@@ -13,7 +14,8 @@ import pytest
 from optbn.cli import main
 from optbn.errors import NetworkError, OptbnError
 from optbn.network import formats
-from solvers.errors import CheckFailed, SolverError
+from solvers.errors import CheckFailed, SolverError, TableError
+from solvers.files import read_table
 from tests.fuzz.targets import TARGETS, optimum, table
 
 ROOT = Path(__file__).parents[2]
@@ -62,10 +64,11 @@ def test_xml_entities_are_refused(tmp_path):
             formats.read_network(tmp_path / "n.xml")
 
 
-def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "LARGEST", 1 << 20)
+@pytest.mark.parametrize("limit", ["LARGEST", "SMALL"])
+def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(formats, limit, 1 << 20)
     (tmp_path / "n.bif.gz").write_bytes(gzip.compress(b" " * (2 << 20)))
-    with pytest.raises(NetworkError, match="unpacks to more than"):
+    with pytest.raises(NetworkError, match="unpacks to more than 1 MB"):
         formats.read_network(tmp_path / "n.bif.gz")
 
 
@@ -102,6 +105,80 @@ def test_a_bomb_of_a_proof_is_refused(tmp_path, monkeypatch):
 )
 def test_huge_counts_take_no_memory(name, text, tmp_path):
     assert not TARGETS[name].check(text.encode(), tmp_path)
+
+
+MANY = 200_000
+DIGITS = "1" * MANY
+ROWS = "@attribute x numeric\n@attribute y string\n@data\n"
+LEVELS = ", ".join(f"l{i}" for i in range(MANY)) + f", l{MANY - 1}"
+TABLE = (
+    "<BIF><NETWORK><NAME>n</NAME><VARIABLE><NAME>a</NAME><OUTCOME>y</OUTCOME></VARIABLE><DEFINITION><FOR>a</FOR><TABLE>"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("csv", "x,y\n" + "".join(f"{i}.5,a\n" for i in range(20)) + f"{DIGITS[:100_000]}x,b\n"),
+        ("arff", f"{ROWS}{DIGITS[:100_000]}x,a\n"),
+        ("arff", f"{ROWS}a{' ' * 100_000}b,c,d\n"),
+        ("arff", f"@attribute x{'{' * MANY}\n@data\n"),
+        ("arff", f"@attribute x {{{LEVELS}}}\n@data\nl1\n"),
+        ("bif", f"variable a {{ type discrete [ 2 ] {{ y, n }}; }} probability ( a ) {{ table {DIGITS}x, 0; }}"),
+        ("bif", f"variable a {{ type discrete [ {MANY + 1} ] {{ {LEVELS} }}; }}"),
+        ("net", f'net {{}} node a {{ states = ("y" "n"); }} potential (a) {{ data = ({DIGITS}x 1); }}'),
+        ("xmlbif", f"{TABLE}{DIGITS}x</TABLE></DEFINITION></NETWORK></BIF>"),
+        ("schema", '{"x": ' + json.dumps(LEVELS.split(", ")) + "}"),
+        ("jkl", f"{MANY}\n" + "".join(f"v{min(i, MANY - 2)} 1\n-1 0\n" for i in range(MANY))),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_the_time_to_refuse_a_file_grows_with_its_length_only(name, text, tmp_path):
+    """Each of these took minutes: the file's length squared."""
+    begun = time.process_time()
+    assert not TARGETS[name].check(text.encode(), tmp_path)
+    assert time.process_time() - begun < 10.0
+
+
+def test_equal_texts_in_parquet_take_no_memory(tmp_path):
+    """Some kilobytes that would be 650 MB, were each row to have a text of its own."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    import optbn
+
+    rows = 65_536
+    codes = pa.array([0] * (rows - 1) + [1], pa.int32())
+    texts = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 10_000, "y"]))
+    pq.write_table(pa.table({"a": texts}), tmp_path / "d.parquet", store_schema=False)
+    before = pa.default_memory_pool().max_memory()
+    data = optbn.read(tmp_path / "d.parquet")
+    assert [len(level) for level in data.domains[0].levels] == [10_000, 1]
+    assert pa.default_memory_pool().max_memory() <= max(before, 100 << 20)
+
+
+@pytest.mark.parametrize("kind", ["jkl", "pss"])
+def test_a_small_score_file_of_very_many_variables_is_refused(kind, tmp_path):
+    """A parent set is a bit per variable: 100,000 empty ones would take 1.3 GB."""
+    row = "v{0} 1\n-1 0\n" if kind == "jkl" else "VAR v{0}\n-1\n"
+    text = (f"{MANY // 2}\n" if kind == "jkl" else "") + "".join(row.format(i) for i in range(MANY // 2))
+    (tmp_path / f"s.{kind}").write_text(text)
+    with pytest.raises(TableError, match=r"1\.3 GB"):
+        read_table(tmp_path / f"s.{kind}")
+
+
+def test_a_small_score_table_of_very_many_rows_is_refused(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from solvers.files import write_table
+
+    write_table(table(), tmp_path / "s.parquet")
+    whole = pq.read_table(tmp_path / "s.parquet")
+    zeros = pa.table([column.slice(0, 1).take(pa.array([0] * (6 << 20))) for column in whole.columns], whole.schema)
+    pq.write_table(zeros, tmp_path / "s.parquet", compression="zstd")
+    with pytest.raises(TableError, match="far too much for a file of its size"):
+        read_table(tmp_path / "s.parquet")
 
 
 def test_a_proof_is_looked_for_beside_the_answer_only(tmp_path, capsys):

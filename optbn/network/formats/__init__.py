@@ -44,6 +44,8 @@ EXTENSIONS: dict[str, str] = {
 }
 
 LARGEST = 1 << 30  # bytes; the largest published network has 6 million
+SMALL = 1 << 26  # bytes that any file may unpack to
+PACKED = 200  # times what it takes packed; networks pack to a tenth, the most repetitive of them to a hundredth
 
 
 def format_of(path: str | PathLike[str]) -> str:
@@ -71,14 +73,15 @@ def decode(content: bytes, format: str, source: str = "input", rescale: bool = F
 
 
 def _unpacked(content: bytes, source: str) -> bytes:
-    """What is in a gzip file, unless that is larger than any network."""
+    """What is in a gzip file, unless that is larger than any network, or than any that packs so small."""
+    most = min(LARGEST, max(SMALL, PACKED * len(content)))
     try:
         with gzip.open(io.BytesIO(content)) as file:
-            unpacked = file.read(LARGEST + 1)
+            unpacked = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise NetworkError(f"{source}: broken gzip file ({error})") from None
-    if len(unpacked) > LARGEST:
-        raise NetworkError(f"{source}: unpacks to more than {LARGEST / 1e9:.1f} GB, which is not a network file")
+    if len(unpacked) > most:
+        raise NetworkError(f"{source}: unpacks to more than {most / 1e6:,.0f} MB, which is not a network file")
     return unpacked
 
 

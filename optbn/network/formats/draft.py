@@ -21,6 +21,7 @@ from optbn.network.cpds import CPD, TableCPD
 from optbn.network.formats.scanner import one_line
 from optbn.network.leaves import SUM_TOLERANCE, CategoricalLeaves
 from optbn.network.network import BayesianNetwork
+from solvers.errors import repeated
 
 LARGEST_TABLE = 1 << 27  # entries; 1 GB
 ORDERED = "optbn_ordered = true"  # the property that marks an ordinal variable where a format has no word for it
@@ -59,8 +60,7 @@ class Draft:
         if not levels:
             raise NetworkError(f"{where}: expected levels of {name!r}, found none")
         if len(set(levels)) != len(levels):
-            twice = next(level for level in levels if levels.count(level) > 1)
-            raise NetworkError(f"{where}: expected different levels of {name!r}, found {twice!r} twice")
+            raise NetworkError(f"{where}: expected different levels of {name!r}, found {repeated(levels)!r} twice")
         self.variables[name] = Variable(tuple(levels), where)
 
     def sizes(self, child: str, parents: Sequence[str], where: str) -> tuple[int, ...]:

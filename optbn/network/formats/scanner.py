@@ -18,7 +18,8 @@ from optbn.errors import NetworkError
 QUOTED = r'"(?:[^"\\]|\\[\s\S])*+"'
 _QUOTED = re.compile(QUOTED)
 _SPACE = re.compile(r"\s*+")
-_NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
+NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")  # in time linear in its length
+NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
 _TOKEN = re.compile(rf'{QUOTED}|[^\s(){{}}\[\];,|="]++|.', re.DOTALL)
 
 
@@ -132,13 +133,12 @@ class Scanner:
         for separator in separators:
             body = body.replace(separator, " ")
         tokens = body.split()
-        if _NUMBERS.fullmatch(body):
+        if NUMBERS.fullmatch(body):
             try:
                 return [*map(float, tokens)]
             except ValueError:
                 pass
         for token in re.finditer(r"\S+", body):
-            number = re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", token[0], re.ASCII)
-            if number is None:
+            if NUMBER.fullmatch(token[0]) is None:
                 self.fail("a number", begin + token.start())
         raise AssertionError("a run of numbers that is none has a token that is none")

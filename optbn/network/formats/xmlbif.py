@@ -26,6 +26,7 @@ import numpy as np
 
 from optbn.errors import NetworkError
 from optbn.network.formats.draft import Draft, Factor, number_text, tables
+from optbn.network.formats.scanner import NUMBER, NUMBERS
 from optbn.network.network import BayesianNetwork
 
 _INSIDE = {  # element -> the elements it may stand in; text elements are leaves
@@ -42,8 +43,6 @@ _INSIDE = {  # element -> the elements it may stand in; text elements are leaves
     "PROPERTY": ("NETWORK", "VARIABLE", "DEFINITION"),
 }
 _TEXTS = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE", "PROPERTY"}
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_NUMBERS = re.compile(r"[-+.0-9eE\s]*+")
 _ITEM = re.compile(r"[^\s,]+")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -196,12 +195,12 @@ class _Reader:
 
 def _numbers(table: _Text) -> list[float]:
     text = str(table).replace(",", " ")
-    if _NUMBERS.fullmatch(text):
+    if NUMBERS.fullmatch(text):
         try:
             return [*map(float, text.split())]
         except ValueError:
             pass
-    bad = next(token for token in _ITEM.finditer(text) if not _NUMBER.fullmatch(token[0]))
+    bad = next(token for token in _ITEM.finditer(text) if not NUMBER.fullmatch(token[0]))
     raise NetworkError(f"{table.where(bad.start())}: expected a number, found {bad[0][:40]!r}")
 
 
