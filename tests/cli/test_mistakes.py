@@ -174,7 +174,7 @@ MISTAKES = [
     ("fit asia.csv -S asia -o x.bif --report none/r.json", "none/r.json: there is no folder none"),
     ("predict asia asia.csv -o none/p.csv", "none/p.csv: there is no folder none"),
     ("solve two.jkl --proof none/p.proof", "none/p.proof: there is no folder none"),
-    ("solve two.jkl --k-best 2 --gap 1", "--gap does not go with --k-best, --per-class and --within"),
+    ("solve two.jkl --k-best 2 --gap 1", "--gap does not go with --k-best, --per-class and --within, …"),
     ("solve two.jkl --start bad.json", "--start bad.json: not a solution file: …"),
     ("query nursery.jsn P(lung)", "nursery.jsn: no such file"),
     ("query asia P(lung|smoke=maybe)", "no level of 'smoke' 'maybe'; there are: no, yes"),

@@ -239,7 +239,7 @@ def test_row_labels_of_pandas_are_no_column(tmp_path: Any, caplog: pytest.LogCap
 
 def test_masked_arrays_have_missing_values() -> None:
     masked = np.ma.MaskedArray([1.5, 2.5, 3.5], [False, True, False])
-    with pytest.raises(DataError, match="1 missing values"):
+    with pytest.raises(DataError, match="1 missing value"):
         Dataset.from_arrays({"x": masked})
     np.testing.assert_array_equal(Dataset.from_arrays({"x": masked}, missing="drop").column("x"), [1.5, 3.5])
     assert Dataset.from_arrays(np.ma.stack([masked, masked], axis=1), missing="impute").domain("X2") == Real(1.5, 3.5)

@@ -363,7 +363,7 @@ def test_batches_treat_missing_values(tmp_path: Path) -> None:
     path.write_text("x,y\n1,a\n2,\n1,b\n,a\n1,a\n")
     with pytest.raises(DataError, match="2 missing values"):
         Dataset.batches(path)
-    with pytest.raises(DataError, match="rows 3 to 4: 1 missing values"):
+    with pytest.raises(DataError, match="rows 3 to 4: 1 missing value"):
         list(Dataset.batches(path, {"x": ["1", "2"], "y": "ignore"}, rows=2))
     with pytest.raises(UnsupportedError, match="impute needs the whole file"):
         Dataset.batches(path, missing="impute")
