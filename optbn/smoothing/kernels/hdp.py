@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from optbn.smoothing.kernels.variates import gamma, minus_log_beta, normal, tables, uniform
-from solvers.compiled import kernel, part
+from solvers.compiled import kernel, leaf, part
 
 SHARED = 32
 """Nodes of a group are counted by size up to this; larger ones are dealt with one by one."""
@@ -22,7 +22,7 @@ ROUNDS = 3
 """Draws of the one concentration per sweep when it is drawn given the tables."""
 
 
-@kernel
+@leaf
 def log_rising_ratio(x, y, n):
     """log of the rising factorials x (x + 1) ... (x + n - 1) over y (y + 1) ... (y + n - 1)."""
     if n > SHORT:
@@ -34,7 +34,7 @@ def log_rising_ratio(x, y, n):
     return math.log(above / below)
 
 
-@kernel
+@leaf
 def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, group_start, histogram,
               shape, rate):  # fmt: skip
     """log p(log to | n, phi) - log p(log a | n, phi): the group's counts are Dirichlet-multinomial given parents' phi.
@@ -73,7 +73,7 @@ def log_ratio(to, a, g, n, total, phi, cells, cell_parent, cell_start, fixed, gr
     return result
 
 
-@kernel
+@leaf
 def count_sizes(g, total, group_start, histogram):
     """histogram[min(N, SHARED) - 1]: how many nodes of the group have N customers."""
     histogram[:] = 0
@@ -123,7 +123,7 @@ def given_tables(alpha, total, group_start, seated, shape, rate, histogram, stat
         alpha[0] = gamma(shape + seated, state) / (rate + spent)
 
 
-@kernel
+@leaf
 def add_up(first, last, inner, n, total):
     """total of the inner nodes among first .. last - 1 from their customers; the leaves' never change."""
     K = len(n) // len(total)

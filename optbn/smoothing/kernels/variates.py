@@ -14,7 +14,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from solvers.compiled import kernel
+from solvers.compiled import leaf
 
 
 def _layers() -> NDArray[np.float64]:
@@ -31,7 +31,7 @@ EDGE = 3.442619855899
 _RIGHT = _layers()
 
 
-@kernel
+@leaf
 def word(state):
     """The next 64 random bits; `state` is uint64[1]."""
     state[0] += uint64(0x9E3779B97F4A7C15)
@@ -41,13 +41,13 @@ def word(state):
     return z ^ (z >> uint64(31))
 
 
-@kernel
+@leaf
 def uniform(state):
     """A float64 in the open interval (0, 1), never 0 or 1."""
     return (np.float64(word(state) >> uint64(12)) + 0.5) * 2.220446049250313e-16  # 2^-52
 
 
-@kernel
+@leaf
 def normal(state):
     """A standard normal variate, by the ziggurat (Marsaglia and Tsang 2000) with its layer from bits of its own."""
     while True:
@@ -68,7 +68,7 @@ def normal(state):
             return x
 
 
-@kernel
+@leaf
 def _large_gamma(shape, state):
     """Gamma(shape, 1) for shape >= 1."""
     d = shape - 1.0 / 3.0
@@ -84,7 +84,7 @@ def _large_gamma(shape, state):
             return d * v
 
 
-@kernel
+@leaf
 def log_gamma(shape, state):
     """The logarithm of a Gamma(shape, 1) variate, shape > 0: no underflow, however small the shape."""
     if shape >= 1.0:
@@ -92,7 +92,7 @@ def log_gamma(shape, state):
     return math.log(_large_gamma(shape + 1.0, state)) + math.log(uniform(state)) / shape
 
 
-@kernel
+@leaf
 def gamma(shape, state):
     """Gamma(shape, 1) for shape >= 0; exactly 0 at shape 0."""
     if shape >= 1.0:
@@ -100,14 +100,14 @@ def gamma(shape, state):
     return _large_gamma(shape + 1.0, state) * math.exp(math.log(uniform(state)) / shape) if shape > 0.0 else 0.0
 
 
-@kernel
+@leaf
 def minus_log_beta(a, b, state):
     """-log of a Beta(a, b) variate."""
     difference = log_gamma(b, state) - log_gamma(a, state)
     return difference if difference > 40.0 else math.log1p(math.exp(difference))
 
 
-@kernel
+@leaf
 def tables(n, a, state):
     """How many tables n customers take in a Chinese restaurant of strength a: 1 + sum_{i=1}^{n-1} Bernoulli(a/(a+i)).
 
