@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.compiled import kernel
+from solvers.compiled import kernel, leaf
 
 
 @kernel
@@ -16,7 +16,7 @@ def depths(parent):
     return found
 
 
-@kernel
+@leaf
 def child(node, value, kind, cut, first, children, branch):
     """The child that a known or unknown (NaN) value leads to: -1 where there is none, -2 to follow all of them."""
     low, high = first[node], first[node] + children[node]
