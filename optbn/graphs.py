@@ -52,7 +52,8 @@ def described(near: Near, per_class: bool, within: float | None, constraints: Ma
 
 def in_words(found: Mapping[str, Any]) -> list[str]:
     """A few lines for people."""
-    kind = "classes of graphs" if found["per_class"] else "graphs"
+    one, many = ("class of graphs", "classes of graphs") if found["per_class"] else ("graph", "graphs")
+    kind = one if found["count"] == 1 else many
     scores = [graph["score"] for graph in found["graphs"]]
     whole = "" if found["complete"] else ", and there may be more"
     lines = [f"{found['count']} {kind}{whole}, scores {scores[0]:.6f} to {scores[-1]:.6f}"]
@@ -62,8 +63,8 @@ def in_words(found: Mapping[str, Any]) -> list[str]:
     possible = len(found["variables"]) * (len(found["variables"]) - 1)
     everywhere, mostly = sum(s == 1.0 for s in shares), sum(0.5 <= s < 1.0 for s in shares)
     lines.append(
-        f"{everywhere} arcs are in all of them, {mostly} in at least half, {len(shares) - everywhere - mostly} in "
-        f"fewer, {possible - len(shares)} in none"
+        f"possible arcs: {everywhere} in all of them, {mostly} in at least half, "
+        f"{len(shares) - everywhere - mostly} in fewer, {possible - len(shares)} in none"
     )
     return lines
 

@@ -193,7 +193,7 @@ class _Search:
         if self.infeasible:
             raise InfeasibleError(
                 "no acyclic graph of the table obeys them (if something is required: parent sets that one of their "
-                "subsets beats are in a table only if it was made with them)"
+                "subsets beats are in a table only if it was made with them, by optbn score --keep-dominated say)"
             )
         evidence = self.evidence
         trivial = self.bound == int(table.units[table.offsets[:-1]].sum())

@@ -61,7 +61,7 @@ def allowed_families(table: ScoreTable, constraints: Constraints, keep_dominated
         wants = "; ".join(f"{what} {{{which}}}" for what, which in (("with", must), ("without", out)) if which)
         raise InfeasibleError(
             f"the table has no parent set of {table.names[v]!r} that the constraints allow ({wants}); sets that one "
-            "of their subsets beats are in a table only if it was made with them"
+            "of their subsets beats are in a table only if it was made with them, by optbn score --keep-dominated say"
         )
     rows = table.select(keep, prune=not keep_dominated and all(each.hereditary for each in residual))
     return Filtered(table.restricted(rows), rows, residual)

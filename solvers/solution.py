@@ -192,3 +192,9 @@ class Solution:
     def gap(self) -> float:
         """bound - score; infinite without a graph."""
         return float("inf") if self.score is None else self.bound - self.score
+
+    def __repr__(self) -> str:
+        """In short: evidence and statistics fill pages."""
+        score = "no graph" if self.score is None else f"score {self.score!r}"
+        bound = "" if self.status is Status.OPTIMAL else f", bound {self.bound!r}"
+        return f"Solution({self.status.value}, {score}{bound}, by {self.solver})"

@@ -45,18 +45,24 @@ def bench(
 
 
 def run_and_print(experiment: Experiment, folder: Path | None, jobs: int) -> None:
-    """Run an experiment put together on the command line and print its report; without a folder nothing is kept."""
+    """Run an experiment put together on the command line and print its report; without a folder nothing is kept, so
+    the report is printed without the pictures that stand beside it."""
+    import re
     import tempfile
 
     from optbn.experiments import runner
 
     with tempfile.TemporaryDirectory() as scratch:
+        kept = folder is not None
         folder = folder or Path(scratch)
-        _run(experiment, folder, jobs, False)
-        print(runner.report(experiment, folder).read_text())
+        _run(experiment, folder, jobs, False, kept=kept)
+        text = runner.report(experiment, folder).read_text()
+        print(text if kept else re.sub(r"(^!\[.*\n)+\n?", "", text, flags=re.MULTILINE))
 
 
-def _run(experiment: Experiment, folder: Path, jobs: int, retry: bool, scheduler: str | None = None) -> None:
+def _run(
+    experiment: Experiment, folder: Path, jobs: int, retry: bool, scheduler: str | None = None, kept: bool = True
+) -> None:
     import sys
 
     from optbn.experiments import runner
@@ -67,4 +73,6 @@ def _run(experiment: Experiment, folder: Path, jobs: int, retry: bool, scheduler
     progress = show if sys.stderr.isatty() else None
     tally = runner.run(experiment, folder, jobs=jobs, retry=retry, scheduler=scheduler, progress=progress)
     if tally.failed:
-        print(f"{tally.failed} cells failed or ran over; see {folder / 'runs'}", file=sys.stderr)
+        where = f"see {folder / 'runs'}" if kept else "--output FOLDER keeps what they say"
+        cells = f"{tally.failed} cell{'s' if tally.failed != 1 else ''}"
+        print(f"{cells} failed or ran over; {where}", file=sys.stderr)

@@ -58,6 +58,7 @@ def classify(
     """
     from optbn.classifiers import load_classifier
     from optbn.classifiers.saved import save_classifier
+    from optbn.data.numbers import counted
     from optbn.errors import DataError
     from optbn.network.files import check_writable
 
@@ -77,7 +78,8 @@ def classify(
         classifier.fit_file(data, target, sample_size=sample, progress=progress, **how)
     save_classifier(classifier, output)
     members = f", {len(classifier.members_)} members" if len(classifier.members_) > 1 else ""
-    classes = f"{len(classifier.classes_)} classes from {classifier.n_features_in_} attributes"
+    many = len(classifier.classes_)
+    classes = f"{many} class{'es' if many != 1 else ''} from {counted(classifier.n_features_in_, 'attribute')}"
     print(f"{output}: {model} for {target!r}, {classes}{members}")
     if folds:
         _evaluate(load_classifier(model, random_state=seed, **given), data, target, how, folds, seed)

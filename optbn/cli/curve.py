@@ -18,7 +18,7 @@ def curve(
         Path | None, typer.Option("--output", "-o", help="Keep the runs here; started again, it goes on.")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Networks learned at once.", min=1)] = 1,
-    time_limit: Annotated[float, typer.Option(help="Seconds one network may take.")] = 3600.0,
+    time_limit: Annotated[float, typer.Option(help="Seconds one network may take.", min=0.1)] = 3600.0,
 ) -> None:
     """Learn from samples of growing size and measure the distance to the truth.
 

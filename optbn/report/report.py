@@ -116,6 +116,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     format: str = FORMAT
 
+    def __repr__(self) -> str:
+        """In short: the whole of it fills pages."""
+        return f"Report({self.title!r}, {len(self.counts)} variables, {len(self.arcs)} arcs, {self.outcome.proof!r})"
+
     def model(self) -> BayesianNetwork:
         """The network."""
         from optbn.network.formats import decode

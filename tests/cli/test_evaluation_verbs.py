@@ -50,6 +50,13 @@ def test_a_small_curve_is_kept_and_continued(capsys, tmp_path):
     assert again == out and err == ""
 
 
+def test_what_is_not_kept_is_printed_without_its_pictures(capsys):
+    with pytest.raises(SystemExit):
+        main(["curve", "asia", "--methods", "bdeu", "--sizes", "50,100", "--repeats", "1", "--max-parents", "1"])
+    out = capsys.readouterr().out
+    assert "## Times" in out and "![" not in out
+
+
 def test_wrong_networks_files_and_sizes_are_one_line(capsys):
     for arguments, words in (
         (("curve", "alarmm"), "did you mean 'alarm'"),

@@ -80,6 +80,9 @@ def test_mixed_data_get_the_local_models_of_the_score():
     assert found.network.n_arcs == 1
     assert any(isinstance(cpd, TreeCPD) for cpd in found.network.cpds)
     assert "iframe" in found._repr_html_() and "Learned(" in repr(found)
+    for part in (found, found.solution, found.report, found.network, found.scores):  # what a prompt shows
+        assert len(repr(part)) < 200, part
+    assert repr(found.solution) == f"Solution(optimal, score {found.solution.score!r}, by auto)"
     tables = optbn.learn(pandas.DataFrame(frame), score="ft", max_parents=1, smoother="m_estimate")
     assert any(isinstance(cpd, BinnedTableCPD) for cpd in tables.network.cpds)
     data = optbn.Dataset.from_frame(pandas.DataFrame(frame))
