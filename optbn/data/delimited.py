@@ -68,10 +68,14 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         if len(rows) == 1 and text.ended():
             raise DataError(f"{text.where}: a header with {len(names):,} names but no rows below it")
         if "" in names:
-            why = "the row numbers of a data frame? write the file without its index"
+            column, why = names.index("") + 1, ""
             if delimiter == " ":
-                why = "blanks side by side? put one blank, a tab or a comma between fields"
-            raise DataError(f"{text.where}: column {names.index('') + 1} has no name ({why})")
+                why = " (blanks side by side? put one blank, a tab or a comma between fields)"
+            elif column == 1:
+                why = " (the row numbers of a data frame? write the file without its index)"
+            elif column == len(names):
+                why = " (a delimiter at the end of every row? take it away)"
+            raise DataError(f"{text.where}: column {column} has no name{why}")
     else:
         names = tuple(f"X{i}" for i in range(1, len(rows[0]) + 1))
         if options.header is None:

@@ -77,7 +77,8 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
         "d.csv: row 300,001 has 1 field, expected 2: 'c'",
     ),
     "duplicate names": (text("x,y,x\n1,2,3\n"), {}, "d.csv: columns 1 and 3 are both named 'x'; rename one"),
-    "a name is empty": (text(",x\n0,a\n1,b\n"), {}, "d.csv: column 1 has no name"),
+    "a name is empty": (text(",x\n0,a\n1,b\n"), {}, "d.csv: column 1 has no name (the row numbers"),
+    "a delimiter at the end": (text("x,y,\n0,a,\n1,b,\n"), {}, "d.csv: column 3 has no name (a delimiter at the end"),
     "a level outside the domain": (
         text("sex,x\nf,1\nm,2\nd,3\n"),
         {"sex": ["f", "m"]},
@@ -104,6 +105,11 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
         "d.csv: 3 missing values ('x' 2, 'y' 1); choose what to do with them: missing = as_level, drop or impute",
     ),
     "a text among numbers": (text(mixed(30)), {}, "d.csv: column 'x', row 30: 'abc' among numbers; if it marks a"),
+    "a decimal comma among numbers": (
+        text("x;y\n" + "".join(f"{i};a\n" for i in range(20)) + "7,5;b\n"),
+        {},
+        "d.csv: column 'x', row 21: '7,5' has a comma; numbers have a decimal point and no other sign, or a decimal",
+    ),
     "a text before the numbers": (text(mixed(1)), {}, "d.csv: column 'x', row 1: 'abc' among numbers; if it marks a"),
     "decimal commas": (
         text("x;y\n" + "".join(f"{i},5;a\n" for i in range(20))),
