@@ -22,6 +22,7 @@ from optbn.classifiers.member import Member
 from optbn.classifiers.source import InMemory, OnDisk, Source, tables
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Discretizer, checked_table
+from optbn.data.numbers import counted
 from optbn.errors import UnsupportedError
 from optbn.smoothing.protocol import Smoother, load_smoother
 
@@ -239,7 +240,8 @@ def _refuse_missing(y: NDArray[Any], name: str) -> None:
         return
     if absent.any():
         raise UnsupportedError(
-            f"the target {name!r} has {int(absent.sum()):,} missing values (first in row {int(np.argmax(absent)) + 1})"
+            f"the target {name!r} has {counted(int(absent.sum()), 'missing value')} "
+            f"(first in row {int(np.argmax(absent)) + 1})"
         )
 
 

@@ -21,6 +21,7 @@ from optbn.data.dataset import Categorical
 from optbn.data.discretise.table import Table, Values, code_type
 from optbn.data.discretise.transformer import Column, Discretizer
 from optbn.data.missing import Encoded
+from optbn.data.numbers import counted
 from optbn.errors import DataError, UnsupportedError
 
 Sample = tuple[Table, NDArray[np.int64], NDArray[np.float64]]
@@ -115,7 +116,8 @@ class OnDisk:
                 f'{{"{target}": "categorical"}}, if its values are classes'
             )
         if found[target].n_missing:
-            raise DataError(f"{self.where}: the target {target!r} has {found[target].n_missing:,} missing values")
+            absent = counted(found[target].n_missing, "missing value")
+            raise DataError(f"{self.where}: the target {target!r} has {absent}")
         self.classes = domain.levels
         self.n_classes = len(domain.levels)
         self.names = tuple(name for name in self.said if name != target)

@@ -112,7 +112,7 @@ def stratified_folds(y: ArrayLike, k: int, seed: int, rounds: int = 1) -> list[N
     """Random folds in which every class is spread evenly."""
     y = np.asarray(y)
     if not 2 <= k <= len(y):
-        raise DataError(f"{k} folds of {len(y)} rows; expected 2 to {len(y)}")
+        raise DataError(f"{len(y)} rows cannot be cut into {k} folds; expected 2 to {len(y)}")
     random = np.random.default_rng(seed)
     codes = np.unique(y, return_inverse=True)[1]
     found = []

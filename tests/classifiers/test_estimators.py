@@ -173,7 +173,7 @@ def test_bad_input_is_named() -> None:
             load_classifier("nb", smoother=other).fit(X, y)
         with pytest.raises(UnsupportedError, match=r"discretizer=.*: expected one of equal_width"):
             load_classifier("nb", discretizer=other).fit(X, y)
-    with pytest.raises(UnsupportedError, match=r"the target 'income' has 1 missing values .first in row 3"):
+    with pytest.raises(UnsupportedError, match=r"the target 'income' has 1 missing value .first in row 3"):
         load_classifier("nb").fit(X, y.where(y.index != 2))
     with pytest.raises(ValueError, match="sample_weight, row 2: -1 is negative"):
         load_classifier("nb").fit(X, y, [1, -1, *[1] * 18])

@@ -86,7 +86,7 @@ def test_folds_that_do_not_fit() -> None:
         cross_validate(GaussianNB(), np.zeros((6, 1)), [0, 1] * 3, [[0, 1, 0, 1, 0]])
     with pytest.raises(DataError, match="all rows are in one fold"):
         cross_validate(GaussianNB(), np.zeros((6, 1)), [0, 1] * 3, [[0] * 6])
-    with pytest.raises(DataError, match="7 folds of 6 rows"):
+    with pytest.raises(DataError, match="6 rows cannot be cut into 7 folds"):
         stratified_folds([0, 1] * 3, 7, 0)
 
 

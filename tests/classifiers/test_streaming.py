@@ -96,7 +96,7 @@ def test_bad_files(tmp_path) -> None:
     with pytest.raises(DataError, match="the target 'a' is real; declare it in the schema as categorical"):
         load_classifier("nb").fit_file(path, "a", schema={"a": "real"})
     path.write_text("a,y\n1.5,u\n2.5,\n")
-    with pytest.raises(DataError, match="the target 'y' has 1 missing values"):
+    with pytest.raises(DataError, match="the target 'y' has 1 missing value"):
         load_classifier("nb").fit_file(path, "y")
     path.write_text("y\nu\nv\n")
     with pytest.raises(DataError, match="there is no column besides the target 'y'"):

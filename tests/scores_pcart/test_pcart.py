@@ -270,7 +270,7 @@ def test_too_many_boxes_are_refused(monkeypatch):
     data = random_data(np.random.default_rng(0), ["c5", "c5", "c2"], 200)
     monkeypatch.setattr(pcart_module, "MOST_DENSE_BOXES", 0)
     monkeypatch.setattr(pcart_module, "MOST_BOXES", 100)
-    with pytest.raises(LimitError, match=r"column 'v0' has 5 levels .* with 'v1' .*bytes and .*seconds"):
+    with pytest.raises(LimitError, match=r"column 'v0' has 5 levels .* with 'v1' .* kB and up to .* s "):
         score(PCART().bind(data), 3, 2, (0, 1))
 
 
