@@ -78,4 +78,5 @@ def min_fill(states: States, factors: Iterable[Factor], eliminate: set[str]) -> 
 def _missing(links: Mapping[str, set[str]], v: str) -> int:
     """How many pairs of v's neighbours are not linked."""
     around = links[v]
-    return sum(len(around) - 1 - len(links[w] & around) for w in around) // 2
+    n = len(around)
+    return (n * (n - 1) - sum([len(links[w] & around) for w in around])) // 2 if n > 1 else 0

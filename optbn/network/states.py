@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from optbn.data.dataset import Categorical
 from optbn.data.numbers import texts_of
 from optbn.errors import LimitError, UnsupportedError
-from optbn.network.cpds import CPD, BinnedTableCPD, TreeCPD
+from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
 from optbn.registry import unknown
 
@@ -96,10 +96,16 @@ class States:
         """The ends of a real variable's intervals: interval i is cuts[i - 1] <= x < cuts[i]."""
         return self._cuts[name]
 
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        return {
+            name: len(domain.levels) if isinstance(domain, Categorical) else len(self._cuts[name]) + 1
+            for name, domain in zip(self.network.names, self.network.domains, strict=True)
+        }
+
     def size(self, name: str) -> int:
         """How many states a variable has."""
-        domain = self.network.domain(name)
-        return len(domain.levels) if isinstance(domain, Categorical) else len(self._cuts[name]) + 1
+        return self._sizes[name]
 
     def labels(self, name: str) -> tuple[str, ...]:
         """What the states are called: levels, or intervals such as "1.5 <= x < 2"."""
@@ -151,7 +157,15 @@ class States:
         return np.concatenate([np.nextafter(cuts[:1], -np.inf), cuts]) if len(cuts) else np.zeros(1)
 
     def factor(self, name: str) -> Factor:
-        """P(name | parents) over what is not given of them, scaled to a largest entry of one."""
+        """P(name | parents) over what is not given of them; scaled to a largest entry of one if the name itself is."""
+        cpd = self.network.cpd(name)
+        if isinstance(cpd, TableCPD):
+            family = (*cpd.parents, name)
+            table = cpd.probabilities[tuple(int(self.given[v]) if v in self.given else slice(None) for v in family)]
+            scope = tuple(v for v in family if v not in self.given)
+            top = float(table.max()) if name in self.given else 0.0
+            scale = top if top > 0.0 else 1.0
+            return Factor(scope, np.asarray(table / scale), math.log(scale))
         free, cells = self.cells(name)
         sizes = [self.size(p) for p in free]
         leaves = self.network.cpd(name).leaves
