@@ -129,22 +129,33 @@
     const box = canvas.getBoundingClientRect();
     zoom(Math.exp(-e.deltaY * 0.0015), e.clientX - box.left, e.clientY - box.top);
   }, { passive: false });
-  let drag = null;
-  canvas.addEventListener("pointerdown", (e) => { drag = { x: e.clientX, y: e.clientY, moved: false }; });
+  const fingers = new Map(); // by pointer; one drags, two pinch
+  canvas.addEventListener("pointerdown", (e) => { fingers.set(e.pointerId, { x: e.clientX, y: e.clientY, moved: false }); });
   window.addEventListener("pointermove", (e) => {
-    if (!drag) return;
-    if (!drag.moved && Math.hypot(e.clientX - drag.x, e.clientY - drag.y) < 4) return;
-    drag.moved = true;
+    const finger = fingers.get(e.pointerId), now = { x: e.clientX, y: e.clientY, moved: true };
+    if (!finger || (!finger.moved && Math.hypot(now.x - finger.x, now.y - finger.y) < 4)) return;
     canvas.classList.add("dragging");
-    camera.x += e.clientX - drag.x; camera.y += e.clientY - drag.y;
-    drag.x = e.clientX; drag.y = e.clientY;
-    place();
+    const other = [...fingers.values()].find((each) => each !== finger);
+    if (other) {
+      const box = canvas.getBoundingClientRect(), apart = (each) => Math.max(1, Math.hypot(each.x - other.x, each.y - other.y));
+      zoom(apart(now) / apart(finger), (now.x + other.x) / 2 - box.left, (now.y + other.y) / 2 - box.top);
+    } else {
+      camera.x += now.x - finger.x; camera.y += now.y - finger.y;
+      place();
+    }
+    Object.assign(finger, now);
   });
-  window.addEventListener("pointerup", () => { drag = null; canvas.classList.remove("dragging"); });
+  for (const end of ["pointerup", "pointercancel"])
+    window.addEventListener(end, (e) => { fingers.delete(e.pointerId); canvas.classList.remove("dragging"); });
   byId("larger").addEventListener("click", () => zoom(1.3, ...middle()));
   byId("smaller").addEventListener("click", () => zoom(1 / 1.3, ...middle()));
   byId("fit").addEventListener("click", fitAll);
-  window.addEventListener("resize", () => { if (!canvas.hasAttribute("viewBox")) open(); });
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => { // a phone's address bar comes and goes: that is no reason to look elsewhere
+    if (canvas.hasAttribute("viewBox")) return;
+    if (window.innerWidth === width) place(); else open();
+    width = window.innerWidth;
+  });
   window.addEventListener("beforeprint", () => { // all of the graph, whatever the paper
     canvas.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
     scene.removeAttribute("transform");
@@ -168,10 +179,11 @@
   const variable = (i) => el("button", { class: "link", type: "button", text: view.nodes[i].label, onclick: () => { chooseNode(i); centre(view.nodes[i]); } });
   const between = (items) => items.flatMap((item, i) => (i ? [document.createTextNode(", "), item] : [item]));
 
-  function show(...children) { // where the panel lies below the graph, it comes into view
+  function show(...children) { // below the graph, or above the table that was clicked in, the panel comes into view
     panel.replaceChildren(...children);
     panel.scrollTop = 0;
-    if (panel.getBoundingClientRect().top > 0.7 * window.innerHeight) panel.scrollIntoView({ block: "center" });
+    const box = panel.getBoundingClientRect();
+    if (box.top > 0.7 * window.innerHeight || box.bottom < 0.3 * window.innerHeight) panel.scrollIntoView({ block: "center" });
   }
   function chooseNode(index) {
     const node = view.nodes[index];

@@ -101,6 +101,26 @@ def test_zoom_pan_and_fit_move_the_scene(open_page):
     assert scene.get_attribute("transform") == fitted
 
 
+def test_one_finger_drags_and_two_pinch(open_page):
+    browser = open_page(report_of(optbn.load_network("alarm")))
+    touch = """
+      const canvas = document.getElementById("canvas"), box = canvas.getBoundingClientRect();
+      const send = (to, type, id, x, y) => to.dispatchEvent(new PointerEvent(type, {
+        bubbles: true, pointerId: id, clientX: box.left + x, clientY: box.top + y, buttons: 1 }));
+      const seen = () => document.querySelector("#canvas > g").transform.baseVal.consolidate().matrix;
+      const first = seen();
+      send(canvas, "pointerdown", 1, 100, 100); send(window, "pointermove", 1, 130, 150);
+      const dragged = seen();
+      send(canvas, "pointerdown", 2, 330, 150); send(window, "pointermove", 2, 530, 150);
+      const pinched = seen();
+      send(window, "pointerup", 2, 530, 150); send(window, "pointercancel", 1, 130, 150);
+      send(window, "pointermove", 1, 300, 300);
+      const after = seen();
+      return [dragged.e - first.e, dragged.f - first.f, pinched.a / first.a, after.e - pinched.e];
+    """
+    assert browser.execute_script(touch) == pytest.approx([30, 50, 2, 0], abs=0.01)
+
+
 def test_a_large_graph_opens_legibly_with_a_map_of_it_all(open_page):
     small = open_page(report_of(hostile_network()))
     assert small.find_element("css selector", "#map").get_attribute("hidden") is not None
@@ -153,8 +173,12 @@ def test_on_a_narrow_screen_what_was_chosen_comes_into_view(open_page):
         browser.set_window_size(500, 700)
         browser.execute_script("window.scrollTo(0, 0)")
         click(browser, ".node")
-        top = browser.execute_script("return document.getElementById('panel').getBoundingClientRect().top")
-        assert top < browser.execute_script("return window.innerHeight")
+        box = "const box = document.getElementById('panel').getBoundingClientRect(); return "
+        assert browser.execute_script(box + "box.top < window.innerHeight && box.bottom > 0")
+        browser.execute_script("window.scrollTo(0, document.body.scrollHeight)")
+        assert browser.execute_script(box + "box.bottom < 0")
+        click(browser, "#details button.link")
+        assert "→" in text(browser, "#panel h2") and browser.execute_script(box + "box.bottom > 0")
     finally:
         browser.set_window_size(size["width"], size["height"])
 
