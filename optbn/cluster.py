@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +27,7 @@ log = logging.getLogger(__name__)
 
 PATIENCE = 60.0  # seconds for a worker to appear
 TRIES = 20  # of one task, each on workers that then die
+QUIET = "DASK_LOGGING__DISTRIBUTED"  # in the environment of a process of Dask: from which level on it speaks
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -158,8 +161,9 @@ class Cluster:
                 else:
                     yield task, lost(task)
         finally:
-            with contextlib.suppress(OSError, TimeoutError):  # a scheduler that is gone has nothing to forget
-                self.client.cancel(list(running))
+            if self.client.status == "running":  # one that is closed, or whose scheduler is gone, has none to forget
+                with contextlib.suppress(OSError, TimeoutError):
+                    self.client.cancel(list(running))
 
     def _wait_for_workers(self) -> None:
         try:
@@ -171,9 +175,12 @@ class Cluster:
 def _client(distributed: Any, scheduler: str, jobs: int) -> Any:
     """A client of its own cluster, or of the scheduler at an address."""
     if scheduler == "local":
-        cluster = distributed.LocalCluster(
-            n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1"
-        )
+        import dask
+
+        with _whole(), dask.config.set({f"distributed.nanny.pre-spawn-environ.{QUIET}": "critical"}):
+            cluster = distributed.LocalCluster(
+                n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+            )
         return _Owning(cluster, distributed.Client(cluster))
     if "://" not in scheduler:
         raise UnsupportedError(f"scheduler {scheduler!r}: expected local, or an address like tcp://host:8786")
@@ -195,6 +202,22 @@ def _quiet() -> Iterator[None]:
     finally:
         for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
+
+
+@contextlib.contextmanager
+def _whole() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block: a cluster that has half begun cannot be ended in order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        raise KeyboardInterrupt
 
 
 class _Owning:

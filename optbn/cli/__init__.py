@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import typer
@@ -99,6 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout = Terminal(sys.stdout)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _as_interrupt)
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not under nohup
+            signal.signal(signal.SIGHUP, partial(_without_terminal, [out for out in (1, 2) if os.isatty(out)]))
     try:
         code = build_app()(args=arguments, prog_name="optbn", standalone_mode=False)
         raise SystemExit(code if isinstance(code, int) else 0)
@@ -135,6 +138,14 @@ def _as_interrupt(number: int, frame: Any) -> None:
         handler(signal.SIGINT, frame)
     else:  # started in the background, where Ctrl-C is ignored
         raise KeyboardInterrupt
+
+
+def _without_terminal(shown: Sequence[int], number: int, frame: Any) -> None:
+    """The terminal is closed: what would be `shown` there goes nowhere, where it would be an error, and work ends."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for out in shown:
+        os.dup2(nothing, out)
+    _as_interrupt(number, frame)
 
 
 # said by the loader of libraries and by the interpreter

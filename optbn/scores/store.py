@@ -112,9 +112,10 @@ class Store:
         """The blocks on disk for one group and size, by rank."""
         found = []
         for path in self._blocks.iterdir():
-            match = re.fullmatch(r"(\d+)-(\d+)-(\d+)-(\d+)\.block", path.name)
-            if match and (int(match[1]), int(match[2])) == (group, size):
-                found.append(Block(*(int(part) for part in match.groups())))
+            match = re.fullmatch(r"([0-9]+)-([0-9]+)-([0-9]+)-([0-9]+)\.block", path.name)
+            block = Block(*map(int, match.groups())) if match else None
+            if block and block[:2] == (group, size) and self._path(block).name == path.name:
+                found.append(block)
         return sorted(found)
 
     def read(self, block: Block) -> Survivors | None:

@@ -151,6 +151,14 @@ def test_a_damaged_block_is_computed_again(tmp_path, caplog):
     assert optbn.score_table(data(), "bdeu", 2, store=tmp_path) == expected
 
 
+def test_a_block_under_another_name_is_not_read(tmp_path):
+    expected = optbn.score_table(data(), "bdeu", 2, store=tmp_path, jobs=1)
+    found = blocks(tmp_path)[0]
+    for name in ("0-0-0-1.block", "0000-00-000000000000-\u0663.block"):
+        found.with_name(name).write_bytes(found.read_bytes())
+    assert optbn.score_table(data(), "bdeu", 2, store=tmp_path, jobs=1) == expected
+
+
 def test_groups_of_responses_resume_too(tmp_path, monkeypatch):
     monkeypatch.setattr(pipeline, "FIRST_BLOCK", 4)
     expected = optbn.score_table(data(), "bdeu", 3)

@@ -102,6 +102,25 @@ def test_the_command_line_with_local_processes(tmp_path):
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
+@pytest.mark.parametrize("moment", ["beginning", "at work"])
+def test_a_request_to_end_local_processes_is_answered_in_one_line(tmp_path, moment):
+    from optbn.data.write import write
+
+    write(optbn.load_network("alarm").sample(1000, seed=1), tmp_path / "d.csv", "csv")
+    command = [sys.executable, "-m", "optbn", "score", "d.csv", "--score", "pcart", "-D", "3", "-o", "s.jkl"]
+    run = subprocess.Popen(
+        [*command, "--store", "store", "--scheduler", "local", "--jobs", "2"],
+        cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    begun = (lambda: len(descendants(run.pid)) > 2) if moment == "beginning" else lambda: len(files(tmp_path / "store"))
+    until = time.monotonic() + 120
+    while not ((tmp_path / "store" / "blocks").exists() and begun()) and time.monotonic() < until:
+        time.sleep(0.02)
+    run.terminate()
+    said = run.communicate(timeout=120)[1]
+    assert run.returncode in (0, 130) and said.count("\n") <= 1 and "Traceback" not in said, said
+
+
 def test_local_processes_give_the_same_bits_and_share_the_store(tmp_path, small_blocks):
     expected = optbn.score_table(data(), "bdeu", 3, store=tmp_path / "threads", jobs=1)
     with distributed.LocalCluster(

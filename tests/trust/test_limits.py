@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
@@ -185,6 +187,23 @@ def test_a_request_to_end_is_heard_in_the_background(tmp_path):
     )
     left, errors = run(tmp_path, list(job.arguments), code)
     assert (left == 0 or (left == 130 and "interrupted" in errors)) and "Traceback" not in errors, errors
+
+
+def test_the_answer_is_kept_when_the_terminal_is_closed(tmp_path):
+    """Nobody reads what is written to the terminal from then on, and writing there is an error."""
+    JOBS["solve"].prepare(tmp_path)
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(tmp_path)
+        arguments = ["solve", "s.parquet", "--solver", "astar", "--checkpoint", "c.json", "-o", "a.json"]
+        os.execve(sys.executable, [sys.executable, "-m", "optbn", *arguments], {**os.environ, "PYTHONPATH": str(ROOT)})
+    until = time.monotonic() + 120
+    while not (tmp_path / "c.json").exists() and time.monotonic() < until:
+        if select.select([terminal], [], [], 0.02)[0]:
+            os.read(terminal, 1 << 16)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 3
+    assert (tmp_path / "a.json").exists()
 
 
 def test_two_processes_on_one_folder_of_an_experiment(tmp_path):
