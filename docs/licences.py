@@ -1,10 +1,13 @@
-"""Writes docs/licences.md: `python docs/licences.py`. The licences are those that the installed packages state."""
+"""Writes docs/licences.md: `python docs/licences.py`. The licences are those that the installed packages state.
+
+What the dependencies need themselves is what requirements.lock pins besides.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import PackageNotFoundError, files, metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -21,23 +24,35 @@ def licence(name: str) -> str:
     classes = [c.rsplit(" :: ", 1)[-1] for c in about.get_all("Classifier") or () if c.startswith("License ::")]
     if classes:
         return ", ".join(classes)
-    return (about.get("License") or "not stated").splitlines()[0][:60]
+    texts = [file.read_text() for file in files(name) or () if file.stem.upper() in ("LICENSE", "LICENCE", "COPYING")]
+    stated = about.get("License") or next(iter(texts), "not stated")
+    return stated.strip().splitlines()[0].strip()[:60]
+
+
+def named(requirement: str) -> str:
+    """The package that a requirement is about."""
+    name = re.match(r"[A-Za-z0-9_.-]+", requirement)
+    assert name is not None
+    return name[0]
 
 
 def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    groups = {"always": project["dependencies"], **project["optional-dependencies"]}
+    pinned = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
+    ours = set(map(named, project["dependencies"]))
+    groups = {
+        "always": project["dependencies"],
+        "by those": [line for line in pinned if named(line) not in ours],
+        **{f"extra `{extra}`": wanted for extra, wanted in project["optional-dependencies"].items()},
+    }
     lines = []
     copyleft = []
     for group, wanted in groups.items():
-        for requirement in wanted:
-            name = re.match(r"[A-Za-z0-9_.-]+", requirement)
-            assert name is not None
-            what = group if group == "always" else f"extra `{group}`"
-            terms = licence(name[0])
-            lines.append(f"| {name[0]} | {what} | {terms} |")
-            if group == "always" and re.search(r"\bA?GPL|General Public", terms) and "Lesser" not in terms:
-                copyleft.append(name[0])
+        for name in map(named, wanted):
+            terms = licence(name)
+            lines.append(f"| {name} | {group} | {terms} |")
+            if not group.startswith("extra") and re.search(r"\bA?GPL|General Public", terms) and "Lesser" not in terms:
+                copyleft.append(name)
     head = [
         "# Licences of the dependencies",
         "",

@@ -13,6 +13,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,16 @@ def test_the_index_lists_every_page_and_example():
     index = (ROOT / "docs" / "README.md").read_text()
     for path in [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "examples").glob("*.py")]:
         assert path.name == "README.md" or f"{path.relative_to(ROOT / 'docs')})" in index, path.name
+
+
+def test_every_dependency_has_its_licence_listed():
+    page = (ROOT / "docs" / "licences.md").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
+    extras = [each for wanted in project["optional-dependencies"].values() for each in wanted]
+    for requirement in [*project["dependencies"], *extras, *pinned]:
+        name = re.match(r"[\w.-]+", requirement)[0]
+        assert re.search(rf"^\| {re.escape(name)} \| .* \| [^|(]", page, re.M), name
 
 
 def test_figures_of_the_documentation_come_from_the_results():
