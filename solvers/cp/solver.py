@@ -47,7 +47,8 @@ class ClusterSearch:
     restarts    attempts that may be given up for a stronger root; the last attempt has no limit
     nodes       how many the first attempt has for sure; later ones have 16 times those of the one before
     patience    an attempt goes on after its nodes if it seems to need at most so many times as many more
-    most        nodes after which the last attempt is given up too, unless it seems to end soon
+    most        nodes after which the last attempt is given up too, unless it seems to end soon; as another solver is
+                to go on then, it does not get more than what it seemed to need
     rows        rows known before, to begin with: those of another solver's evidence, say
     proof       a file to write the proof to (solvers/proofs/README.md)
     proof_limit bytes that a proof may take; beyond that it is given up
@@ -109,7 +110,7 @@ class _Solve:
             last = number == settings.restarts
             if number and budget.exhausted():
                 break
-            self.attempt(rows, settings.most if last else settings.nodes * 16**number)
+            self.attempt(rows, settings.most if last else settings.nodes * 16**number, last)
             if last or self.closed or budget.exhausted() or self.near_enough():
                 break
             if self.rows is not None:
@@ -117,7 +118,7 @@ class _Solve:
                 rows = strengthen(self.table, self.rows, rounds, settings.seed, budget, self.improve)
         return self.solution()
 
-    def attempt(self, rows: RowBound | None, nodes: int | None) -> None:
+    def attempt(self, rows: RowBound | None, nodes: int | None, last: bool) -> None:
         """One search from its root; with `nodes` it is given up where it does not promise to end soon after those."""
         settings, table = self.settings, self.table
         work = Workspace(table, settings.seed)
@@ -131,7 +132,7 @@ class _Solve:
                 work.make_room_for_records()
                 if begin is not None:
                     writer.append(begin)
-            self.search(work, writer, nodes)
+            self.search(work, writer, nodes, last)
             if work.finished:
                 self.closed, self.evidence = True, Exhausted("cp")
                 if writer is not None:
@@ -151,8 +152,11 @@ class _Solve:
             return ProofWriter(self.table, settings.proof, settings.proof_limit)
         return TreeWriter(settings.carried) if settings.carried else nullcontext()
 
-    def search(self, work: Workspace, writer: TreeWriter | None, nodes: int | None) -> None:
-        """Run the slices of one attempt."""
+    def search(self, work: Workspace, writer: TreeWriter | None, nodes: int | None, last: bool) -> None:
+        """Run the slices of one attempt.
+
+        The last hundredth of a tree may hold nearly all of its nodes: a promise alone may be given for ever.
+        """
         settings, state, best = self.settings, work.state, int(work.best.sum())
         step = 1
         while not (work.finished or self.budget.exhausted()):
@@ -183,8 +187,8 @@ class _Solve:
                 work.grow(code)
             self.report(int(state[kernel.NODES]), work.finished)
             if nodes is not None and state[kernel.NODES] >= nodes:
-                done = work.share_done()
-                if state[kernel.NODES] * (1 - done) > settings.patience * nodes * done:
+                done, more = work.share_done(), settings.patience * nodes
+                if state[kernel.NODES] * (1 - done) > more * done or (last and state[kernel.NODES] >= nodes + more):
                     break
             if (writer is None or settings.proof is None) and self.near_enough():
                 break

@@ -10,6 +10,7 @@ import pytest
 
 from solvers import Budget, Status
 from solvers.cp.solver import ClusterSearch
+from solvers.cp.workspace import Workspace
 from solvers.errors import InfeasibleError
 from solvers.kernels.masks import pack_sets
 from solvers.table import ScoreTable
@@ -185,3 +186,13 @@ def test_progress_and_budget():
         assert solution.bound >= best
         assert solution.score is None or solution.score <= best
         assert (solution.status is Status.OPTIMAL) == (solution.bound == solution.score)
+
+
+def test_a_promise_to_end_soon_is_believed_only_so_long(monkeypatch):
+    """A tree may seem nearly done for ever; the last attempt, after which another solver goes on, then ends."""
+    monkeypatch.setattr(Workspace, "share_done", lambda work: 0.999)
+    table = random_table(np.random.default_rng(3), 16, "dense", rows=80)
+    whole = ClusterSearch(greedy=False, restarts=0, most=2, patience=10**6).solve(table)
+    short = ClusterSearch(greedy=False, restarts=0, most=2, patience=5).solve(table)
+    assert whole.status is Status.OPTIMAL and whole.statistics["nodes"] > 10 * short.statistics["nodes"]
+    assert short.bound > whole.score >= short.score
