@@ -27,6 +27,7 @@ import numpy as np
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from solvers.compiled import kernel
+from solvers.compiled import part as inlined
 
 
 @kernel
@@ -172,7 +173,7 @@ def smallest(i, members, part, support, kinds, sizes, stride, shift):
     return i
 
 
-@kernel
+@inlined  # once per box: a call with eight arrays would take as long
 def splits(i, members, part, kinds, parts, stride, slot, left, right, n):
     """Append the pairs of slots that box i can be split into; returns the new length of left and right."""
     for j in range(len(members)):

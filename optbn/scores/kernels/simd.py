@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from solvers.compiled import kernel
+from solvers.compiled import part
 
 WIDTH = 8
 """Doubles per vector; rows of `value` are padded to a multiple of it."""
@@ -85,7 +85,7 @@ def _emit(vectors):
 _raise_1, _raise_2, _raise_4 = _emit(1), _emit(2), _emit(4)
 
 
-@kernel
+@part
 def _raise_vectors(value, s, vectors, left, right, begin, end):
     v = 0
     while v + 4 <= vectors:
