@@ -84,6 +84,8 @@ def friedman(losses: Mapping[str, ArrayLike], alpha: float = 0.05) -> Friedman:
     table = np.array([np.asarray(losses[method], dtype=float) for method in methods])
     if table.ndim != 2 or len(methods) < 2 or table.shape[1] < 2:
         raise DataError("Friedman's test needs at least two methods with losses on the same two or more data sets")
+    for method, row in zip(methods, table, strict=True):
+        _refuse_nan(row, f"of {method!r}")
     k, n = table.shape
     per_set = rankdata(table, axis=0)
     ranks = per_set.mean(axis=1)
@@ -175,4 +177,12 @@ def _paired(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[np.float64], N
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if a.shape != b.shape or a.ndim != 1 or len(a) == 0:
         raise DataError(f"paired tests need two lists of one length, got shapes {a.shape} and {b.shape}")
+    _refuse_nan(a, "of the first list")
+    _refuse_nan(b, "of the second list")
     return a, b
+
+
+def _refuse_nan(losses: NDArray[np.float64], whose: str) -> None:
+    """A loss that is not known compares as neither less nor more, and would pass for a draw."""
+    if np.isnan(losses).any():
+        raise DataError(f"loss {int(np.argmax(np.isnan(losses))) + 1} {whose} is nan; leave that data set out")

@@ -79,3 +79,8 @@ def test_bad_input_is_named():
         significance.sign_test([1, 2], [1])
     with pytest.raises(DataError, match="two methods"):
         significance.friedman({"a": [1, 2]})
+    for test in (significance.sign_test, significance.wilcoxon):
+        with pytest.raises(DataError, match="loss 2 of the second list is nan; leave that data set out"):
+            test([1.0, 2.0, 3.0], [2.0, np.nan, np.inf])
+    with pytest.raises(DataError, match="loss 1 of 'b' is nan"):
+        significance.friedman({"a": [1, 2], "b": [np.nan, 2]})
