@@ -119,27 +119,12 @@ class Problem(NamedTuple):
         """trace(G (G + penalty I)^{-1})."""
         if not 0.0 < penalty < np.inf:
             return 0.0 if penalty else float(self.size)
-        from scipy.sparse import csc_array, identity
-        from scipy.sparse.linalg import splu
+        from optbn.smoothing.kernels.gradient import inverse_trace
 
         own = np.zeros((len(self.node), self.depth + 1))
         self._evaluate(log_strength, np.zeros(self.size), own)
-        own *= np.sqrt(self.counts[self.node, self.level])[:, None]
-        which = np.full(own.shape, self.size - 1)
-        ancestor = self.parent[self.node]
-        for d in range(self.depth):
-            which[:, d] = np.where(ancestor >= 0, self.place[ancestor], self.size - 1)
-            ancestor = np.where(ancestor >= 0, self.parent[ancestor], -1)
-        rows = np.repeat(np.arange(len(own)), own.shape[1])
-        slopes = csc_array((own.ravel(), (rows, which.ravel())), shape=(len(own), self.size))
-        matrix = (slopes.T @ slopes + penalty * identity(self.size)).tocsc()
-        factor = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        inverse_trace = 0.0
-        for begin in range(0, self.size, 256):
-            columns = np.zeros((self.size, min(256, self.size - begin)))
-            columns[np.arange(begin, begin + columns.shape[1]), np.arange(columns.shape[1])] = 1.0
-            inverse_trace += float(np.trace(factor.solve(columns)[begin : begin + columns.shape[1]]))
-        return self.size - penalty * inverse_trace
+        counts = self.counts[self.node, self.level]
+        return self.size - penalty * float(inverse_trace(own, counts, self.node, self.parent, self.place, penalty))
 
 
 _BLAS = threading.Lock()

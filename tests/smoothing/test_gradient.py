@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -63,8 +64,19 @@ def test_loss_and_gradient(seed):
         assert abs(difference - gradient[j]) < 1e-6 * max(1.0, abs(gradient[j]))
 
 
-def test_effective_number_is_a_trace():
-    tree = random_tree(1)
+def uneven_tree(seed):
+    """The counts of a decision tree whose leaves lie at different depths."""
+    random = np.random.default_rng(seed)
+    parents = [-1, *(int(random.integers(0, i)) for i in range(1, 12))]
+    counts = np.where(np.isin(np.arange(12), parents)[:, None], 0, random.integers(0, 5, (12, 3))).astype(float)
+    for i in range(11, 0, -1):
+        counts[parents[i]] += counts[i]
+    return CountTree.from_splits(parents, counts)[0]
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("tree", [random_tree(1), random_tree(2, sizes=(4,)), uneven_tree(3), uneven_tree(4)])
+def test_effective_number_is_a_trace(tree):
     problem = Problem.of(tree)
     z = np.random.default_rng(0).normal(size=problem.size)
     slopes = []
@@ -74,7 +86,26 @@ def test_effective_number_is_a_trace():
     G = np.array(slopes).T @ np.array(slopes)
     for penalty in (0.1, 3.0):
         wanted = np.trace(G @ np.linalg.inv(G + penalty * np.eye(len(G))))
-        assert abs(problem.effective_number(z, penalty) - wanted) < 1e-8
+        assert abs(problem.effective_number(z, penalty) - wanted) < 1e-10
+
+
+def test_many_contexts_take_seconds():
+    """To solve for the columns of an inverse took the square of their number: minutes here."""
+    rows = np.random.default_rng(0).integers(0, 10, (60_000, 6))
+    counts = np.eye(2)[(rows[:, 0] + rows[:, 4]) % 2]
+    tree = CountTree.from_configurations(*_merged(rows, counts), (10,) * 6)
+    problem = Problem.of(tree)
+    assert problem.size > 40_000
+    began = time.process_time()
+    assert 0 < problem.effective_number(np.zeros(problem.size), 1.0) < problem.size
+    assert time.process_time() - began < 5.0
+
+
+def _merged(rows, counts):
+    configurations, where = np.unique(rows, axis=0, return_inverse=True)
+    merged = np.zeros((len(configurations), counts.shape[1]))
+    np.add.at(merged, where.ravel(), counts)
+    return configurations, merged
 
 
 @pytest.mark.parametrize("seed", range(4))

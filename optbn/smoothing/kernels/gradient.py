@@ -54,6 +54,71 @@ def leave_one_out(strength, node, level, counts, totals, parent, place, gradient
 
 
 @kernel
+def inverse_trace(own, counts, node, parent, place, penalty):
+    """trace((G + penalty I)^{-1}), G = sum over cells of counts times own own', by strength; O(cells depth^2).
+
+    A strength meets only those of its ancestors and the uniform's, and these meet each other, so elimination from the
+    deepest up adds nothing to that pattern (row s: itself, its ancestors from the nearest up, the uniform's last). The
+    inverse is needed at its places alone, and they follow from the top down (Takahashi, Fagan and Chen 1973).
+    """
+    width = own.shape[1]
+    size = 1
+    for u in range(len(place)):
+        size += place[u] >= 0
+    up = np.full(size, -1, dtype=np.int64)
+    for u in range(len(place)):
+        if place[u] >= 0 and parent[u] >= 0:
+            up[place[u]] = place[parent[u]]
+    matrix, inverse = np.zeros((size, width)), np.zeros((size, width))
+    last, far = size - 1, width - 1
+    for s in range(size):
+        matrix[s, 0] = penalty
+    for j in range(len(node)):
+        s = place[parent[node[j]]] if parent[node[j]] >= 0 else -1
+        d = 0
+        while s >= 0:
+            slope = counts[j] * own[j, d]
+            a, i = s, 0
+            while a >= 0:
+                matrix[s, i] += slope * own[j, d + i]
+                a, i = up[a], i + 1
+            matrix[s, far] += slope * own[j, far]
+            s, d = up[s], d + 1
+        matrix[last, 0] += counts[j] * own[j, far] * own[j, far]
+    for s in range(last):
+        a, i = up[s], 1
+        while a >= 0:
+            share = matrix[s, i] / matrix[s, 0]
+            b, k = a, i
+            while b >= 0:
+                matrix[a, k - i] -= share * matrix[s, k]
+                b, k = up[b], k + 1
+            matrix[a, far] -= share * matrix[s, far]
+            a, i = up[a], i + 1
+        matrix[last, 0] -= matrix[s, far] * matrix[s, far] / matrix[s, 0]
+    trace = 1.0 / matrix[last, 0]
+    inverse[last, 0] = trace
+    for s in range(last - 1, -1, -1):
+        total, whole = matrix[s, far] * inverse[last, 0], 1.0
+        a, i = up[s], 1
+        while a >= 0:
+            total += matrix[s, i] * inverse[a, far]
+            one = matrix[s, far] * inverse[a, far]
+            b, k = up[s], 1
+            while b >= 0:
+                one += matrix[s, k] * (inverse[b, i - k] if k < i else inverse[a, k - i])
+                b, k = up[b], k + 1
+            inverse[s, i] = -one / matrix[s, 0]
+            whole -= matrix[s, i] * inverse[s, i]
+            a, i = up[a], i + 1
+        inverse[s, far] = -total / matrix[s, 0]
+        whole -= matrix[s, far] * inverse[s, far]
+        inverse[s, 0] = whole / matrix[s, 0]
+        trace += inverse[s, 0]
+    return trace
+
+
+@kernel
 def combine(strength, counts, totals, parent, place, probabilities, unseen):
     """probabilities[u] = (n_u + sum over ancestors a_p f_p + a_0/K) / (N_u + sum a_p + a_0), f the frequencies.
 
