@@ -10,7 +10,7 @@ import typer
 from optbn.cli.fit import complete_smoother
 from optbn.cli.options import settings
 from optbn.cli.progress import bars
-from optbn.cli.reading import DataArgument, with_reading
+from optbn.cli.reading import with_reading
 
 
 def complete_model(start: str) -> list[str]:
@@ -23,7 +23,7 @@ def complete_model(start: str) -> list[str]:
 @with_reading
 def classify(
     how: dict[str, Any],
-    data: DataArgument,
+    data: Annotated[str, typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file.", metavar="DATA")],
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     model: Annotated[
         str,
