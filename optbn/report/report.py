@@ -118,7 +118,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """In short: the whole of it fills pages."""
-        return f"Report({self.title!r}, {len(self.data.columns)} variables, {len(self.arcs)} arcs, {self.outcome.proof!r})"
+        size = f"{len(self.data.columns)} variables, {len(self.arcs)} arcs"
+        return f"Report({self.title!r}, {size}, {self.outcome.proof!r})"
 
     def model(self) -> BayesianNetwork:
         """The network."""
