@@ -12,7 +12,9 @@ import codecs
 import gc
 import importlib
 import io
+import mmap
 import os
+import resource
 import signal
 import sys
 import threading
@@ -41,6 +43,8 @@ VERBS: tuple[str, ...] = (
     "intersect",
     "bench",
 )
+
+ROOM = 256 << 20  # bytes of address space: numpy and scipy take 180 MB, an OpenBLAS each among it
 
 _UsageError: Any = typer.BadParameter.__base__  # of every mistake on the command line; typer does not export it
 
@@ -87,6 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     # Of a first run, most is compiling. Each shortens it by a twentieth, and neither slows what is compiled by 2 %.
     os.environ.setdefault("NUMBA_OPT", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our products of matrices are small, its threads take memory
     gc.set_threshold(50_000, 20, 100)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in arguments
@@ -103,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not under nohup
             signal.signal(signal.SIGHUP, partial(_without_terminal, [out for out in (1, 2) if os.isatty(out)]))
     try:
+        _load_blas()
         code = build_app()(args=arguments, prog_name="optbn", standalone_mode=False)
         raise SystemExit(code if isinstance(code, int) else 0)
     except (KeyboardInterrupt, typer.Abort):
@@ -131,6 +137,17 @@ def _make_writable(stream: io.TextIOWrapper) -> None:
         stream.reconfigure(encoding="utf-8")
 
 
+def _load_blas() -> None:
+    """Where memory is limited, load OpenBLAS at once or refuse: without room for it, it tries for ever to get some."""
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY or "scipy.linalg" in sys.modules:
+        return
+    try:
+        mmap.mmap(-1, ROOM).close()
+    except OSError as error:
+        raise MemoryError(f"(less than {ROOM >> 20} MB are left to load libraries)") from error
+    importlib.import_module("scipy.linalg")
+
+
 def _as_interrupt(number: int, frame: Any) -> None:
     """A request to end (kill, a shutdown, a batch system's limit) is heard like Ctrl-C: what was reached is kept."""
     handler = signal.getsignal(signal.SIGINT)
@@ -148,8 +165,13 @@ def _without_terminal(shown: Sequence[int], number: int, frame: Any) -> None:
     _as_interrupt(number, frame)
 
 
-# said by the loader of libraries and by the interpreter
-SIGNS_OF_LITTLE_MEMORY = ("failed to map segment", "can't start new thread")
+# said by the loader of libraries, and by the interpreter, also of libraries that do not say that they lack memory
+SIGNS_OF_LITTLE_MEMORY = (
+    "failed to map segment",
+    "can't start new thread",
+    "error return without exception set",
+    "returned NULL without setting an exception",
+)
 
 
 def _explain(error: Exception) -> tuple[str, int]:

@@ -158,6 +158,18 @@ def test_little_memory_ends_in_one_line(much, phase, megabytes):
     assert "Traceback" not in errors and "this is a bug" not in errors, errors
 
 
+@pytest.mark.parametrize("megabytes", [60, 110, 324, 360, 423])
+@pytest.mark.parametrize("phase", ["score", "sample"])
+def test_memory_too_short_for_the_libraries_ends_in_one_line(folder, phase, megabytes):
+    """Also where OpenBLAS would try for ever to get what it needs while it is loaded."""
+    limit = f"resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20, -1))"
+    code, errors = run(folder, PHASES[phase], limit)
+    for name in outputs(folder):
+        (folder / name).unlink()
+    assert code in (0, 2) or code < 0, errors
+    assert "Traceback" not in errors and "this is a bug" not in errors and errors.count("\n") <= 1, errors
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_request_to_end_is_heard(tmp_path, number):
     job = JOBS["score"]
