@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ LIMIT = 20.0
 LARGEST = {"dp": 27, "astar": 34}  # variables
 
 # network, rows, score, its settings, most parents; and how many of its variables, drawn at random, if not all
-INSTANCES = (
+INSTANCES: tuple[tuple[Any, ...], ...] = (
     ("sachs", 300, "bdeu", {"ess": 1.0}, 4),
     ("sachs", 5000, "bic", {}, 3),
     ("child", 300, "bdeu", {"ess": 10.0}, 3),
