@@ -19,4 +19,4 @@ from numba import njit
 _options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
 kernel: Any = njit(**_options)
 part: Any = njit(**_options, inline="always")
-leaf: Any = njit(**_options, _nrt=False)  # type: ignore[call-overload]  # its types leave this one out
+leaf: Any = njit(**_options | {"_nrt": False})
