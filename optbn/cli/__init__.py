@@ -123,6 +123,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if debug:
             raise
         message, code = _explain(error)
+        if _lacks_memory(error) and _memory_is_limited():
+            # libraries that were loaded halfway may crash as the interpreter ends, which would be the exit code
+            print(f"optbn: {message}", file=sys.stderr, flush=True)
+            os._exit(code)
         _fail(message, code)
 
 
@@ -139,13 +143,17 @@ def _make_writable(stream: io.TextIOWrapper) -> None:
 
 def _load_blas() -> None:
     """Where memory is limited, load OpenBLAS at once or refuse: without room for it, it tries for ever to get some."""
-    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY or "scipy.linalg" in sys.modules:
+    if not _memory_is_limited() or "scipy.linalg" in sys.modules:
         return
     try:
         mmap.mmap(-1, ROOM).close()
     except OSError as error:
         raise MemoryError(f"(less than {ROOM >> 20} MB are left to load libraries)") from error
     importlib.import_module("scipy.linalg")
+
+
+def _memory_is_limited() -> bool:
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _as_interrupt(number: int, frame: Any) -> None:
@@ -165,13 +173,18 @@ def _without_terminal(shown: Sequence[int], number: int, frame: Any) -> None:
     _as_interrupt(number, frame)
 
 
-# said by the loader of libraries, and by the interpreter, also of libraries that do not say that they lack memory
+# said by the loaders of libraries, and by the interpreter, also of libraries that do not say that they lack memory
 SIGNS_OF_LITTLE_MEMORY = (
     "failed to map segment",
+    "Could not find/load shared object file",
     "can't start new thread",
     "error return without exception set",
     "returned NULL without setting an exception",
 )
+
+
+def _lacks_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or any(sign in str(error) for sign in SIGNS_OF_LITTLE_MEMORY)
 
 
 def _explain(error: Exception) -> tuple[str, int]:
@@ -190,11 +203,11 @@ def _explain(error: Exception) -> tuple[str, int]:
         return f"{error.filename}: is a folder, expected a file", 2
     if isinstance(error, PermissionError):
         return f"{error.filename}: permission denied", 2
+    if _lacks_memory(error):
+        return f"out of memory {line}".strip(), 2
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or line}", 2
-    if isinstance(error, MemoryError) or any(sign in line for sign in SIGNS_OF_LITTLE_MEMORY):
-        return f"out of memory {line}".strip(), 2
     return (
         f"unexpected {type(error).__name__}: {line} (this is a bug; run again with --debug to see where)",
         1,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
 
 KEY = b"optbn.schema"
-ROOM = 48 << 20  # bytes of address space: stacks and heaps of the threads that Arrow reads with, and a first block
+ROOM = 128 << 20  # bytes of address space: stacks and heaps of the threads that Arrow reads with, and first blocks
 
 _log = logging.getLogger("optbn.data")
 
@@ -72,7 +72,8 @@ def is_text(kind: Any) -> bool:
 
 
 def check_room() -> None:
-    """Refuse to read where memory is so short that Arrow could not start a thread: it would wait for it for ever."""
+    """Refuse to read where memory is so short that Arrow could not start a thread: it would wait for it for ever; or
+    could not allocate in one, which ends the process."""
     try:
         mmap.mmap(-1, ROOM).close()
     except OSError as error:
