@@ -59,11 +59,11 @@ def run(
     runs.mkdir(parents=True, exist_ok=True)
     with _locked(folder):
         cells = experiment.cells()
-        waiting = [cell for cell in cells if not _finished(runs, cell, retry)]
+        waiting = [cell for cell in cells if not _finished(experiment, runs, cell, retry)]
         _write(folder / "environment.json", environment())
         tally = Tally(len(cells), len(cells) - len(waiting), 0, 0)
         for cell, row in _results(experiment, waiting, scheduler, jobs):
-            _write(runs / f"{cell_name(cell)}.json", row)
+            _write(runs / f"{cell_name(cell)}.json", {**row, "fixed": experiment.fixed})
             failed = row["status"] != "done"
             tally = Tally(tally.cells, tally.before, tally.done + 1, tally.failed + failed)
             if progress:
@@ -80,7 +80,7 @@ def rows(experiment: Experiment, folder: str | Path) -> list[dict[str, Any]]:
     for path in experiment.of:
         found += [{**row, "study": path.parent.name} for row in rows(read(path), path.parent)]
     for cell in experiment.cells():
-        if row := _row(Path(folder) / "runs", cell):
+        if row := _row(experiment, Path(folder) / "runs", cell):
             found.append(row)
     return found
 
@@ -108,7 +108,7 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
     path = folder / "README.md"
     head += ". Written by `optbn bench`; no number here was typed by hand."
     if experiment.fixed:
-        head += f" The same for every cell: {', '.join(f'{key} {value}' for key, value in experiment.fixed.items())}."
+        head += f" The same for every cell: {_told(experiment.fixed)}."
     text = f"{head}\n\n{body.strip()}\n"
     with replacing(path) as file:
         file.write(text.encode())
@@ -134,13 +134,16 @@ def environment() -> dict[str, Any]:
     }
 
 
-def _finished(runs: Path, cell: Cell, retry: bool) -> bool:
-    row = _row(runs, cell)
+def _finished(experiment: Experiment, runs: Path, cell: Cell, retry: bool) -> bool:
+    row = _row(experiment, runs, cell)
     return row is not None and not (retry and row["status"] != "done")
 
 
-def _row(runs: Path, cell: Cell) -> Row | None:
-    """The row of a cell; None when it was not done yet, or what is there is no row of it."""
+def _row(experiment: Experiment, runs: Path, cell: Cell) -> Row | None:
+    """The row of a cell; None when it was not done yet, or what is there is no row of it.
+
+    A row of other fixed parameters is refused: it is no result of this experiment, and may not be lost either.
+    """
     path = runs / f"{cell_name(cell)}.json"
     if not path.exists():
         return None
@@ -149,9 +152,19 @@ def _row(runs: Path, cell: Cell) -> Row | None:
     except (ValueError, RecursionError):
         row = None
     if _fits(row, cell):
+        fixed = json.loads(json.dumps(experiment.fixed))
+        if row.get("fixed", fixed) != fixed:
+            raise DataError(
+                f"{path}: was done with {_told(row['fixed'])}, and the experiment has {_told(fixed)}; "
+                "run it in another folder"
+            )
         return row  # type: ignore[no-any-return]
     log.warning("%s: damaged, the cell counts as not done", path)
     return None
+
+
+def _told(fixed: Any) -> str:
+    return ", ".join(f"{key} {value}" for key, value in fixed.items()) if isinstance(fixed, dict) and fixed else "none"
 
 
 def _fits(row: Any, cell: Cell) -> bool:

@@ -15,7 +15,7 @@ A study that only reads the rows of others has, instead of a grid,
     of = ["../recovery/spec.toml", "../intersection/spec.toml"]
 
 Cells are named by their parameters, so adding values to a list adds cells and leaves finished ones alone. A cell that
-several blocks list is run once.
+several blocks list is run once. Rows say what was fixed; those that were done with something else are refused.
 """
 
 from __future__ import annotations

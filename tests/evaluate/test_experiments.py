@@ -63,6 +63,19 @@ def test_cells_run_once_and_the_report_is_made_of_them(task, tmp_path):
     assert "| 2 | 123 |" in runner.report(experiment, folder).read_text()
 
 
+def test_rows_of_other_fixed_parameters_are_refused_by_name(task, tmp_path):
+    spec = write_spec(tmp_path, task, x=[1], y=[3])
+    runner.run(read(spec), tmp_path)
+    spec.write_text(spec.read_text().replace("offset = 100", "offset = 7"))
+    for verb in (runner.run, runner.rows, runner.report):
+        with pytest.raises(DataError, match=r"was done with offset 100, and the experiment has offset 7; run it in an"):
+            verb(read(spec), tmp_path)
+    (row,) = (tmp_path / "runs").iterdir()
+    before = {key: value for key, value in json.loads(row.read_text()).items() if key != "fixed"}
+    row.write_text(json.dumps(before))  # as it was written before rows said so
+    assert runner.rows(read(spec), tmp_path)[0]["result"] == {"value": 113}
+
+
 def test_failures_and_timeouts_are_rows_and_can_be_retried(task, tmp_path):
     experiment = Experiment(task, ({"x": (13, 14, 1), "y": (0,)},), time_limit=4.0)
     tally = runner.run(experiment, tmp_path / "r", jobs=2)
