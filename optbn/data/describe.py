@@ -88,6 +88,8 @@ def _column(part: Encoded) -> Levels | Numbers:
     span = (domain.low, domain.high)
     if not len(values):
         return Numbers(part.name, "real", span, None, None, None, part.n_missing)
-    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
-    mean, sd = float(values.mean()), float(values.std())
+    exponent = int(np.frexp(np.abs(values).max())[1])  # scaled to below one, exactly: squares of 1e200 have no number
+    small = np.ldexp(values, -exponent)
+    told = np.ldexp([small.mean(), small.std(), *np.quantile(small, (0.25, 0.5, 0.75))], exponent).tolist()
+    mean, sd, low, middle, high = told
     return Numbers(part.name, "real", span, mean, sd, (low, middle, high), part.n_missing)

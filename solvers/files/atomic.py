@@ -21,6 +21,13 @@ def check_place(path: str | PathLike[str]) -> None:
     device = path.exists() and not path.is_file()
     if not os.access(path if device else path.absolute().parent, os.W_OK):
         raise PermissionError(errno.EACCES, "permission denied; choose a folder that you may write to", str(path))
+    if not device and len(os.fsencode(_part(path).name)) > os.pathconf(path.absolute().parent, "PC_NAME_MAX"):
+        raise OSError(errno.ENAMETOOLONG, "the name is too long for this folder", str(path))
+
+
+def _part(path: Path) -> Path:
+    """Where the file is written first."""
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 @contextlib.contextmanager
@@ -30,7 +37,7 @@ def beside(path: str | PathLike[str]) -> Iterator[Path]:
     if path.exists() and not path.is_file():  # a device or pipe cannot be replaced by renaming
         yield path
         return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = _part(path)
     try:
         yield part
         with open(part, "rb") as file:

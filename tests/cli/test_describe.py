@@ -78,6 +78,18 @@ def test_missing_values_are_shown_and_treated(tmp_path: Path, capsys: pytest.Cap
     assert "x (1), y (1)" in out and err.startswith("3 missing values")
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("large", "small"), [(1e308, 1e-300), (1.0, 0.5)])
+def test_numbers_of_any_size(tmp_path: Path, capsys: pytest.CaptureFixture[str], large: float, small: float) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(f"x,y\n{-large!r},{small!r}\n{large!r},{-small!r}\n")
+    out, _, code = run(capsys, str(path), "--json")
+    x, y = json.loads(out)["columns"]
+    assert code == 0
+    assert (x["mean"], x["sd"], x["quartiles"]) == (0, large, [-large / 2, 0, large / 2])
+    assert (y["mean"], y["sd"], y["quartiles"]) == (0, small, [-small / 2, 0, small / 2])
+
+
 def test_dialects_can_be_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "d.csv"
     path.write_bytes("é;b\nx,y;1\nz;2\n".encode("latin-1"))

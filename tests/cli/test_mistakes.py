@@ -133,6 +133,7 @@ MISTAKES = [
         "model.xls: cannot tell the format by the name; the extensions are .bif …, or name a format",
     ),
     ("learn asia.csv -o no/such/model.bif", "no/such/model.bif: there is no folder no/such"),
+    (f"learn asia.csv -o {'n' * 245}.bif", f"{'n' * 245}.bif: the name is too long for this folder"),
     ("learn asia.csv -r page.pdf", "page.pdf: a report is a page (.html) or the record behind it (.json)"),
     ("learn asia.csv -r folder", "folder: …"),
     ("learn asia.csv --score bic --smoother mle -o full.bif", "full.bif: …o space left on device…"),
