@@ -139,6 +139,9 @@ def _fewest_leaves(solved: Solved, root: int) -> dict[int, int]:
     waiting = [root]  # a tree may be deeper than calls can be
     while waiting:
         slot = waiting[-1]
+        if slot in fewest:  # it waited for several boxes
+            waiting.pop()
+            continue
         sides = [(int(solved.left[t]), int(solved.right[t])) for t in solved.best_splits(slot)]
         below = [side for pair in sides for side in pair if side not in fewest]
         if below:
