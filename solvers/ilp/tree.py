@@ -91,11 +91,12 @@ def solve_tree(
     try:
         while thread.is_alive():
             thread.join(CHECK_EVERY)
-            if budget.exhausted() and not run.interrupted:
+            if budget.exhausted():
                 run.interrupt()
     except BaseException:
-        run.interrupt()
-        thread.join()
+        while thread.is_alive():
+            run.interrupt()
+            thread.join(CHECK_EVERY)
         raise
     if run.error is not None:
         raise run.error
@@ -115,7 +116,6 @@ class _Run:
     seed: int
     budget: Budget
     error: BaseException | None = None
-    interrupted: bool = False
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
@@ -168,7 +168,7 @@ class _Run:
             self.fail(error)
 
     def interrupt(self) -> None:
-        self.interrupted = True
+        """To be repeated until it works: SCIP forgets what it was told before it began, or while it presolves."""
         self.model.interruptSolve()
 
     def fail(self, error: BaseException) -> None:

@@ -118,6 +118,30 @@ def test_it_stops_within_half_a_second_of_being_asked():
     assert ledger.bound >= ledger.score
 
 
+@pytest.mark.parametrize("how", ["budget", "Ctrl-C"])
+def test_a_stop_before_scip_begins_is_not_lost(monkeypatch, how):
+    """SCIP forgets it; it used to be said once, and the search went on."""
+    optimize, budget, told = _Run.optimize, Budget(), threading.Event()
+
+    def late(run):
+        if how == "budget":
+            budget.stop()
+        else:
+            _thread.interrupt_main()
+        told.wait(1.0)
+        optimize(run)
+
+    interrupt = _Run.interrupt
+    monkeypatch.setattr(_Run, "optimize", late)
+    monkeypatch.setattr(_Run, "interrupt", lambda run: (interrupt(run), told.set()))
+    if how == "budget":
+        _, result = solve(hard_table(40), budget)
+        assert not result.complete
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            solve(hard_table(40), budget)
+
+
 def test_ctrl_c_gets_through_while_scip_works():
     table = hard_table(40)
     threading.Timer(0.5, _thread.interrupt_main).start()
