@@ -6,6 +6,8 @@ The command line prints the message alone and exits with `exit_code` (0 done, 2 
 without proof, 4 a check failed); `--debug` shows the traceback.
 """
 
+from typing import TYPE_CHECKING
+
 from solvers.errors import OptbnError as OptbnError
 
 
@@ -27,6 +29,9 @@ class UnsupportedError(OptbnError, ValueError):
 
 class LimitError(OptbnError, MemoryError):
     """A request that would not fit into memory or time; says what it would need and what to do."""
+
+    if not TYPE_CHECKING:  # those who copy an error ask for it by name; MemoryError's makes its own kind only
+        __new__ = Exception.__new__
 
 
 class StoppedEarly(OptbnError):

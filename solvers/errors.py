@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 T = TypeVar("T")
 
@@ -51,6 +51,9 @@ class ConstraintError(SolverError, ValueError):
 
 class TooLargeError(SolverError, MemoryError):
     """The instance needs more memory than this solver may use; says how much and what to do."""
+
+    if not TYPE_CHECKING:  # those who copy an error ask for it by name; MemoryError's makes its own kind only
+        __new__ = Exception.__new__
 
 
 class StoppedError(SolverError, TimeoutError):

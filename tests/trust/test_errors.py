@@ -43,6 +43,15 @@ def test_every_error_is_an_optbn_error_and_goes_to_another_process():
         assert type(again) is kind and str(again) == "what to do"
 
 
+def test_errors_come_back_from_the_workers_of_a_cluster():
+    """Dask has errors copied by tblib, which makes them by `kind.__new__`."""
+    support = pytest.importorskip("tblib.pickling_support")
+    for kind in public_errors():
+        copy, arguments = support.pickle_exception(kind("what to do"))[:2]
+        again = copy(*arguments)
+        assert type(again) is kind and str(again) == "what to do"
+
+
 def test_a_wrong_solver_is_an_optbn_error():
     with pytest.raises(optbn.OptbnError, match="no solver 'simplex'"):
         optbn.learn(optbn.load_network("asia").sample(50, 1), solver="simplex")
