@@ -25,6 +25,10 @@ Shape = tuple[tuple[int, int], ...]
 """Sorted (kind, levels declared or halvings allowed) of the predictors."""
 
 
+FEW_TERMS = 1 << 12
+"""So short a sum takes a hundredth of a second as it stands, less than compiling it would."""
+
+
 def root_splits(shape: Shape) -> int:
     """C, the number of splits of the whole space."""
     return sum(
@@ -56,7 +60,8 @@ def log_normaliser(shape: Shape) -> float:
     widest = max(values for _, values, *_ in members)
     part, other, total = np.zeros(len(shape), np.int64), np.zeros(widest, np.int64), np.empty(stride)
     choose = binomials(widest + len(shape), len(shape))
-    sum_of_trees(np.array(members), choose, _pascal(widest), 1.0 / (4 * splits), part, other, total)
+    run = sum_of_trees if work(shape) > FEW_TERMS else getattr(sum_of_trees, "py_func", sum_of_trees)
+    run(np.array(members), choose, _pascal(widest), 1.0 / (4 * splits), part, other, total)
     return -math.log(total[-1])
 
 
