@@ -79,7 +79,8 @@ def accuracy_figures() -> Iterator[Figure]:
 
 
 OUT_OF_CORE = """
-import json, resource, sys, time
+import json, sys, time
+from tests.benchmarks import peak_memory
 from optbn.classifiers import load_classifier
 from optbn.smoothing.hdp import HDP
 start = time.process_time()
@@ -87,7 +88,7 @@ schema = json.load(open(sys.argv[2]))
 made = load_classifier("skdb", k=5, smoother=HDP(sweeps=500, chains=1))
 made.fit_file(sys.argv[1], "y", schema=schema)
 seconds = time.process_time() - start
-print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+print(json.dumps([seconds, peak_memory()]))
 """
 
 

@@ -18,6 +18,7 @@ ROWS = 1_000_000
 # A process of its own per figure: the CPU time of all its threads and the growth of its peak memory, past the imports.
 PROBE = """
 import io, logging, sys, time
+from tests.benchmarks import peak_memory
 import optbn
 from optbn.data.write import write
 logging.disable(logging.WARNING)
@@ -25,12 +26,10 @@ file = io.BytesIO()
 write(optbn.read(io.BytesIO(b"a,b,c\\n" + b"x,1,2.5\\ny,2,3.5\\n" * 40)), file, sys.argv[1].rpartition(".")[2])
 warm = io.BytesIO(file.getvalue())
 optbn.read(warm, format=None if "csv" in sys.argv[1] else "parquet")
-def peak():  # of this process alone; getrusage would start from the parent's
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
-memory = peak()
+memory = peak_memory()
 start = time.process_time()
 {work}
-print(time.process_time() - start, peak() - memory)
+print(time.process_time() - start, (peak_memory() - memory) * 2**20)
 print(sum(column.nbytes for column in data.columns))
 """
 READ = "data = optbn.read(sys.argv[1])"

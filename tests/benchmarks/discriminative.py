@@ -50,7 +50,8 @@ def training_figures() -> Iterator[Figure]:
 
 
 STREAMED = """
-import json, resource, sys, time
+import json, sys, time
+from tests.benchmarks import peak_memory
 from optbn.discriminative import DiscriminativeBN
 start = time.process_time()
 schema = json.load(open(sys.argv[2]))
@@ -68,7 +69,7 @@ try:
 except StopIteration:
     pass
 seconds = time.process_time() - start
-print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+print(json.dumps([seconds, peak_memory()]))
 """
 
 

@@ -83,9 +83,8 @@ def _run(code: str, path: Path) -> tuple[float, float]:
     schema = {"y": ["0", "1", "2"], **{f"x{i}": [str(k) for k in range(2 + i % 4)] for i in range(ATTRIBUTES)}}
     program = f"PATH, SCHEMA = {str(path)!r}, {schema!r}\n{code}\n"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # not ru_maxrss, which a process inherits from the one that started it
-    program += "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+    program += "from tests.benchmarks import peak_memory; print(peak_memory())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, int(done.stdout.split()[-1]) / 1024
+    return seconds, float(done.stdout.split()[-1])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -20,7 +19,7 @@ import numpy as np
 
 import optbn
 from optbn.data.dataset import Dataset, Real
-from tests.benchmarks import Figure
+from tests.benchmarks import Figure, peak_memory
 from tests.paths import shared_data
 
 MIXED = Path(__file__).parents[1] / "golden" / "pcart" / "mixed12_400.csv"
@@ -99,8 +98,7 @@ def run(name: str, rows: int, score: str, parents: int, threads: int) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     table = optbn.score_table(data, score, parents, jobs=threads, progress=lambda r: reports.append(r.done))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"cpu": cpu, "wall": wall, "memory": memory, "families": reports[-1], "kept": len(table)}))
+    print(json.dumps({"cpu": cpu, "wall": wall, "memory": peak_memory(), "families": reports[-1], "kept": len(table)}))
 
 
 def _batch() -> Iterator[Figure]:

@@ -6,7 +6,6 @@ The kernels are warm and imports are done: a small instance of the same width is
 from __future__ import annotations
 
 import json
-import resource
 import statistics
 import time
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from solvers.components import restrict
 from solvers.files import read_table
 from solvers.kbest import k_best
 from solvers.posterior import posterior
-from tests.benchmarks import Figure
+from tests.benchmarks import Figure, peak_memory
 from tests.paths import shared_neighbour
 
 SEEDS = (1, 2, 3)
@@ -51,11 +50,11 @@ def measure() -> Iterator[Figure]:
     optima = {name: entry["optimum"] for name, entry in json.loads((folder / "optima.json").read_text()).items()}
     _warm(folder)
     yield from _greedy(folder, optima)
-    before = _peak_memory()
+    before = peak_memory()
     for name, limit, aim in SUBSETS:
         seconds, note = _solve(folder, name, "dp", optima[name], threads=1)
         yield Figure(f"dp: {name}", seconds, limit, aim, note=note)
-    yield Figure("dp: autos_bdeu1_p4, memory beyond the start", _peak_memory() - before, 700, unit="MB")
+    yield Figure("dp: autos_bdeu1_p4, memory beyond the start", peak_memory() - before, 700, unit="MB")
     for name, limit, aim in ORDERS:
         seconds, note = _solve(folder, name, "astar", optima[name])
         yield Figure(f"astar: {name}", seconds, limit, aim, note=note)
@@ -143,10 +142,10 @@ def _averages(folder: Path) -> Iterator[Figure]:
         run(table)
         yield Figure(f"{what}: zoo_bdeu10_p4 (17)", time.process_time() - begun)
     large = restrict(read_table(folder / "autos_bdeu1_p4.jkl"), range(25)).table
-    before, begun = _peak_memory(), time.process_time()
+    before, begun = peak_memory(), time.process_time()
     posterior(large, "orders")
     yield Figure("posterior over orders: 25 variables of autos_bdeu1_p4", time.process_time() - begun)
-    yield Figure("the same, memory beyond the peak before", _peak_memory() - before, unit="MB")
+    yield Figure("the same, memory beyond the peak before", peak_memory() - before, unit="MB")
 
 
 def _open(folder: Path, name: str) -> Figure:
@@ -158,8 +157,3 @@ def _open(folder: Path, name: str) -> Figure:
     how = "claimed" if answer.statistics["checked"]["claimed"] else "proved and checked"
     told = f"{answer.status}, {how}: {gap}"
     return Figure(f"auto: {name}, never solved before", seconds, OPEN_SECONDS, note=told)
-
-
-def _peak_memory() -> float:
-    """Megabytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

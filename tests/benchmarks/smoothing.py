@@ -91,7 +91,8 @@ def hierarchical_figures() -> Iterator[Figure]:
 
 
 CHILD = """
-import json, resource, sys, time
+import json, sys, time
+from tests.benchmarks import peak_memory
 import optbn
 network = optbn.load_network("alarm")
 times = []
@@ -99,7 +100,7 @@ for _ in range(int(sys.argv[2])):
     start = time.process_time()
     optbn.fit(network, sys.argv[1], "m_estimate")
     times.append(time.process_time() - start)
-print(json.dumps([sorted(times)[len(times) // 2], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3]))
+print(json.dumps([sorted(times)[len(times) // 2], peak_memory()]))
 """
 
 
