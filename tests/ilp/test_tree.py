@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 
@@ -118,8 +119,16 @@ def test_it_stops_within_half_a_second_of_being_asked():
     assert ledger.bound >= ledger.score
 
 
+@pytest.fixture
+def heard():
+    """Ctrl-C is, also where the tests were started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("how", ["budget", "Ctrl-C"])
-def test_a_stop_before_scip_begins_is_not_lost(monkeypatch, how):
+def test_a_stop_before_scip_begins_is_not_lost(monkeypatch, heard, how):
     """SCIP forgets it; it used to be said once, and the search went on."""
     optimize, budget, told = _Run.optimize, Budget(), threading.Event()
 
@@ -142,7 +151,7 @@ def test_a_stop_before_scip_begins_is_not_lost(monkeypatch, how):
             solve(hard_table(40), budget)
 
 
-def test_ctrl_c_gets_through_while_scip_works():
+def test_ctrl_c_gets_through_while_scip_works(heard):
     table = hard_table(40)
     threading.Timer(0.5, _thread.interrupt_main).start()
     with pytest.raises(KeyboardInterrupt):

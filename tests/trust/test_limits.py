@@ -207,6 +207,7 @@ def test_the_answer_is_kept_when_the_terminal_is_closed(tmp_path):
     process, terminal = pty.fork()
     if not process:
         os.chdir(tmp_path)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests were started by nohup
         arguments = ["solve", "s.parquet", "--solver", "astar", "--checkpoint", "c.json", "-o", "a.json"]
         os.execve(sys.executable, [sys.executable, "-m", "optbn", *arguments], {**os.environ, "PYTHONPATH": str(ROOT)})
     until = time.monotonic() + 120
