@@ -178,10 +178,9 @@ def test_auto_takes_its_steps_and_says_why(monkeypatch):
     assert taken == ["dp"] and "8 variables" in solution.statistics["parts"][0]["why"]
     assert steps(table, Budget(memory=2**5))[1] == ["cp"]
     assert steps(dense)[1] == ["dp"]
-    assert steps(random_table(rng, 40, "blocks"))[1] in (
-        ["cp"],
-        ["cp", "dp"],
-    )  # at first use
+    with monkeypatch.context() as patient:  # a busy machine may need more than QUICK
+        patient.setattr(solvers.auto, "QUICK", 10.0)
+        assert steps(random_table(rng, 40, "blocks"))[1] == ["cp"]
     monkeypatch.setattr(solvers.auto, "NODES", 1)
     one, two = steps(dense, Budget(memory=2**10)), steps(dense, Budget(memory=2**10), jobs=2)
     assert one[1] == ["cp", "astar", "ilp"] and two[1] == ["cp", "astar", "ilp against cp"]
