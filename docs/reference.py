@@ -14,15 +14,15 @@ import pdoc
 
 import optbn
 import optbn.classifiers
-import solvers
+import optbn_solvers
 
-ROOTS = ("optbn", "solvers")
+ROOTS = ("optbn", "optbn_solvers")
 LEFT_OUT = ("!.*[.]kernels", "!optbn[.]cli", "!optbn[.]smoothing[.]studies", "!optbn[.]classifiers[.]study")
 
 
 def build(folder: Path) -> int:
     """Write the pages; how many there are."""
-    for package in (optbn, solvers, optbn.classifiers):
+    for package in (optbn, optbn_solvers, optbn.classifiers):
         for name in ("__all__", "__dir__"):
             vars(package).pop(name, None)
     pdoc.render.configure(docformat="markdown", footer_text=f"optbn {optbn.__version__}")

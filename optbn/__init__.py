@@ -13,7 +13,8 @@ or step by step, each a function between immutable values:
     optbn.load_network("alarm"), optbn.read_network("model.bif"), optbn.write_network(network, "model.bif")
 
 Whatever is refused is an `optbn.OptbnError` with a message of one line that says what to do. Messages that are not
-errors go to the loggers "optbn" and "solvers". Names are imported when first used, so that `import optbn` stays cheap.
+errors go to the loggers "optbn" and "optbn_solvers". Names are imported when first used, so that `import optbn` stays
+cheap.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _EXPORTS: dict[str, str] = {
     "Dataset": "optbn.data.dataset",
     "Real": "optbn.data.dataset",
     "Structure": "optbn.network.structure",
-    "OptbnError": "optbn.errors",
+    "OptbnError": "optbn.base.errors",
     "load_network": "optbn.network.catalog",
     "Schema": "optbn.data.schema",
     "read": "optbn.data.read",
@@ -42,8 +43,8 @@ _EXPORTS: dict[str, str] = {
     "score": "optbn.scores.families",
     "score_families": "optbn.scores.families",
     "score_table": "optbn.scores.pipeline",
-    "solve": "optbn.solving",
-    "structure_of": "optbn.solving",
+    "solve": "optbn.learning.solving",
+    "structure_of": "optbn.learning.solving",
     "write": "optbn.data.write",
     "fit": "optbn.smoothing.fitting",
     "fit_domains": "optbn.smoothing.domains",

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from solvers import Budget, Constraints, ScoreTable, Status, solve
-from solvers.errors import ConstraintError, InfeasibleError
-from solvers.kbest import k_best
-from solvers.near import best_graphs
+from optbn_solvers import Budget, Constraints, ScoreTable, Status, solve
+from optbn_solvers.base.errors import ConstraintError, InfeasibleError
+from optbn_solvers.front.kbest import k_best
+from optbn_solvers.front.near import best_graphs
 from tests.naive.constraints import best_obeying, random_constraints
 from tests.naive.solvers import KINDS, random_table, random_unpruned_table
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import NetworkError, UnsupportedError
+from optbn.base.numbers import texts_of, unused
+from optbn.base.settings import check_seed
 from optbn.classifiers import load_classifier
 from optbn.data.dataset import Categorical, Real
-from optbn.data.numbers import texts_of, unused
-from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.cpds import BinnedTableCPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.scores import load_score
-from optbn.settings import check_seed
 from optbn.smoothing.protocol import load_smoother
 
 

@@ -2,7 +2,7 @@
 
 import optbn
 from optbn.network.structure import Structure
-from solvers.files import read_table, write_table
+from optbn_solvers.base.files import read_table, write_table
 
 data = optbn.load_network("survey").sample(1500, seed=4)
 scores = optbn.score_table(data, "bdeu", max_parents=3)
@@ -19,5 +19,5 @@ assert optbn.read_network("survey.graphml") == network
 for method, package in (("to_pgmpy", "pgmpy"), ("to_pyagrum", "pyAgrum"), ("to_networkx", "networkx")):
     try:
         print(package, getattr(network, method)())
-    except optbn.errors.UnsupportedError as error:  # not installed
+    except optbn.base.errors.UnsupportedError as error:  # not installed
         print(package, error)

@@ -23,8 +23,8 @@ _EXPORTS = {target.partition(":")[2]: target.partition(":")[0] for target in CLA
 
 def load_classifier(name: str, **settings: Any) -> Any:
     """An unfitted classifier by name; settings it does not have are refused with those it has."""
-    from optbn.errors import UnknownNameError
-    from optbn.registry import lookup
+    from optbn.base.errors import UnknownNameError
+    from optbn.base.registry import lookup
 
     made = lookup("classifier", CLASSIFIERS, name)()
     known = made.get_params(deep=False)

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.settings import check_whole
 from optbn.classifiers.combine import ROWS, best_power, stacked
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.forest import Parents, smoothed
@@ -29,8 +31,6 @@ from optbn.classifiers.pairs import Batch, PairCounts
 from optbn.classifiers.single import check_k, k_parents
 from optbn.classifiers.skdb import Selected
 from optbn.classifiers.source import InMemory, Source
-from optbn.errors import UnsupportedError
-from optbn.settings import check_whole
 from optbn.smoothing.protocol import Smoother
 
 WEIGHTS = ("uniform", "stacking")

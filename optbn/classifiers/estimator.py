@@ -17,13 +17,13 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.numbers import counted
 from optbn.classifiers.combine import raised
 from optbn.classifiers.member import Member
 from optbn.classifiers.source import InMemory, OnDisk, Source, tables
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Discretizer, checked_table
-from optbn.data.numbers import counted
-from optbn.errors import UnsupportedError
 from optbn.smoothing.protocol import Smoother, load_smoother
 
 _log = logging.getLogger("optbn.classifiers")

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from optbn.base.errors import DataError
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.source import Source
 from optbn.data.discretise.transformer import Column
-from optbn.errors import DataError
 from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.tree import CountTree
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.settings import check_whole
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.forest import count_trees, smoothed
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.single import by_information, k_parents
 from optbn.classifiers.source import Source
-from optbn.settings import check_whole
 from optbn.smoothing.protocol import Smoother
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import LimitError, UnsupportedError
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.source import Source
 from optbn.data.dataset import Categorical, Dataset, code_dtype
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
-from optbn.errors import LimitError, UnsupportedError
 from optbn.smoothing.protocol import Smoother
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import LimitError
+from optbn.base.errors import LimitError
 
 Batch = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 """Codes int32[n, a] with -1 for unknown, classes, weights."""

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from optbn.base.errors import DataError, OptbnError
 from optbn.classifiers.aode import SuperParents
 from optbn.classifiers.forest import Forest
 from optbn.classifiers.member import Member
 from optbn.data.discretise.transformer import Column
-from optbn.errors import DataError, OptbnError
 
 FORMAT, VERSION = "optbn-classifier", 1
 
@@ -105,7 +105,7 @@ def from_json(content: bytes, source: str = "input") -> Any:
 
 def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier, whole or not at all."""
-    from optbn.network.files import saving
+    from optbn.base.files import saving
 
     content = to_json(classifier)
     with saving(path) as partial:

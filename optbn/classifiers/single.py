@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
 from optbn.classifiers.forest import Parents, count_trees, smoothed
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.source import Source
 from optbn.data.discretise.transformer import Discretizer
-from optbn.errors import UnsupportedError
 from optbn.smoothing.protocol import Smoother
 
 

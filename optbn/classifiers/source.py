@@ -15,14 +15,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.numbers import counted
 from optbn.classifiers.pairs import Batch
 from optbn.classifiers.reservoir import Reservoir
 from optbn.data.dataset import Categorical
 from optbn.data.discretise.table import Table, Values, code_type
 from optbn.data.discretise.transformer import Column, Discretizer
 from optbn.data.missing import Encoded
-from optbn.data.numbers import counted
-from optbn.errors import DataError, UnsupportedError
 
 Sample = tuple[Table, NDArray[np.int64], NDArray[np.float64]]
 """Columns, classes, weights."""
@@ -88,7 +88,7 @@ class OnDisk:
         source = self._open()
         self.where = source.where
         if target not in source.names:
-            from optbn.registry import unknown
+            from optbn.base.registry import unknown
 
             raise DataError(f"{self.where}: {unknown('column', target, source.names)}")
         said = wanted(source, Schema.of(schema), None)
@@ -173,9 +173,9 @@ class OnDisk:
 
 def tables(path: Any, columns: Sequence[Column], how: Mapping[str, Any]) -> Iterator[list[Values]]:
     """The named columns of a file in blocks of rows, in this order; other columns are not looked at."""
+    from optbn.base.registry import unknown
     from optbn.data.encode import Encoder
     from optbn.data.source import Options, open_source
-    from optbn.registry import unknown
 
     source = open_source(path, Options(**how))
     said: dict[str, Any] = {}

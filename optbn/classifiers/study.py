@@ -86,8 +86,8 @@ def _target(names: Sequence[str]) -> str:
 
 def classifier(method: str, sweeps: int) -> Any:
     """What "SKDB5-hdp" and the like stand for."""
+    from optbn.base.registry import unknown
     from optbn.classifiers import load_classifier
-    from optbn.registry import unknown
     from optbn.smoothing.hdp import HDP
 
     structure, _, smoother = method.partition("-")

@@ -189,7 +189,7 @@ def _lacks_memory(error: Exception) -> bool:
 
 def _explain(error: Exception) -> tuple[str, int]:
     """One line and an exit code for any exception."""
-    from optbn.errors import OptbnError
+    from optbn.base.errors import OptbnError
 
     if isinstance(error, _UsageError):
         command = getattr(error.ctx, "command_path", "optbn")

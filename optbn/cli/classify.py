@@ -56,11 +56,11 @@ def classify(
 
     Example: optbn classify train.csv --target income --model eskdb -o model.json
     """
+    from optbn.base.errors import DataError
+    from optbn.base.files import check_writable
+    from optbn.base.numbers import counted
     from optbn.classifiers import load_classifier
     from optbn.classifiers.saved import save_classifier
-    from optbn.data.numbers import counted
-    from optbn.errors import DataError
-    from optbn.network.files import check_writable
 
     if not output.endswith(".json"):
         raise DataError(f"{output}: the model is JSON, so name it .json")

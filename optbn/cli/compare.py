@@ -67,7 +67,7 @@ def compare(
 
 def _pairs(path: Path) -> list[tuple[str, str]]:
     """Pairs of names, separated by a comma or blanks; blank lines and comments are skipped."""
-    from optbn.errors import DataError
+    from optbn.base.errors import DataError
 
     pairs: dict[tuple[str, str], None] = {}
     for i, line in lines(path):

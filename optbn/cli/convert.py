@@ -49,7 +49,7 @@ def convert(
     """
     import sys
 
-    from optbn.errors import NetworkError
+    from optbn.base.errors import NetworkError
     from optbn.network.catalog import load_network
     from optbn.network.formats import decode, encode, read_network, write_network
 

@@ -51,7 +51,7 @@ def parse_methods(text: str) -> tuple[str, ...]:
 
 def parse_sizes(text: str) -> tuple[int, ...]:
     """ "50:400" doubles, "50,70" lists."""
-    from optbn.errors import DataError
+    from optbn.base.errors import DataError
 
     try:
         if ":" in text:

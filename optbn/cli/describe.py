@@ -39,10 +39,10 @@ def describe(
     import sys
     from dataclasses import replace
 
+    from optbn.base.files import check_writable
+    from optbn.base.numbers import counted
     from optbn.data.describe import describe as description
-    from optbn.data.numbers import counted
     from optbn.data.read import read
-    from optbn.network.files import check_writable
 
     if save_schema not in (None, "-"):
         check_writable(save_schema)
@@ -72,9 +72,9 @@ def _show(found: Description) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from optbn.base.numbers import counted
     from optbn.cli.terminal import console
     from optbn.data.describe import Numbers
-    from optbn.data.numbers import counted
 
     out = console()
     real = sum(isinstance(column, Numbers) for column in found.columns)

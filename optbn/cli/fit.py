@@ -82,15 +82,15 @@ def fit(
     if output != "-":
         check_network_file(output)
     if domain is not None and output == "-":
-        from optbn.errors import UnsupportedError
+        from optbn.base.errors import UnsupportedError
 
         raise UnsupportedError("--domain makes a network per level: name a file with --output")
     if domain is not None and report is not None:
-        from optbn.errors import UnsupportedError
+        from optbn.base.errors import UnsupportedError
 
         raise UnsupportedError("--report does not go with --domain")
     if report is not None:
-        from optbn.network.files import check_writable
+        from optbn.base.files import check_writable
 
         check_writable(report)
     asked = as_structure(structure)
@@ -134,7 +134,7 @@ def _write(network: BayesianNetwork, output: str) -> None:
     """To a file, or JSON to stdout; what the format cannot say goes to JSON with a warning."""
     import sys
 
-    from optbn.data.numbers import counted
+    from optbn.base.numbers import counted
     from optbn.network.formats import encode
 
     if output == "-":
@@ -154,7 +154,7 @@ def _write_report(result: Fitted, path: str) -> None:
 
     import numpy as np
 
-    from optbn.network.files import saving
+    from optbn.base.files import saving
 
     def plain(value: Any) -> Any:
         """For JSON: arrays as lists, numbers that are not finite as null."""

@@ -52,7 +52,7 @@ def intersect(
 
 def parse_fractions(text: str) -> tuple[int, ...]:
     """The denominators of "1/2,1/4"."""
-    from optbn.errors import DataError
+    from optbn.base.errors import DataError
 
     denominators = []
     for part in text.split(","):

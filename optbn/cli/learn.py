@@ -91,7 +91,7 @@ def learn(
     import time
 
     import optbn
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
     from optbn.scores import load_score
 
     outputs = output or []
@@ -151,8 +151,8 @@ def learn(
 
 def _check_files(outputs: Sequence[Path], report: Path | None) -> None:
     """Refuse what could not be written, before any work is done."""
-    from optbn.errors import UnsupportedError
-    from optbn.network.files import check_writable
+    from optbn.base.errors import UnsupportedError
+    from optbn.base.files import check_writable
 
     for output in outputs:
         check_network_file(output)
@@ -199,7 +199,7 @@ def _command() -> str:
 
 def _write(found: Learned, outputs: Sequence[Path], report: Path | None) -> list[str]:
     """Write what was asked for; a line on each file. What a format cannot say goes to JSON beside it, and is said."""
-    from optbn.network.files import saving
+    from optbn.base.files import saving
     from optbn.report.report import to_json
 
     lines = []
@@ -216,7 +216,7 @@ def _write(found: Learned, outputs: Sequence[Path], report: Path | None) -> list
 
 def _print(found: Learned, target: str | None, written: list[str], writing: float) -> None:
     """The answer for people."""
-    from optbn.data.numbers import counted
+    from optbn.base.numbers import counted
     from optbn.report.report import PHASES
 
     report = found.report

@@ -90,7 +90,7 @@ def settings(texts: list[str] | None) -> dict[str, Any]:
 
 def refuse(beside: str, **options: Any) -> None:
     """Options that make no sense beside another one."""
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
 
     for name, value in options.items():
         if value:
@@ -114,7 +114,7 @@ def arc_constraints(
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
 
     name, _, value = (part.strip() for part in text.partition("="))
     if not name or not value:
@@ -132,7 +132,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _pair(text: str) -> list[str]:
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
 
     names = _names(text)
     if len(names) != 2:
@@ -141,7 +141,7 @@ def _pair(text: str) -> list[str]:
 
 
 def _order(text: str) -> list[str]:
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
 
     names = _names(text)
     if len(names) < 2:
@@ -151,7 +151,7 @@ def _order(text: str) -> list[str]:
 
 def _limit(text: str) -> tuple[str, int]:
     """("*", 3) from "3", ("A", 2) from "A=2"."""
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
 
     name, _, number = text.rpartition("=")
     if not number.strip().isdigit():
@@ -161,7 +161,7 @@ def _limit(text: str) -> tuple[str, int]:
 
 def _separation(text: str) -> tuple[list[str], ...]:
     """(["A"], ["B"], ["C", "D"]) from "A:B|C,D"."""
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
 
     sides, _, given = text.partition("|")
     groups = [_names(part) for part in sides.split(":")]

@@ -28,9 +28,9 @@ def predict(
     import io
     import sys
 
+    from optbn.base.files import check_writable
     from optbn.classifiers.saved import read_classifier
-    from optbn.network.files import check_writable
-    from solvers.files.atomic import replacing
+    from optbn_solvers.base.files.atomic import replacing
 
     logging.getLogger("optbn.classifiers").addHandler(_warned())
     if output != "-":

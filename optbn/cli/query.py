@@ -36,7 +36,7 @@ def query(
 
     Example: optbn query asia "P(lung | xray=yes, smoke=yes)"
     """
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
     from optbn.network.catalog import load_network
 
     kind, targets, evidence = parse(question)
@@ -117,7 +117,7 @@ def _print(answer: Posterior) -> None:
 
 def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
     """("P" or "MPE", targets, evidence) of a question; names and levels may be quoted."""
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
 
     wrong = UnsupportedError(
         f"cannot read the question {question!r}; write P(A, B | C=value), P(* | C=value) or MPE(C=value), with quotes "

@@ -102,7 +102,7 @@ with_reading = Group("how", "How the file is read", COLUMNS | FORM, _reading)
 
 def lines(path: str | PathLike[str]) -> list[tuple[int, str]]:
     """(number, text) of the lines of a small text file that are neither blank nor comments."""
-    from optbn.errors import DataError
+    from optbn.base.errors import DataError
 
     with open(path, encoding="utf-8-sig") as file:
         try:

@@ -41,9 +41,9 @@ def sample(
     import sys
     from pathlib import Path
 
+    from optbn.base.files import saving
     from optbn.data.write import ENDINGS, write
     from optbn.network.catalog import load_network
-    from optbn.network.files import saving
 
     found = load_network(network)
     if output == "-":
@@ -53,7 +53,7 @@ def sample(
         return
     suffix = Path(output).suffix.lower()
     if suffix not in ENDINGS:
-        from optbn.errors import DataError
+        from optbn.base.errors import DataError
 
         raise DataError(f"{output}: cannot tell the format by the name; the extensions are {' '.join(ENDINGS)}")
     with saving(output) as path, _progress(rows * found.n_variables, rows) as progress:

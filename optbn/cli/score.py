@@ -104,12 +104,12 @@ def score(
     optbn score data.csv --families candidates.txt -o scores.jkl
     """
     import optbn
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
+    from optbn.base.memory import parse_memory
     from optbn.scores import load_score
     from optbn.scores.constraints import Constraints
     from optbn.scores.families import Families
-    from optbn.scores.memory import parse_memory
-    from solvers.files import check_writable
+    from optbn_solvers.base.files import check_writable
 
     check_writable(output, _TEXT.get(output))
     given = {"ess": ess, "max_splits": max_splits} | settings(setting)
@@ -173,7 +173,7 @@ def _all(
     """Phase I proper: table to `output`, a line on what it is to stdout."""
     from optbn.scores.pipeline import describe, score_table
     from optbn.scores.selection import noted
-    from solvers.files import write_table
+    from optbn_solvers.base.files import write_table
 
     with _meter() as progress:
         table = score_table(
@@ -205,9 +205,9 @@ def _only(
     """These families, in their order, unpruned."""
     from pathlib import Path
 
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
     from optbn.scores.families import score_families
-    from solvers.files.jkl import write_rows
+    from optbn_solvers.base.files.jkl import write_rows
 
     if Path(output).suffix.lower() == ".parquet":
         raise UnsupportedError(f"{output}: families that are kept unpruned are written as .jkl or .jaa")
@@ -225,7 +225,7 @@ def _write_structures(data: Dataset, scores: FamilyScores, path: str) -> None:
     import json
 
     from optbn.scores.structures import in_words
-    from solvers.files.atomic import replacing
+    from optbn_solvers.base.files.atomic import replacing
 
     with replacing(path) as file, _count_meter() as progress:
         for row in range(len(scores)):

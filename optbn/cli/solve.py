@@ -13,12 +13,12 @@ from optbn.cli.options import MemoryOption, SettingOption, refuse, settings, wit
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from solvers import Constraints, Progress, ScoreTable, Solution
+    from optbn_solvers import Constraints, Progress, ScoreTable, Solution
 
 
 def complete_solver(start: str) -> list[str]:
     """Names of solvers for the shell."""
-    from solvers.registry import SOLVERS
+    from optbn_solvers.front.registry import SOLVERS
 
     return [name for name in SOLVERS if name.startswith(start)]
 
@@ -85,15 +85,15 @@ def solve(
     from dataclasses import replace
     from pathlib import Path
 
-    from optbn.errors import UnsupportedError
-    from optbn.network.files import check_writable
-    from optbn.registry import unknown
+    from optbn.base.errors import UnsupportedError
+    from optbn.base.files import check_writable
+    from optbn.base.registry import unknown
+    from optbn.learning.solving import FORMATS, constraints_of, table_of, written
+    from optbn.learning.solving import solve as search
     from optbn.scores.selection import noted
-    from optbn.solving import FORMATS, constraints_of, table_of, written
-    from optbn.solving import solve as search
-    from solvers.files.atomic import replacing
-    from solvers.files.native import read_about
-    from solvers.registry import load_solver
+    from optbn_solvers.base.files.atomic import replacing
+    from optbn_solvers.base.files.native import read_about
+    from optbn_solvers.front.registry import load_solver
 
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
@@ -163,9 +163,9 @@ def _read(table: ScoreTable, path: str) -> Solution:
     """An earlier answer."""
     from pathlib import Path
 
-    from optbn.errors import UnsupportedError
-    from solvers.errors import CheckFailed
-    from solvers.solution_json import from_json
+    from optbn.base.errors import UnsupportedError
+    from optbn_solvers.base.errors import CheckFailed
+    from optbn_solvers.base.solution_json import from_json
 
     try:
         return from_json(table, Path(path).read_bytes())
@@ -191,9 +191,9 @@ def _several(
 
     import msgspec
 
-    from optbn.graphs import as_adjacency, described, in_words
-    from optbn.solving import near, table_of
-    from solvers.files.atomic import replacing
+    from optbn.learning.graphs import as_adjacency, described, in_words
+    from optbn.learning.solving import near, table_of
+    from optbn_solvers.base.files.atomic import replacing
 
     with _status(f"reading {scores}"):
         table = table_of(scores, keep_dominated=True)
@@ -219,7 +219,7 @@ def _sentence(table: ScoreTable, solution: Solution) -> str:
     """What came out, for people."""
     if solution.score is None or solution.choice is None:
         return f"no graph found in the time given; no graph scores more than {solution.bound:.6f}"
-    from optbn.data.numbers import counted
+    from optbn.base.numbers import counted
 
     arcs = sum(len(table.parents(row)) for row in solution.choice)
     what = f"score {solution.score:.6f}, {counted(table.n, 'variable')}, {counted(arcs, 'arc')}"

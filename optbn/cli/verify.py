@@ -31,13 +31,13 @@ def verify(
 
     import msgspec
 
-    from optbn.errors import UnsupportedError
-    from optbn.solving import table_of
-    from solvers.checked import bound_of_proof
-    from solvers.errors import CheckFailed
-    from solvers.solution import Proof
-    from solvers.solution_json import from_json, has_constraints
-    from solvers.verify import verify as check
+    from optbn.base.errors import UnsupportedError
+    from optbn.learning.solving import table_of
+    from optbn_solvers.base.errors import CheckFailed
+    from optbn_solvers.base.solution import Proof
+    from optbn_solvers.base.solution_json import from_json, has_constraints
+    from optbn_solvers.front.checked import bound_of_proof
+    from optbn_solvers.verify import verify as check
 
     text = Path(solution).read_bytes()
     try:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def check_network_file(path: str | PathLike[str]) -> None:
     """Refuse a name with an unknown ending and a folder that cannot be written to, before any work is done."""
-    from optbn.network.files import check_writable
+    from optbn.base.files import check_writable
     from optbn.network.formats import format_of
 
     format_of(path)
@@ -23,7 +23,7 @@ def write_or_beside(network: BayesianNetwork, path: str | PathLike[str]) -> tupl
 
     What was written, and the reason if it is not `path`.
     """
-    from optbn.errors import NetworkError
+    from optbn.base.errors import NetworkError
     from optbn.network.formats import write_network
 
     check_network_file(path)  # so that what is refused below is the network

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical
 from optbn.data.delimited import open_text, parse
 from optbn.data.missing import TOKENS
 from optbn.data.schema import Declared
 from optbn.data.source import Options, Source
 from optbn.data.text import HEAD, Text
-from optbn.errors import DataError
 
 # In time linear in the line, so possessive (++), and a text that begins with a quote ends with one.
 _QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""

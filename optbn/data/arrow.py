@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical
 from optbn.data.schema import Declared, Schema
-from optbn.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

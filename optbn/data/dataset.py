@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from optbn.errors import DataError
-from solvers.errors import repeated
+from optbn.base.errors import DataError
+from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,7 +152,7 @@ class Dataset:
         try:
             return self._positions[name]
         except KeyError:
-            from optbn.registry import unknown
+            from optbn.base.registry import unknown
 
             raise unknown("column", name, self.names) from None
 

@@ -21,11 +21,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from optbn.base.errors import DataError
 from optbn.data.arrow import check_room
 from optbn.data.schema import is_number
 from optbn.data.source import Options, Source, reason
 from optbn.data.text import LONGEST_ROW, Text
-from optbn.errors import DataError
 
 DELIMITERS = ",\t;| "
 BLOCK_BYTES = 1 << 17

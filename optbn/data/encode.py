@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError
 from optbn.data.arrow import from_texts, is_text, to_numpy
 from optbn.data.dataset import Categorical, Real, code_dtype
 from optbn.data.missing import Encoded
 from optbn.data.schema import FEW, Declared, Kind, Mixed, has_comma, infer, is_number, level_order, parse_number
-from optbn.errors import DataError
 
 MANY = 65_536
 """An undeclared column with more different texts than this names its rows; it is not a variable."""

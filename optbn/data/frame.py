@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from optbn.base.errors import DataError
+from optbn.base.registry import unknown
 from optbn.data.arrow import columns_of, declarations, to_arrow
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.missing import MissingLike
 from optbn.data.schema import SchemaLike
 from optbn.data.source import Source, foreign, reason
-from optbn.errors import DataError
-from optbn.registry import unknown
 
 ROWS = 65_536
 BACKENDS = ("pandas", "polars", "pyarrow")

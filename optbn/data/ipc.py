@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from optbn.base.errors import DataError
 from optbn.data.arrow import check_room, columns_of, declarations
 from optbn.data.source import Options, Source, foreign
-from optbn.errors import DataError
 
 
 def open_table(path: Path | str | IO[bytes], options: Options) -> Source:

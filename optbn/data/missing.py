@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError
+from optbn.base.numbers import counted
 from optbn.data.dataset import Categorical, Dataset, Domain, code_dtype
-from optbn.data.numbers import counted
-from optbn.errors import DataError
 
 TOKENS: tuple[str, ...] = ("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL")
 LEVEL = "missing"
@@ -57,7 +57,7 @@ class Encoded:
 
 def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
     """The policy of each column; a policy or column that does not exist is refused."""
-    from optbn.registry import unknown
+    from optbn.base.registry import unknown
 
     if not isinstance(missing, str | Mapping):
         raise DataError(

@@ -11,15 +11,15 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import IO, Any
 
+from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.registry import unknown
+from optbn.base.room import check_room
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.data.doubts import doubts
 from optbn.data.encode import Encoder
-from optbn.data.memory import check_room
 from optbn.data.missing import TOKENS, Encoded, MissingLike, domain_after, policies, refuse, resolve
 from optbn.data.schema import Declared, Schema, SchemaLike
 from optbn.data.source import Options, Source, open_source
-from optbn.errors import DataError, UnsupportedError
-from optbn.registry import unknown
 
 PathLike = str | os.PathLike[str] | IO[bytes]
 Progress = Callable[[int, int | None], None]

@@ -37,8 +37,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Domain, Real
-from optbn.errors import DataError
 
 FEW = 10
 """At most so many different whole numbers are levels; more of them are measurements."""
@@ -100,7 +100,7 @@ class Schema:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, for `--schema` and `optbn.read`."""
-        from solvers.files.atomic import replacing
+        from optbn_solvers.base.files.atomic import replacing
 
         with replacing(path) as file:
             file.write(self.to_json().encode())

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from optbn.base.errors import DataError, LimitError, OptbnError
+from optbn.base.registry import lookup, unknown
 from optbn.data.missing import TOKENS
 from optbn.data.schema import Declared
-from optbn.errors import DataError, LimitError, OptbnError
-from optbn.registry import lookup, unknown
 
 READERS: dict[str, str] = {
     "csv": "optbn.data.delimited:open_table",

@@ -6,7 +6,7 @@ import codecs
 import io
 from typing import IO, Any
 
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 
 HEAD = 1 << 16
 """Bytes in which a dialect is looked for (more when rows are long)."""

@@ -15,10 +15,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError
+from optbn.base.registry import unknown
 from optbn.data.arrow import from_numpy, from_texts, to_arrow
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import DataError
-from optbn.registry import unknown
 
 ROWS = 65_536
 
@@ -41,8 +41,8 @@ def write(
     if chosen is None:
         raise DataError(f"{path}: unknown file ending {path.suffix!r}, expected one of {', '.join(ENDINGS)}")
     writer = _writer(chosen)
-    from optbn.network.files import check_writable
-    from solvers.files.atomic import replacing
+    from optbn.base.files import check_writable
+    from optbn_solvers.base.files.atomic import replacing
 
     check_writable(path)
     with replacing(path) as file:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.registry import unknown
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.member import Member
 from optbn.classifiers.source import Source
@@ -21,8 +23,6 @@ from optbn.discriminative.rows import Rows
 from optbn.discriminative.strength import chosen_strength
 from optbn.discriminative.structures import families, is_moral
 from optbn.discriminative.training import Curve, Objective, descend, minimise
-from optbn.errors import UnsupportedError
-from optbn.registry import unknown
 from optbn.smoothing.protocol import Smoother
 
 _log = logging.getLogger("optbn.discriminative")

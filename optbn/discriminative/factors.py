@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import LimitError
 from optbn.classifiers.forest import Forest, StoredTree
 from optbn.classifiers.pairs import Batch
-from optbn.errors import LimitError
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.tree import CountTree

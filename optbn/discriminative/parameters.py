@@ -26,9 +26,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.registry import unknown
 from optbn.discriminative.factors import Layout
-from optbn.errors import UnsupportedError
-from optbn.registry import unknown
 
 KINDS = ("w", "d", "e")
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
 from optbn.discriminative.parameters import Direct, Exponents, Parameters
 from optbn.discriminative.rows import Block
-from optbn.errors import UnsupportedError
 from optbn.smoothing.gradient import one_blas_thread
 
 RATE = 0.5

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
-from optbn.errors import DataError
 from optbn.evaluate.proper_scores import all_scores
 
 Progress = Callable[[int, int], None]

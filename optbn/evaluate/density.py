@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from optbn.base.errors import LimitError, NetworkError
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import LimitError, NetworkError
 from optbn.network.inference import query, table_of
 from optbn.network.network import BayesianNetwork
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import NetworkError
+from optbn.base.errors import NetworkError
+from optbn.base.registry import unknown
 from optbn.network.structure import Structure
-from optbn.registry import unknown
 
 Matrix = NDArray[np.bool_]
 

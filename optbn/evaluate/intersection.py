@@ -18,8 +18,8 @@ from typing import Literal
 
 import numpy as np
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
-from optbn.errors import DataError
 from optbn.evaluate.distances import partial_hamming
 from optbn.evaluate.graphs import Matrix, class_matrix, dag_matrix
 from optbn.evaluate.significance import holm, wilcoxon

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 
 BINS = 10
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 
 
 @dataclass(frozen=True)

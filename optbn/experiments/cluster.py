@@ -1,4 +1,4 @@
-"""The cells of an experiment on a Dask cluster (optbn/cluster.py): a cell goes out, its row comes back.
+"""The cells of an experiment on a Dask cluster (optbn/base/cluster.py): a cell goes out, its row comes back.
 
 On the machine of a worker a cell runs in a process of its own, as at home (worker.py): one that overruns is killed and
 one that dies is a row, and the worker lives. A cell whose worker dies is done again. Rows are written where the
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from optbn.cluster import TRIES, Cluster, check_version
+from optbn.base.cluster import TRIES, Cluster, check_version
 from optbn.experiments.spec import Experiment
 from optbn.experiments.worker import Cell, Row, Worker
 

@@ -61,12 +61,12 @@ def cell(
     held_out: int = 10_000,
 ) -> dict[str, Any]:
     """One sample, one setting; `model` is "pcart" or "ft"."""
+    from optbn.base.registry import unknown
     from optbn.evaluate.distances import compare
     from optbn.experiments.learning import falls, penalised, plain_table
     from optbn.learning.local import with_local_models
     from optbn.learning.structure import Stopwatch, best_structure
     from optbn.network.catalog import load_network
-    from optbn.registry import unknown
     from optbn.scores import load_score
     from optbn.smoothing.fitting import fit
 

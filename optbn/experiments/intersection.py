@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 from optbn.experiments.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def _standardised(column: NDArray[Any]) -> tuple[Real, NDArray[np.float64]]:
 
 def _merged(domain: Categorical, column: NDArray[Any], most: int) -> tuple[Categorical, NDArray[Any]]:
     """The `most - 1` levels with most rows in their order, and the others as one."""
+    from optbn.base.numbers import unused
     from optbn.data.dataset import Categorical, code_dtype
-    from optbn.data.numbers import unused
 
     count = np.bincount(column, minlength=len(domain.levels))
     common = np.sort(np.argsort(-count, kind="stable")[: most - 1])

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
-from optbn.errors import DataError
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure, learn_structure
 
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
-    from solvers import ScoreTable
+    from optbn_solvers import ScoreTable
 
 PLAIN = {"pcartp": "pcart", "ftp": "ft"}
 
@@ -70,7 +70,7 @@ def falls(n: int, max_parents: int) -> bool:
 
 def penalised(table: ScoreTable, cost: Callable[[int], float]) -> ScoreTable:
     """The table of plain scores with cost(|P|), which must not fall, taken from each."""
-    from solvers import ScoreTable
+    from optbn_solvers import ScoreTable
 
     sizes = np.bitwise_count(table.masks).sum(axis=1, dtype=np.int64)
     costs = np.array([cost(k) for k in range(int(sizes.max()) + 1)])

@@ -21,7 +21,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 from optbn.experiments.spec import Experiment, cell_name, read
 from optbn.experiments.worker import Cell, Row, Worker
 
@@ -87,7 +87,7 @@ def rows(experiment: Experiment, folder: str | Path) -> list[dict[str, Any]]:
 
 def report(experiment: Experiment, folder: str | Path) -> Path:
     """Write the folder's README.md from the finished rows; every number in it comes from them."""
-    from solvers.files.atomic import replacing
+    from optbn_solvers.base.files.atomic import replacing
 
     folder = Path(folder)
     found = rows(experiment, folder)
@@ -209,7 +209,7 @@ def _here(experiment: Experiment, waiting: list[Cell], jobs: int) -> Iterator[tu
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:
     """Whole or not at all."""
-    from solvers.files.atomic import replacing
+    from optbn_solvers.base.files.atomic import replacing
 
     with replacing(path) as file:
         file.write(json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")

@@ -32,9 +32,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from optbn.errors import DataError, LimitError
+from optbn.base.errors import DataError, LimitError
+from optbn.base.registry import unknown
 from optbn.experiments import TASKS
-from optbn.registry import unknown
 
 Parameters = Mapping[str, Any]
 

@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from optbn.base.errors import LimitError
 from optbn.data.dataset import Dataset
-from optbn.errors import LimitError
 from optbn.learning.estimate import Cost, in_words
 
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
-    from solvers import ScoreTable
+    from optbn_solvers import ScoreTable
 
 LEAST_TOLD = 0.2  # seconds; shorter times say nothing about the estimate
 

@@ -16,16 +16,16 @@ from optbn.data.dataset import Dataset
 
 if TYPE_CHECKING:
     from optbn.scores.protocol import LocalScore
-    from solvers import Constraints, ScoreTable
+    from optbn_solvers import Constraints, ScoreTable
 
 SCORING = ("forbidden", "required", "tiers", "roots", "leaves")
 
 
 def divided(given: Mapping[str, Any] | None, names: tuple[str, ...]) -> tuple[dict[str, Any], Constraints | None]:
     """(what `score_table` takes, all that was asked); contradictions and unknown names are refused at once."""
+    from optbn.learning.solving import constraints_of
     from optbn.scores.constraints import Constraints as Rules
-    from optbn.solving import constraints_of
-    from solvers.filtering import Numbered
+    from optbn_solvers.front.filtering import Numbered
 
     asked = constraints_of(given)
     if asked is None:
@@ -54,8 +54,8 @@ def all_families(
     progress: Callable[[int, int], None] | None = None,
 ) -> ScoreTable:
     """The table of every candidate set of at most `size` parents, none left out."""
+    from optbn.base.memory import parse_memory
     from optbn.scores.families import Families, score_families
-    from optbn.scores.memory import parse_memory
     from optbn.scores.pipeline import bind
     from optbn.scores.selection import rules_of
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optbn.base.errors import OptbnError
 from optbn.data.dataset import Dataset, Real
-from optbn.errors import OptbnError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,11 +63,11 @@ def estimate(
 
     `constraints` are what `score_table` takes, candidates too.
     """
+    from optbn.base.memory import parse_memory
+    from optbn.base.threads import check_jobs
     from optbn.scores.families import bytes_of_listed
-    from optbn.scores.memory import parse_memory
     from optbn.scores.pipeline import bind, check_data
     from optbn.scores.selection import rules_of
-    from optbn.scores.spread import check_jobs
 
     check_data(data)
     n, limit = data.n_variables, parse_memory(memory)

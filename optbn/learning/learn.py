@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
-from optbn.settings import check_seed
 
 if TYPE_CHECKING:
     from optbn.learning.affordable import Scored
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from optbn.scores.protocol import LocalScore
     from optbn.smoothing.fitting import Fitted
     from optbn.smoothing.protocol import Smoother
-    from solvers import Progress, ScoreTable, Solution
+    from optbn_solvers import Progress, ScoreTable, Solution
 
 DEFAULT_PARENTS = 3
 DEFAULT_SCORING_SECONDS = 60.0  # without a time limit and a stated size, scoring chooses its size to fit this
@@ -138,7 +138,7 @@ def learn(
     posteriors    report each arc's probability: over all networks of at most 20 variables, else over a credible set
     """
     begin = time.monotonic()  # the imports take time as well
-    from optbn.errors import UnsupportedError
+    from optbn.base.errors import UnsupportedError
 
     check_seed(seed)
     if store is not None and (max_parents is None or time_limit is not None):
@@ -302,7 +302,7 @@ def _scores(
     watch: Stopwatch,
 ) -> Scored:
     """Phase I as large as was asked for, or as the time allows."""
-    from optbn.errors import LimitError
+    from optbn.base.errors import LimitError
     from optbn.learning.affordable import Scored, affordable_table
     from optbn.learning.estimate import estimate, in_words
     from optbn.scores.pipeline import score_table
@@ -346,8 +346,8 @@ def _fitted(
     watcher: Watcher,
 ) -> tuple[Fitted, str]:
     """The parameters, and what to tell of them (or ""): a smoother that would not end in time gives way to another."""
+    from optbn.base.threads import check_jobs
     from optbn.learning.timely import FALLBACK, Timely
-    from optbn.scores.spread import check_jobs
     from optbn.smoothing.fitting import fitted
     from optbn.smoothing.protocol import load_smoother
 

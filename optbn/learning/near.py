@@ -7,7 +7,7 @@ Arc probabilities average over networks weighted by the exponential of their sco
 the exact posterior, when the score is a marginal likelihood). For them every candidate set is scored again, and none
 is left out. Over which networks depends on what can be had, and is said:
     all of them                     to MOST_OF_ALL variables (3^n steps)
-    all, weighted by their orders   to MOST variables (2^n; see solvers/posterior.py)
+    all, weighted by their orders   to MOST variables (2^n; see solvers/optbn_solvers/front/posterior.py)
     a credible set                  beyond, and where more is asked than scoring can respect: those that are at most
                                     so many times less probable than the best. What part of the probability of all
                                     networks such a set has is not known.
@@ -33,8 +33,8 @@ from optbn.learning.estimate import in_words
 if TYPE_CHECKING:
     from optbn.network.structure import Structure
     from optbn.scores.protocol import LocalScore
-    from solvers import Constraints, ScoreTable, Solution
-    from solvers.near import Near
+    from optbn_solvers import Constraints, ScoreTable, Solution
+    from optbn_solvers.front.near import Near
 
 MOST_OF_ALL = 14  # variables for sums over graphs
 MOST = 20  # variables for sums over orders
@@ -46,9 +46,9 @@ Chances = dict[tuple[str, str], float]
 
 def alternatives(table: ScoreTable, solution: Solution, k: int, seconds: float = math.inf) -> tuple[list[str], str]:
     """The k best networks after the best, a line each, and what to tell of that (or "")."""
-    from solvers import Budget
-    from solvers.errors import StoppedError
-    from solvers.near import best_graphs
+    from optbn_solvers import Budget
+    from optbn_solvers.base.errors import StoppedError
+    from optbn_solvers.front.near import best_graphs
 
     assert solution.choice is not None and solution.score is not None
     if solution.gap > 0:
@@ -86,9 +86,9 @@ def arc_posteriors(
     than the seconds there are.
     """
     from optbn.scores.selection import among
-    from solvers import Budget
-    from solvers.errors import StoppedError
-    from solvers.posterior import posterior
+    from optbn_solvers import Budget
+    from optbn_solvers.base.errors import StoppedError
+    from optbn_solvers.front.posterior import posterior
 
     end = time.monotonic() + seconds
     sets = f"of at most {size} parent{'s' if size != 1 else ''}"
@@ -120,9 +120,9 @@ def _credible(
     table: ScoreTable, asked: Constraints | None, best: Structure | None, sets: str, end: float
 ) -> tuple[Chances, str]:
     """The same over the widest credible set that can be had until the end."""
-    from solvers import Budget
-    from solvers.errors import StoppedError
-    from solvers.near import best_graphs
+    from optbn_solvers import Budget
+    from optbn_solvers.base.errors import StoppedError
+    from optbn_solvers.front.near import best_graphs
 
     found: tuple[Near, int] | None = None
     why = ""

@@ -21,7 +21,7 @@ from optbn.network.structure import Structure
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
-    from solvers import Constraints, Progress, ScoreTable, Solution
+    from optbn_solvers import Constraints, Progress, ScoreTable, Solution
 
 
 @dataclass
@@ -130,8 +130,8 @@ def best_structure(
     constraints: Constraints | None = None,
 ) -> LearnedStructure:
     """Phase II on a table that is there (time_limit, grace, constraints: see `optbn.solve`)."""
-    from optbn.errors import StoppedEarly
-    from optbn.solving import solve, structure_of
+    from optbn.base.errors import StoppedEarly
+    from optbn.learning.solving import solve, structure_of
 
     with watch.phase("solve"):
         solution = solve(table, solver, time_limit=time_limit, grace=grace, progress=progress, constraints=constraints)

@@ -14,8 +14,8 @@ import json
 import sys
 from pathlib import Path
 
+from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical
-from optbn.errors import NetworkError
 from optbn.network.formats import encode, read_network
 
 GZIP_ABOVE = 1_000_000  # bytes

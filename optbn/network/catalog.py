@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import optbn
-from optbn.errors import NetworkError, UnsupportedError
+from optbn.base.errors import NetworkError, UnsupportedError
+from optbn.base.registry import unknown
 from optbn.network.network import BayesianNetwork
-from optbn.registry import unknown
 
 
 def folder() -> Path:

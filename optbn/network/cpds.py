@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
-from optbn.errors import NetworkError
 from optbn.network.leaves import CategoricalLeaves, Leaves
 from optbn.network.tree import Tree
-from solvers.errors import repeated
+from optbn_solvers.base.errors import repeated
 
 
 class _Local:

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import LimitError, NetworkError, UnsupportedError
+from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
-from optbn.errors import LimitError, NetworkError, UnsupportedError
 from optbn.network.elimination import min_fill, product, without
 from optbn.network.sampling import covering_dataset
 from optbn.network.states import MAX_ENTRIES, Evidence, Factor, States
-from optbn.settings import check_seed
-from solvers.errors import repeated
+from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 _TO_UNIT = 1.0 / 9007199254740992.0  # 2^-53
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
-from optbn.errors import NetworkError
 
 SUM_TOLERANCE = 1e-5
 """How far a row may be from one. Programs print six or seven digits: three times .333333 is off by 1e-6, the worst row

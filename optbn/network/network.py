@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Domain, code_dtype
-from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.equivalence import Cpdag
 from optbn.network.structure import Structure
-from solvers.errors import repeated
+from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
     from optbn.network.inference import Explanation, Posterior

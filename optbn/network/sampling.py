@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import LimitError, NetworkError
+from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
-from optbn.errors import LimitError, NetworkError
-from optbn.settings import check_seed
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -47,7 +47,7 @@ def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int]
 
 def _check_fits(network: BayesianNetwork, n: int) -> None:
     """Refuse what would fill the memory."""
-    from optbn.scores.memory import half_of_machine, readable
+    from optbn.base.memory import half_of_machine, readable
 
     row = sum(
         np.dtype(code_dtype(len(d.levels))).itemsize if isinstance(d, Categorical) else 8 for d in network.domains

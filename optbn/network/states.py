@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import LimitError, UnsupportedError
+from optbn.base.numbers import texts_of
+from optbn.base.registry import unknown
 from optbn.data.dataset import Categorical
-from optbn.data.numbers import texts_of
-from optbn.errors import LimitError, UnsupportedError
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
-from optbn.registry import unknown
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork

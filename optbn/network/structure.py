@@ -11,11 +11,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optbn.errors import NetworkError
+from optbn.base.errors import NetworkError
+from optbn.base.files import saving
+from optbn.base.registry import unknown
 from optbn.network.equivalence import Cpdag, essential_graph
-from optbn.network.files import saving
-from optbn.registry import unknown
-from solvers.errors import repeated
+from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical, Domain
-from optbn.errors import NetworkError
 
 
 @dataclass(frozen=True)

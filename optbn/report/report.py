@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork

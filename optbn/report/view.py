@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from optbn.base.numbers import counted
 from optbn.data.dataset import Categorical
-from optbn.data.numbers import counted
 from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves
 from optbn.network.network import BayesianNetwork

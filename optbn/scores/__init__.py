@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from optbn.errors import UnknownNameError
-from optbn.registry import lookup
+from optbn.base.errors import UnknownNameError
+from optbn.base.registry import lookup
 
 if TYPE_CHECKING:
     from optbn.scores.protocol import LocalScore

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from optbn.base.settings import check_rows
 from optbn.scores.counting import CountTerms, Term, log_gamma
-from optbn.settings import check_rows
 
 
 @dataclass(frozen=True)

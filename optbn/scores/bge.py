@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.settings import check_finite, check_rows
 from optbn.data.dataset import Dataset
-from optbn.errors import UnsupportedError
 from optbn.scores.gaussian import Coefficients, GaussianScore, cross_products
-from optbn.settings import check_finite, check_rows
 
 
 @dataclass(frozen=True)

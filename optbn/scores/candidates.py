@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import LimitError, OptbnError
+from optbn.base.errors import LimitError, OptbnError
+from optbn.base.memory import readable
 from optbn.scores.kernels.sets import best_of_subsets, binomials, sets_between
-from optbn.scores.memory import readable
 from optbn.scores.store import Block, Survivors
 
 if TYPE_CHECKING:

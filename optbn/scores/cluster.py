@@ -1,4 +1,5 @@
-"""Phase I on many machines: blocks go to the workers of a Dask cluster (optbn/cluster.py), their survivors come back.
+"""Phase I on many machines: blocks go to the workers of a Dask cluster (optbn/base/cluster.py), their survivors come
+back.
 
 The data and the score are sent once, and per level of the lattice what its floors need (`best` of the sizes below:
 8 binom(n, k-1) n bytes). A task is a block and its answer the survivors, some kilobytes. All that is kept is kept here:
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.cluster import Cluster, Shared, check_version
+from optbn.base.cluster import Cluster, Shared, check_version
 from optbn.scores.candidates import Candidates
 from optbn.scores.store import Block, Survivors
 

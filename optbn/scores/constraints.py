@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import OptbnError
-from optbn.registry import unknown
+from optbn.base.errors import OptbnError
+from optbn.base.registry import unknown
 
 Arc = tuple[str, str]
 

@@ -38,8 +38,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import DataError, UnsupportedError
 from optbn.scores.kernels import counts as kernels
 from optbn.scores.kernels.bounds import worth_counting
 from optbn.scores.kernels.sets import binomials, join, sets_between

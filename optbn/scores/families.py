@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError, LimitError, OptbnError
+from optbn.base.memory import parse_memory, readable
+from optbn.base.registry import unknown
+from optbn.base.threads import check_jobs, spread
 from optbn.data.dataset import Dataset
-from optbn.errors import DataError, LimitError, OptbnError
-from optbn.registry import unknown
 from optbn.scores import load_score
 from optbn.scores.kernels.sets import binomials, sets_between
-from optbn.scores.memory import parse_memory, readable
 from optbn.scores.pipeline import BYTES_PER_FAMILY, FIRST_BLOCK, as_dataset, bind, check_data
 from optbn.scores.protocol import BoundScore, LocalScore
-from optbn.scores.spread import check_jobs, spread
-from solvers.files.rows import Rows, member_lists
+from optbn_solvers.base.files.rows import Rows, member_lists
 
 if TYPE_CHECKING:
     from optbn.scores.constraints import Constraints
@@ -95,7 +95,7 @@ class Families:
     @classmethod
     def read(cls, path: str | PathLike[str], names: Sequence[str]) -> Families:
         """From a file of lines "child: parent, parent" ("#" comments), or a score file whose scores are ignored."""
-        from solvers.files import READERS, read_rows
+        from optbn_solvers.base.files import READERS, read_rows
 
         if Path(path).suffix.lower().removeprefix(".") in READERS:
             return cls.of(read_rows(Path(path)), names)

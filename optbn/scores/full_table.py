@@ -22,13 +22,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import CheckError, LimitError, UnsupportedError
+from optbn.base.settings import check_whole
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import CheckError, LimitError, UnsupportedError
 from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
 from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
-from optbn.settings import check_whole
 
 Floats = NDArray[np.float64]
 MOST_TABLES = 10**6

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import DataError, UnsupportedError
 from optbn.scores.kernels.gaussian import residuals
 
 SMALLEST_SQUARE = 1e-280  # below, digits of the cross products are lost

@@ -19,8 +19,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import LimitError, UnsupportedError
+from optbn.base.settings import check_whole
 from optbn.data.dataset import Dataset
-from optbn.errors import LimitError, UnsupportedError
 from optbn.scores.kernels.kinds import REAL
 from optbn.scores.trees.bounds import Regret
 from optbn.scores.trees.columns import Columns, count_splits
@@ -28,7 +29,6 @@ from optbn.scores.trees.fitted import FittedTree, Solved, trace
 from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
-from optbn.settings import check_whole
 
 Floats = NDArray[np.float64]
 

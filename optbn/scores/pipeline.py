@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.memory import parse_memory
+from optbn.base.threads import check_jobs, spread
 from optbn.data.dataset import Dataset
-from optbn.errors import DataError, UnsupportedError
 from optbn.scores import load_score
 from optbn.scores.candidates import Candidates, group_width
 from optbn.scores.constraints import Arc, Constraints
-from optbn.scores.memory import parse_memory
 from optbn.scores.protocol import BoundScore, LocalScore
-from optbn.scores.spread import check_jobs, spread
 from optbn.scores.store import Block, Store, Survivors
-from solvers.table import ScoreTable
+from optbn_solvers.base.table import ScoreTable
 
 if TYPE_CHECKING:
     from optbn.scores.cluster import Elsewhere
@@ -126,7 +126,7 @@ def score_table(
         space = min(limit // 4, LARGEST_BLOCK)
         if scheduler is None:
             return _Run(work, kept, threads, space // threads, progress).table()
-        from optbn.cluster import Cluster
+        from optbn.base.cluster import Cluster
         from optbn.scores.cluster import Elsewhere, Job
 
         cluster = stack.enter_context(Cluster.open(scheduler, threads))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from optbn.errors import LimitError
+from optbn.base.errors import LimitError
 from optbn.scores.counting import CountTerms, Term, n_log_n
 from optbn.scores.kernels.terms import log_regret
 

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import UnsupportedError
+from optbn.base.errors import UnsupportedError
 from optbn.scores.constraints import Constraints
 from optbn.scores.families import Families, score_families
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
     from optbn.scores.protocol import BoundScore, LocalScore
-    from solvers import Solution
-    from solvers.table import ScoreTable
+    from optbn_solvers import Solution
+    from optbn_solvers.base.table import ScoreTable
 
 SETS = 64  # scored at a time in the first pass
 
@@ -43,7 +43,7 @@ def score_candidates(
     progress: Callable[[int, int], None] | None = None,
 ) -> ScoreTable:
     """The table of all sets of the k likeliest parents of each variable."""
-    from solvers.table import ScoreTable
+    from optbn_solvers.base.table import ScoreTable
 
     families = Families.allowed(data.names, narrowed(bound, constraints, k), memory)
     found = score_families(data, families, method, jobs=jobs, memory=memory, progress=progress)

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import OptbnError, StoppedEarly
-from solvers.files.atomic import replacing
+from optbn.base.errors import OptbnError, StoppedEarly
+from optbn_solvers.base.files.atomic import replacing
 
 log = logging.getLogger(__name__)
 

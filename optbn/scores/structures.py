@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from optbn.base.errors import UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import UnsupportedError
 from optbn.scores.counting import CountTable
 from optbn.scores.full_table import FittedTable
 from optbn.scores.gaussian import LinearGaussian

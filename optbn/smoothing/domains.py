@@ -14,22 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from optbn.base.errors import DataError, LimitError, UnsupportedError
+from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Real
-from optbn.errors import DataError, LimitError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
-from optbn.settings import check_seed
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.family import LARGEST_TABLE, Family
-from optbn.smoothing.fitting import (
-    DataLike,
-    Progress,
-    StructureLike,
-    as_structure,
-    families_and_rows,
-    generator_of,
-)
+from optbn.smoothing.fitting import DataLike, Progress, StructureLike, as_structure, families_and_rows, generator_of
 from optbn.smoothing.normal import NormalCounts, check_kind, pooled
 from optbn.smoothing.protocol import Smoother, load_smoother
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import LimitError, UnsupportedError
 from optbn.data.dataset import Categorical, Domain, Real
-from optbn.errors import LimitError, UnsupportedError
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, Leaves
 from optbn.smoothing.counting import FamilyCounts

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.settings import check_seed
+from optbn.base.threads import check_jobs
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
-from optbn.errors import DataError, UnsupportedError
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure, read_parents, read_structure
-from optbn.scores.spread import check_jobs
-from optbn.settings import check_seed
 from optbn.smoothing.family import Family, FamilyFit
 from optbn.smoothing.normal import check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother

@@ -31,8 +31,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import UnsupportedError
-from optbn.settings import check_positive
+from optbn.base.errors import UnsupportedError
+from optbn.base.settings import check_positive
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree

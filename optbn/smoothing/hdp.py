@@ -36,8 +36,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import UnsupportedError
-from optbn.settings import check_positive, check_whole
+from optbn.base.errors import UnsupportedError
+from optbn.base.settings import check_positive, check_whole
 from optbn.smoothing.convergence import Moments
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
@@ -77,7 +77,7 @@ class HDP:
 
     def __post_init__(self) -> None:
         if self.tying not in TYINGS:
-            from optbn.registry import unknown
+            from optbn.base.registry import unknown
 
             raise unknown("tying of concentrations", self.tying, TYINGS)
         if self.compat not in (None, "published"):

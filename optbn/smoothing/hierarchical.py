@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from optbn.settings import check_positive
+from optbn.base.settings import check_positive
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
@@ -147,7 +147,7 @@ class Hierarchical:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            from optbn.registry import unknown
+            from optbn.base.registry import unknown
 
             raise unknown("method of the hierarchical smoother", self.method, METHODS)
         for name in ("s", "alpha0", "tolerance"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optbn.settings import check_positive
+from optbn.base.settings import check_positive
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
 

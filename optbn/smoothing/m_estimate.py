@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.errors import UnsupportedError
+from optbn.base.errors import UnsupportedError
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
 

@@ -92,6 +92,6 @@ KINDS: tuple[str, ...] = ("normal", "student")
 def check_kind(kind: Any) -> None:
     """Refuse a kind of leaves that does not exist."""
     if kind not in KINDS:
-        from optbn.registry import unknown
+        from optbn.base.registry import unknown
 
         raise unknown("kind of leaves for real variables", str(kind), KINDS)

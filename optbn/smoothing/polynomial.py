@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from optbn.errors import LimitError
+from optbn.base.errors import LimitError
 
 MOST_WORK = 2e9
 """n^2 K^2, about half a minute."""

@@ -61,8 +61,8 @@ def load_smoother(smoother: str | Smoother, **settings: Any) -> Smoother:
     """A smoother by name with its settings, or the one given; names that do not exist list those that do."""
     if not isinstance(smoother, str):
         return smoother
-    from optbn.errors import UnknownNameError
-    from optbn.registry import lookup
+    from optbn.base.errors import UnknownNameError
+    from optbn.base.registry import lookup
 
     cls = lookup("smoother", SMOOTHERS, smoother)
     unknown = sorted(set(settings) - set(cls.__dataclass_fields__))

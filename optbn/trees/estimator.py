@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.registry import unknown
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.source import OnDisk, Source
 from optbn.data.discretise.transformer import Column
 from optbn.discriminative.rows import distinct
 from optbn.discriminative.strength import folds
-from optbn.errors import UnsupportedError
-from optbn.registry import unknown
 from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.m_estimate import MEstimate
 from optbn.smoothing.protocol import Smoother

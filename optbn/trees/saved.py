@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError
 from optbn.data.discretise.transformer import Column
-from optbn.errors import DataError
 from optbn.trees.member import TreeMember
 from optbn.trees.tree import Tree
 

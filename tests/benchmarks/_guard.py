@@ -21,8 +21,8 @@ import numpy as np
 from numba import njit
 
 import optbn
+from optbn.learning.solving import structure_of
 from optbn.scores.families import Families
-from optbn.solving import structure_of
 
 FOLDER = Path("results") / "performance"
 WORSE = 1.25

@@ -1,6 +1,6 @@
 """What auto should choose: single solvers and auto on tables made here, of many networks, sizes, scores and limits.
 
-None of the instances by which the solvers are judged is among them; `solvers.auto` was set by this table. CPU seconds
+None of the instances by which the solvers are judged is among them; `front.auto` was set by this table. CPU seconds
 of one run each, from the table to the answer; LIMIT stands for "not within LIMIT". The evidence of auto's answers is
 checked too, outside these times.
 """
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import optbn
-from solvers import Budget, ScoreTable, Status, load_solver
-from solvers.checked import bound_of_proof
-from solvers.verify import verify
+from optbn_solvers import Budget, ScoreTable, Status, load_solver
+from optbn_solvers.front.checked import bound_of_proof
+from optbn_solvers.verify import verify
 from tests.benchmarks import Figure
 
 LIMIT = 20.0

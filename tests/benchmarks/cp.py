@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from solvers import Status
-from solvers.cp.solver import ClusterSearch
-from solvers.files import read_table
-from solvers.proofs import check_proof
-from solvers.verify import verify
+from optbn_solvers import Status
+from optbn_solvers.base.files import read_table
+from optbn_solvers.proofs import check_proof
+from optbn_solvers.search.solver import ClusterSearch
+from optbn_solvers.verify import verify
 from tests.benchmarks import Figure
 from tests.paths import shared_neighbour
 

@@ -7,10 +7,10 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from solvers.files import read_table
-from solvers.ilp import Ilp
-from solvers.protocol import Budget
-from solvers.verify import verify
+from optbn_solvers.base.files import read_table
+from optbn_solvers.base.protocol import Budget
+from optbn_solvers.methods.ilp import Ilp
+from optbn_solvers.verify import verify
 from tests.benchmarks import Figure
 from tests.paths import shared_neighbour
 

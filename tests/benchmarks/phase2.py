@@ -11,11 +11,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from solvers import SOLVERS, Budget, Solution, Status, solve
-from solvers.components import restrict
-from solvers.files import read_table
-from solvers.kbest import k_best
-from solvers.posterior import posterior
+from optbn_solvers import SOLVERS, Budget, Solution, Status, solve
+from optbn_solvers.base.files import read_table
+from optbn_solvers.front.components import restrict
+from optbn_solvers.front.kbest import k_best
+from optbn_solvers.front.posterior import posterior
 from tests.benchmarks import Figure, peak_memory
 from tests.paths import shared_neighbour
 
@@ -86,7 +86,7 @@ def _solve(folder: Path, name: str, solver: str, optimum: float, **options: obje
     """(median CPU seconds, what came out)."""
     import dataclasses
 
-    from solvers.registry import solver_class
+    from optbn_solvers.front.registry import solver_class
 
     seeded = any(field.name == "seed" for field in dataclasses.fields(solver_class(solver)))  # type: ignore[arg-type]
     times, answers = [], []

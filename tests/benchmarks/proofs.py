@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from solvers import Budget, Status, solve
-from solvers.files import read_table
-from solvers.solution import Proof
+from optbn_solvers import Budget, Status, solve
+from optbn_solvers.base.files import read_table
+from optbn_solvers.base.solution import Proof
 from tests.benchmarks import Figure
 from tests.paths import shared_neighbour
 

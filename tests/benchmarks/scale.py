@@ -24,7 +24,7 @@ from optbn.scores.candidates import Candidates
 from optbn.scores.constraints import Constraints
 from optbn.scores.counting import CountScore
 from optbn.scores.store import Block
-from solvers import ScoreTable
+from optbn_solvers import ScoreTable
 from tests.benchmarks import Figure
 
 SEARCH = 8.0  # CPU seconds of Phase II

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 
 import optbn
-from solvers import Budget, ScoreTable, load_solver
+from optbn_solvers import Budget, ScoreTable, load_solver
 from tests.benchmarks import Figure
 
 SECONDS = 3.0

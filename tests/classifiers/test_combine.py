@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from optbn.base.errors import DataError
 from optbn.classifiers import ESKDB
 from optbn.classifiers.combine import FURTHEST, PRIOR, STEP, best_power, raised, stacked
 from optbn.classifiers.forest import LeaveOneOut, count_trees
 from optbn.classifiers.saved import from_json, read_classifier, save_classifier
 from optbn.data.discretise.transformer import checked_table
-from optbn.errors import DataError
 from tests.classifiers.examples import coded, mixed, texts
 from tests.naive import classifiers as naive
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
+from optbn.base.errors import DataError, UnknownNameError, UnsupportedError
 from optbn.data.discretise import DISCRETIZERS, load_discretizer
 from optbn.data.discretise.mdlp import MDLP, chosen_cuts
 from optbn.data.discretise.random_cuts import RandomCuts
 from optbn.data.discretise.random_mdlp import RandomMDLP
-from optbn.errors import DataError, UnknownNameError, UnsupportedError
 from tests.classifiers.examples import mixed
 from tests.naive.classifiers import mdlp_cuts
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
+from optbn.base.errors import DataError, LimitError, UnknownNameError, UnsupportedError
 from optbn.classifiers import CLASSIFIERS, load_classifier
 from optbn.classifiers.saved import from_json, read_classifier, save_classifier
 from optbn.data.dataset import Dataset
-from optbn.errors import DataError, LimitError, UnknownNameError, UnsupportedError
 from optbn.smoothing.protocol import SMOOTHERS
 from tests.classifiers.examples import mixed
 

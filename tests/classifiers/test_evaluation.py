@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 from sklearn.naive_bayes import GaussianNB
 
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 from optbn.evaluate import proper_scores as scores
 from optbn.evaluate.cross_validation import bias_variance, cross_validate, read_folds, stratified_folds
 from tests.naive import classifiers as naive

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from optbn.base.errors import DataError, UnsupportedError
 from optbn.classifiers import CLASSIFIERS, load_classifier, source
 from optbn.classifiers.reservoir import Reservoir
-from optbn.errors import DataError, UnsupportedError
 from tests.classifiers.examples import mixed
 
 

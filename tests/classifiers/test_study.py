@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from optbn.base.errors import UnknownNameError
 from optbn.classifiers import claims, study
-from optbn.errors import UnknownNameError
 from optbn.experiments.claims import rounds_said
 from tests.classifiers.examples import mixed
 

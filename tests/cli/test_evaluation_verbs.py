@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from optbn.base.errors import DataError
 from optbn.cli import main
 from optbn.cli.curve import parse_sizes
 from optbn.cli.intersect import parse_fractions
-from optbn.errors import DataError
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:

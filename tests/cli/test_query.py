@@ -7,9 +7,9 @@ import json
 import pytest
 
 import optbn
+from optbn.base.errors import UnsupportedError
 from optbn.cli import main
 from optbn.cli.query import parse
-from optbn.errors import UnsupportedError
 from optbn.network.formats import encode
 from tests.network.test_network import mixed_network
 

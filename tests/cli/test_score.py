@@ -9,8 +9,8 @@ import pytest
 import optbn
 from optbn.cli import main
 from optbn.data.write import write
-from solvers.files import read_rows, read_table
-from solvers.files.native import read_about
+from optbn_solvers.base.files import read_rows, read_table
+from optbn_solvers.base.files.native import read_about
 from tests.naive import phase1 as naive
 
 

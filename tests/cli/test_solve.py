@@ -14,8 +14,8 @@ import pytest
 
 import optbn
 from optbn.cli import main
-from solvers.files import write_table
-from solvers.table import ScoreTable
+from optbn_solvers.base.files import write_table
+from optbn_solvers.base.table import ScoreTable
 from tests.naive.solvers import optimum_by_subsets, random_table
 from tests.processes import interruptible
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.cp.kernels.acyclicity import keep_supported, place, shrink, unsupported
-from solvers.cp.kernels.families import INFINITE, cheapest, normalise, pay
-from solvers.cp.kernels.subsets import CLASSES, middle_step
-from solvers.cp.workspace import Workspace
-from solvers.kernels.masks import pack_sets
-from solvers.table import mask_members
+from optbn_solvers.base.kernels.masks import pack_sets
+from optbn_solvers.base.table import mask_members
+from optbn_solvers.search.kernels.acyclicity import keep_supported, place, shrink, unsupported
+from optbn_solvers.search.kernels.families import INFINITE, cheapest, normalise, pay
+from optbn_solvers.search.kernels.subsets import CLASSES, middle_step
+from optbn_solvers.search.workspace import Workspace
 from tests.naive import cp as naive
 from tests.naive.solvers import random_table
 

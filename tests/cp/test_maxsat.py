@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import optbn
-from solvers import Budget, Status
-from solvers.cp.solver import ClusterSearch
-from solvers.errors import SolverError
-from solvers.maxsat import MaxSat, encode
+from optbn_solvers import Budget, Status
+from optbn_solvers.base.errors import SolverError
+from optbn_solvers.methods.maxsat import MaxSat, encode
+from optbn_solvers.search.solver import ClusterSearch
 from tests.naive.solvers import optimum_by_subsets, random_table
 
 
@@ -50,7 +50,7 @@ def test_levels_are_those_of_rc2():
     from pysat.examples.rc2 import RC2Stratified
     from pysat.formula import WCNF
 
-    from solvers.cores import Cores
+    from optbn_solvers.methods.cores import Cores
 
     rng = np.random.default_rng(4)
     for highest in (1, 3, 40, 10**6, 2**60):

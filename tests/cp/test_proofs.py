@@ -12,22 +12,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import solvers.proofs.format
-import solvers.proofs.writer
-from solvers.checked import bound_of_proof
-from solvers.cp import workspace
-from solvers.cp.solver import ClusterSearch
-from solvers.errors import CheckFailed
-from solvers.ilp.root import RootSettings
-from solvers.ilp.solver import Ilp
-from solvers.proofs import fast, reference
-from solvers.proofs.format import numbers, read_proof
-from solvers.proofs.kernels import varint
-from solvers.proofs.writer import ProofWriter, write_rows, write_tree
-from solvers.solution import ClusterRow, Exhausted, Proof, RowBound, Status, SubsetRow, Tree
-from solvers.solution_json import from_json, to_json
-from solvers.table import ScoreTable
-from solvers.verify import verify
+import optbn_solvers.proofs.format
+import optbn_solvers.proofs.writer
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution import ClusterRow, Exhausted, Proof, RowBound, Status, SubsetRow, Tree
+from optbn_solvers.base.solution_json import from_json, to_json
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.checked import bound_of_proof
+from optbn_solvers.methods.ilp.solver import Ilp
+from optbn_solvers.proofs import fast, reference
+from optbn_solvers.proofs.format import numbers, read_proof
+from optbn_solvers.proofs.kernels import varint
+from optbn_solvers.proofs.writer import ProofWriter, write_rows, write_tree
+from optbn_solvers.relaxation.root import RootSettings
+from optbn_solvers.search import workspace
+from optbn_solvers.search.solver import ClusterSearch
+from optbn_solvers.verify import verify
 from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
 
 
@@ -280,14 +280,14 @@ def test_a_proof_that_could_not_be_read_again_is_given_up(tmp_path, monkeypatch)
     table, best, _, stream = hard_proof(path)
     length = len(varints(stream))
     for most, kept in ((length, False), (length + 1, True)):
-        for module in (solvers.proofs.format, solvers.proofs.writer):
+        for module in (optbn_solvers.proofs.format, optbn_solvers.proofs.writer):
             monkeypatch.setattr(module, "LARGEST_BODY", most)
         with ProofWriter(table, path) as writer:
             writer.append(np.array(stream, dtype=np.int64))
             assert (writer.finish(range(table.n), 1) is not None) is kept
         if kept:
             read_proof(table, path)
-    monkeypatch.setattr(solvers.proofs.writer, "LARGEST_BODY", 10)
+    monkeypatch.setattr(optbn_solvers.proofs.writer, "LARGEST_BODY", 10)
     solution = ClusterSearch(proof=str(path)).solve(table)
     assert table.total_units(solution.choice) == best
     assert isinstance(solution.evidence, Exhausted) and "given up" in solution.statistics["proof"]
@@ -335,8 +335,8 @@ def test_rows_as_a_proof(tmp_path):
 
 
 def test_the_worked_example(tmp_path):
-    """The proof in solvers/proofs/README.md is one."""
-    import solvers.proofs
+    """The proof in solvers/optbn_solvers/proofs/README.md is one."""
+    import optbn_solvers.proofs
 
     table = ScoreTable.from_dict(
         {
@@ -347,7 +347,7 @@ def test_the_worked_example(tmp_path):
             "e": {(): -9, ("a",): -4, ("d",): -1},
         }
     )
-    readme = (Path(solvers.proofs.__file__).parent / "README.md").read_text()
+    readme = (Path(optbn_solvers.proofs.__file__).parent / "README.md").read_text()
     listing = [line for line in readme.split("one point of\n", 1)[1].splitlines() if line.startswith("    ")]
     words = [word for line in listing for word in re.split(r"[A-Z]{4}", line)[0].split()]
     assert table.exponent == 45

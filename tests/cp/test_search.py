@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers import Budget, Status
-from solvers.cp.solver import ClusterSearch
-from solvers.cp.workspace import Workspace
-from solvers.errors import InfeasibleError
-from solvers.kernels.masks import pack_sets
-from solvers.table import ScoreTable
+from optbn_solvers import Budget, Status
+from optbn_solvers.base.errors import InfeasibleError
+from optbn_solvers.base.kernels.masks import pack_sets
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.search.solver import ClusterSearch
+from optbn_solvers.search.workspace import Workspace
 from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
 
 
@@ -141,7 +141,7 @@ def hard_table(n: int = 14, seed: int = 3) -> ScoreTable:
 
 def test_answers_do_not_depend_on_room_or_slices():
     """Tiny arrays that must grow again and again, and a clock that ends every slice, change nothing in the answer."""
-    from solvers.cp import workspace
+    from optbn_solvers.search import workspace
 
     table = hard_table(11)
     best = optimum_by_subsets(table)
@@ -158,7 +158,7 @@ def test_answers_do_not_depend_on_room_or_slices():
 @pytest.mark.parametrize("effort", [0, 30, 300])
 def test_answers_do_not_depend_on_the_effort_of_a_slice(effort, monkeypatch):
     """Bounds that end early and go on in the next slice, or are given up, leave the answer as it is."""
-    from solvers.cp import workspace
+    from optbn_solvers.search import workspace
 
     monkeypatch.setattr(workspace, "EFFORT", effort)
     for trial, table in random_tables(150, 8, seed=9):

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import optbn
+from optbn.base.errors import OptbnError
 from optbn.cli import main
-from optbn.errors import OptbnError
 
 GIGABYTE = 1 << 30
 
@@ -235,7 +235,7 @@ def test_two_gigabytes_are_refused_without_taking_memory(tmp_path: Path) -> None
 
 
 def test_what_does_not_fit_into_memory_is_refused_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from optbn.data import memory
+    from optbn.base import room as memory
 
     path = text("x\n" + "".join(f"{i % 50}\n" for i in range(1_000_000)))(tmp_path)
     monkeypatch.setattr(memory, "free_memory", lambda: 1_000_000)

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import optbn
+from optbn.base.errors import DataError, UnknownNameError
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
 from optbn.data.schema import Schema
-from optbn.errors import DataError, UnknownNameError
 
 
 def small(n: int = 6) -> Dataset:

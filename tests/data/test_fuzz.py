@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import optbn
+from optbn.base.errors import OptbnError
 from optbn.data import delimited
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
 from optbn.data.write import write
-from optbn.errors import OptbnError
 from tests.naive.data import Column, Refused, column
 
 few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

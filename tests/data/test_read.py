@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import DataError, OptbnError, UnsupportedError
 from optbn.data import delimited
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.write import write
-from optbn.errors import DataError, OptbnError, UnsupportedError
 from tests.naive.data import Refused, read_csv
 from tests.paths import shared_data
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from optbn.base.errors import LimitError, OptbnError, UnknownNameError, UnsupportedError
 from optbn.discriminative import DiscriminativeBN, plot_curves, rows, strength
 from optbn.discriminative.factors import Family, Layout
 from optbn.discriminative.parameters import KINDS
-from optbn.errors import LimitError, OptbnError, UnknownNameError, UnsupportedError
 from optbn.network.structure import Structure
 from tests.classifiers.examples import coded, mixed, texts
 from tests.naive import discriminative as naive

@@ -20,7 +20,7 @@ import pytest
 
 import optbn
 import optbn.classifiers
-import solvers
+import optbn_solvers
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -98,7 +98,7 @@ def test_what_is_public_says_what_it_is():
     for path in [*(ROOT / "optbn").rglob("*.py"), *(ROOT / "solvers").rglob("*.py")]:
         if not ast.get_docstring(ast.parse(path.read_text())):
             silent.append(str(path))
-    for package in (optbn, optbn.classifiers, solvers):
+    for package in (optbn, optbn.classifiers, optbn_solvers):
         for name in package._EXPORTS:
             thing = getattr(package, name)
             if not isinstance(thing, type) and not callable(thing):

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
+from optbn.base.errors import LimitError, NetworkError, UnknownNameError, UnsupportedError
 from optbn.data.dataset import Categorical, Real
-from optbn.errors import LimitError, NetworkError, UnknownNameError, UnsupportedError
 from optbn.evaluate import density
 from optbn.network import inference
 from optbn.network.cpds import BinnedTableCPD, TableCPD

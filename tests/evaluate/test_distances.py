@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from optbn.errors import NetworkError, UnknownNameError
+from optbn.base.errors import NetworkError, UnknownNameError
 from optbn.evaluate import distances, graphs
 from optbn.evaluate.intervention import intervention_distance
 from optbn.network.structure import Structure

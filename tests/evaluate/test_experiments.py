@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from optbn.errors import DataError, UnknownNameError
+from optbn.base.errors import DataError, UnknownNameError
 from optbn.experiments import runner
 from optbn.experiments.spec import Experiment, cell_name, read
 

@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import DataError
 from optbn.evaluate import intersection
 from optbn.network.structure import Structure
 from tests.naive import intersection as naive

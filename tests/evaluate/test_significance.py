@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 from optbn.evaluate import significance
 
 # Demsar (JMLR 2006), table 6: AUC of four C4.5 variants on 14 data sets; chi-square 9.28, critical difference 1.25

@@ -93,7 +93,7 @@ def _data(folder: Path) -> None:
 
 def _scored(folder: Path) -> None:
     import optbn
-    from solvers.files import write_table
+    from optbn_solvers.base.files import write_table
 
     data = optbn.load_network("alarm").sample(500, seed=2)
     write_table(optbn.score_table(data, "bdeu", 3, ess=5), folder / "s.parquet")
@@ -109,9 +109,9 @@ def _bytes(name: str) -> Callable[[Path], bytes]:
 
 def _solution(name: str) -> Callable[[Path], Any]:
     def read(folder: Path) -> Any:
-        from solvers.files import read_table
-        from solvers.solution_json import from_json
-        from solvers.verify import verify
+        from optbn_solvers.base.files import read_table
+        from optbn_solvers.base.solution_json import from_json
+        from optbn_solvers.verify import verify
 
         table = read_table(folder / "s.parquet")
         solution = from_json(table, (folder / name).read_bytes())
@@ -129,7 +129,7 @@ def _whole_solutions(folder: Path) -> None:
 
 
 def _whole_table(folder: Path) -> None:
-    from solvers.files import read_table
+    from optbn_solvers.base.files import read_table
 
     if (folder / "s.jkl").exists():
         read_table(folder / "s.jkl")

@@ -149,7 +149,9 @@ def _followed() -> Iterator[None]:
         for path in (ROOT / package).rglob("*.py")
         if "kernels" in str(path.relative_to(ROOT))
     ]
-    with atheris.instrument_imports(include=["optbn", "solvers", "tomllib"], exclude=[*kernels, "solvers.compiled"]):
+    with atheris.instrument_imports(
+        include=["optbn", "optbn_solvers", "tomllib"], exclude=[*kernels, "optbn_solvers.base.compiled"]
+    ):
         yield
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from optbn.errors import DataError, OptbnError
-from solvers.errors import SolverError
+from optbn.base.errors import DataError, OptbnError
+from optbn_solvers.base.errors import SolverError
 
 REFUSALS = (OptbnError, SolverError)
 LONGEST_MESSAGE = 2000
@@ -186,8 +186,8 @@ def _read_structure(path: Path) -> None:
 
 def _scores(format: str) -> Callable[[Path], Files]:
     def seeds(folder: Path) -> Files:
-        from solvers import ScoreTable
-        from solvers.files import write_table
+        from optbn_solvers import ScoreTable
+        from optbn_solvers.base.files import write_table
 
         if format == "pss":
             return [b"META a=b\nVAR x\nMETA arity=2\n-1.5\n-1.25 y\nVAR y\n-2\n-3e-1 x\n# end\n"]
@@ -204,9 +204,9 @@ def _scores(format: str) -> Callable[[Path], Files]:
 
 def _read_scores(path: Path) -> None:
     from optbn.scores.selection import among
-    from solvers import Budget, solve
-    from solvers.files import read_rows, read_table
-    from solvers.files.native import read_about
+    from optbn_solvers import Budget, solve
+    from optbn_solvers.base.files import read_rows, read_table
+    from optbn_solvers.base.files.native import read_about
 
     read_rows(path)
     found = read_table(path)
@@ -219,7 +219,7 @@ def _read_scores(path: Path) -> None:
 
 def _solutions(folder: Path) -> Files:
     import optbn
-    from solvers.solution_json import to_json
+    from optbn_solvers.base.solution_json import to_json
 
     found = [to_json(table(), optimum())]
     found.append(to_json(table(), optbn.solve(table(), "dp")))
@@ -234,8 +234,8 @@ def _plain_score() -> bytes:
 
 
 def _read_solution(path: Path) -> None:
-    from solvers.solution_json import from_json, to_json
-    from solvers.verify import verify
+    from optbn_solvers.base.solution_json import from_json, to_json
+    from optbn_solvers.verify import verify
 
     solution = from_json(table(), path.read_bytes())
     verdict = verify(table(), solution)
@@ -253,8 +253,8 @@ def _proofs(folder: Path) -> Files:
 
 
 def _read_proof(path: Path) -> None:
-    from solvers.errors import CheckFailed
-    from solvers.proofs import check_proof, reference
+    from optbn_solvers.base.errors import CheckFailed
+    from optbn_solvers.proofs import check_proof, reference
 
     try:
         units, _ = check_proof(table(), path)
@@ -282,7 +282,7 @@ def _streams(folder: Path) -> Files:
 def _read_stream(path: Path) -> None:
     import zlib
 
-    from solvers.proofs.format import header_line
+    from optbn_solvers.proofs.format import header_line
 
     content = path.read_bytes()
     for records in (1, 2, 3, 5):

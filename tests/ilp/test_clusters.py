@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.clusters import dual_ascent, reduced_costs
-from solvers.kernels.clusters import collect_free, grow_prefix, shrink_stuck
-from solvers.kernels.masks import pack_sets
-from solvers.table import mask_members
+from optbn_solvers.base.kernels.masks import pack_sets
+from optbn_solvers.base.table import mask_members
+from optbn_solvers.relaxation.ascent import dual_ascent, reduced_costs
+from optbn_solvers.relaxation.kernels.clusters import collect_free, grow_prefix, shrink_stuck
 from tests.naive.clusters import all_choices, stuck_set
 
 

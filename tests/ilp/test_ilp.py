@@ -12,24 +12,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import solvers.ilp.branch
-import solvers.ilp.refine
-import solvers.ilp.root
-import solvers.ilp.solver
-import solvers.ilp.tree
+import optbn_solvers.methods.ilp.branch
+import optbn_solvers.methods.ilp.solver
+import optbn_solvers.methods.ilp.tree
+import optbn_solvers.relaxation.refine
+import optbn_solvers.relaxation.root
 from optbn import load_network
 from optbn.scores import pipeline
-from solvers.checked import bound_of_proof
-from solvers.files import read_table
-from solvers.ilp import Ilp
-from solvers.ilp.branch import BranchSettings
-from solvers.ilp.polish import polish
-from solvers.ilp.root import RootSettings
-from solvers.protocol import Budget, Progress
-from solvers.registry import load_solver
-from solvers.solution import Exhausted, Status, Tree
-from solvers.table import ScoreTable
-from solvers.verify import verify
+from optbn_solvers.base.files import read_table
+from optbn_solvers.base.protocol import Budget, Progress
+from optbn_solvers.base.solution import Exhausted, Status, Tree
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.checked import bound_of_proof
+from optbn_solvers.front.registry import load_solver
+from optbn_solvers.methods.ilp import Ilp
+from optbn_solvers.methods.ilp.branch import BranchSettings
+from optbn_solvers.relaxation.polish import polish
+from optbn_solvers.relaxation.root import RootSettings
+from optbn_solvers.verify import verify
 from tests.naive.solvers import KINDS, optimum, random_table, scores_of_all_dags, values_of_subsets
 from tests.paths import GOLDEN, shared_neighbour
 
@@ -64,8 +64,8 @@ def no_help(monkeypatch):
         rows = [index.table.find(v, [u for u in range(len(graph)) if m >> u & 1]) for v, m in enumerate(graph)]
         return np.array(rows, dtype=np.int64)
 
-    monkeypatch.setattr(solvers.ilp.solver, "search", worst)
-    for module in (solvers.ilp.root, solvers.ilp.refine, solvers.ilp.tree):
+    monkeypatch.setattr(optbn_solvers.methods.ilp.solver, "search", worst)
+    for module in (optbn_solvers.relaxation.root, optbn_solvers.relaxation.refine, optbn_solvers.methods.ilp.tree):
         monkeypatch.setattr(module, "polish", lambda *_: False)
 
 
@@ -195,9 +195,9 @@ def test_nothing_excludes_the_known_optimum(name, monkeypatch):
     known = known_rows(table, name)
     assert table.total(known) == pytest.approx(best, abs=1e-6)
     empty = np.array([table.find(v, []) for v in range(table.n)])
-    monkeypatch.setattr(solvers.ilp.solver, "search", lambda *_: empty)
+    monkeypatch.setattr(optbn_solvers.methods.ilp.solver, "search", lambda *_: empty)
     calls = itertools.count()
-    monkeypatch.setattr(solvers.ilp.root, "polish", lambda *a: next(calls) > 8 and polish(*a))
+    monkeypatch.setattr(optbn_solvers.relaxation.root, "polish", lambda *a: next(calls) > 8 and polish(*a))
     events: list[Progress] = []
     solution = Ilp(seed=1).solve(table, Budget(cpu=2), known=known, progress=events.append)
     assert solution.bound >= table.total(known) >= solution.score

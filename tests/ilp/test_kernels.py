@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.ilp.families import Families
-from solvers.ilp.kernels.local import CUT, INSIDE, lift, outside
-from solvers.ilp.kernels.polish import sink_order
-from solvers.ilp.kernels.separation import violations_of_flips
-from solvers.ilp.kernels.subsets import close_upwards, max_dag, max_dag_around
-from solvers.ilp.localcuts import LocalCuts
-from solvers.ilp.polish import least_out_order
-from solvers.ilp.root import select_rows
-from solvers.ilp.rows import Cluster, Pattern
-from solvers.ilp.separate import Point, violated_clusters
-from solvers.protocol import Budget
+from optbn_solvers.base.protocol import Budget
+from optbn_solvers.relaxation.families import Families
+from optbn_solvers.relaxation.kernels.local import CUT, INSIDE, lift, outside
+from optbn_solvers.relaxation.kernels.polish import sink_order
+from optbn_solvers.relaxation.kernels.separation import violations_of_flips
+from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag, max_dag_around
+from optbn_solvers.relaxation.localcuts import LocalCuts
+from optbn_solvers.relaxation.polish import least_out_order
+from optbn_solvers.relaxation.root import select_rows
+from optbn_solvers.relaxation.rows import Cluster, Pattern
+from optbn_solvers.relaxation.separate import Point, violated_clusters
 from tests.naive import ilp as naive
 from tests.naive.solvers import random_table
 

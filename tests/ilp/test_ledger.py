@@ -8,20 +8,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from solvers.clusters import dual_ascent, reduced_costs
-from solvers.greedy import FamilyIndex
-from solvers.ilp.evidence import row_bound
-from solvers.ilp.families import Families
-from solvers.ilp.finish import finish, parts_of
-from solvers.ilp.ledger import Ledger, Stage, WrongProof
-from solvers.ilp.localcuts import LocalCuts
-from solvers.ilp.refine import refine, within_rounding
-from solvers.ilp.relaxation import Relaxation
-from solvers.ilp.root import Root, RootSettings, first_relaxation
-from solvers.ilp.rows import Cluster, Pattern
-from solvers.protocol import Budget
-from solvers.solution import Solution, Status
-from solvers.verify import verify
+from optbn_solvers.base.protocol import Budget
+from optbn_solvers.base.solution import Solution, Status
+from optbn_solvers.relaxation.ascent import dual_ascent, reduced_costs
+from optbn_solvers.relaxation.evidence import row_bound
+from optbn_solvers.relaxation.families import Families
+from optbn_solvers.relaxation.finish import finish, parts_of
+from optbn_solvers.relaxation.ledger import Ledger, Stage, WrongProof
+from optbn_solvers.relaxation.localcuts import LocalCuts
+from optbn_solvers.relaxation.orders import FamilyIndex
+from optbn_solvers.relaxation.program import Relaxation
+from optbn_solvers.relaxation.refine import refine, within_rounding
+from optbn_solvers.relaxation.root import Root, RootSettings, first_relaxation
+from optbn_solvers.relaxation.rows import Cluster, Pattern
+from optbn_solvers.verify import verify
 from tests.naive import ilp as naive
 from tests.naive.solvers import KINDS, optimum, random_table, scores_of_all_dags
 

@@ -10,14 +10,14 @@ import time
 import numpy as np
 import pytest
 
-import solvers.ilp.tree as tree
-from solvers.greedy import FamilyIndex
-from solvers.ilp.families import Families
-from solvers.ilp.ledger import Ledger, WrongProof
-from solvers.ilp.relaxation import Relaxation
-from solvers.ilp.rows import Cluster
-from solvers.ilp.tree import TreeSettings, _Run, solve_tree
-from solvers.protocol import Budget
+import optbn_solvers.methods.ilp.tree as tree
+from optbn_solvers.base.protocol import Budget
+from optbn_solvers.methods.ilp.tree import TreeSettings, _Run, solve_tree
+from optbn_solvers.relaxation.families import Families
+from optbn_solvers.relaxation.ledger import Ledger, WrongProof
+from optbn_solvers.relaxation.orders import FamilyIndex
+from optbn_solvers.relaxation.program import Relaxation
+from optbn_solvers.relaxation.rows import Cluster
 from tests.naive.solvers import KINDS, optimum, random_table, values_of_subsets
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import LimitError
 from optbn.cli import main
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import LimitError
 from optbn.learning.affordable import affordable_table
 from optbn.learning.estimate import estimate
 from optbn.learning.learn import Watcher
@@ -25,7 +25,7 @@ from optbn.network.cpds import BinnedTableCPD, TreeCPD
 from optbn.report.report import from_json, to_json
 from optbn.scores import load_score
 from optbn.smoothing.hdp import HDP
-from solvers.posterior import posterior
+from optbn_solvers.front.posterior import posterior
 from tests.naive.solvers import scores_of_all_dags
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.table import ScoreTable
+from optbn_solvers.base.table import ScoreTable
 
 
 def cost_to_go(table: ScoreTable) -> list[int | None]:

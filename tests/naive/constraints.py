@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from solvers.constraints import Constraints
-from solvers.table import ScoreTable
+from optbn_solvers.base.constraints import Constraints
+from optbn_solvers.base.table import ScoreTable
 from tests.naive.solvers import scores_of_all_dags
 
 

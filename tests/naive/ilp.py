@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from scipy.optimize import linprog
 
-from solvers.ilp.families import Families
+from optbn_solvers.relaxation.families import Families
 from tests.naive.clusters import is_acyclic
 
 Graph = tuple[frozenset[int], ...]  # the parents of node 0, 1, ...

@@ -1,4 +1,4 @@
-"""Slow twins of solvers.kernels.masks, on frozensets."""
+"""Slow twins of optbn_solvers.base.kernels.masks, on frozensets."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from solvers.kernels.masks import pack_sets
-from solvers.table import ScoreTable
+from optbn_solvers.base.kernels.masks import pack_sets
+from optbn_solvers.base.table import ScoreTable
 
 KINDS = ("plain", "ties", "huge", "tiny", "signs", "single", "blocks", "bare", "dense")
 NO_FAMILY = -(1 << 52)

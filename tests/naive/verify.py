@@ -1,10 +1,11 @@
-"""The bound that stages of rows prove, in plain loops over families (twin of the arrays in solvers/verify.py)."""
+"""The bound that stages of rows prove, in plain loops over families (twin of the arrays in
+solvers/optbn_solvers/verify/checker.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from solvers.solution import BoundRow, ClauseRow, ClusterRow, LimitRow, RowBound
+from optbn_solvers.base.solution import BoundRow, ClauseRow, ClusterRow, LimitRow, RowBound
 
 Families = list[tuple[frozenset[int], int]]
 

@@ -8,8 +8,8 @@ import logging
 import numpy as np
 import pytest
 
+from optbn.base.errors import NetworkError, OptbnError, UnknownNameError
 from optbn.data.dataset import Categorical
-from optbn.errors import NetworkError, OptbnError, UnknownNameError
 from optbn.network.cpds import TableCPD, TreeCPD
 from optbn.network.formats import FORMATS, decode, encode, read_network, write_network
 from optbn.network.leaves import CategoricalLeaves

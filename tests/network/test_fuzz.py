@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical
-from optbn.errors import NetworkError
 from optbn.network.cpds import TableCPD
 from optbn.network.formats import decode, encode
 from optbn.network.network import BayesianNetwork

@@ -11,8 +11,8 @@ from scipy.integrate import quad
 from scipy.stats import norm, t
 
 import optbn
+from optbn.base.errors import LimitError, UnknownNameError, UnsupportedError
 from optbn.data.dataset import Categorical, Real
-from optbn.errors import LimitError, UnknownNameError, UnsupportedError
 from optbn.network.cpds import BinnedTableCPD, TableCPD
 from optbn.network.inference import RealPosterior
 from optbn.network.leaves import NormalLeaves, StudentLeaves

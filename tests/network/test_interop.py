@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.data.dataset import Categorical
-from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.cpds import TableCPD
 from optbn.network.equivalence import Cpdag
 from optbn.network.formats import decode, encode, graphml

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.kernels import draw
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves

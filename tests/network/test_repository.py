@@ -9,7 +9,7 @@ import json
 import pytest
 
 import optbn
-from optbn.errors import OptbnError, UnknownNameError
+from optbn.base.errors import OptbnError, UnknownNameError
 from optbn.network import bundle, catalog
 from optbn.network.formats import decode, encode, read_network
 from tests.paths import shared_data

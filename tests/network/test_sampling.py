@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import optbn
+from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.data.dataset import Categorical, Real
-from optbn.errors import NetworkError, UnsupportedError
 from optbn.network import sampling
 from optbn.network.cpds import TableCPD
 from optbn.network.network import BayesianNetwork

@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from optbn.errors import NetworkError, UnknownNameError
+from optbn.base.errors import NetworkError, UnknownNameError
 from optbn.network.structure import Structure, read_structure, write_structure
 from tests.naive.network import all_dags, independences, meek_essential_graph
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.errors import DataError, OptbnError
+from optbn.base.errors import DataError, OptbnError
 from optbn.scores import load_score
 from optbn.scores.families import Families, score_families
 from optbn.scores.structures import in_words
-from solvers.files import read_rows
-from solvers.files.jkl import write_rows
+from optbn_solvers.base.files import read_rows
+from optbn_solvers.base.files.jkl import write_rows
 from tests.naive import phase1 as naive
 
 

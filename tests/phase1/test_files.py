@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from solvers import ScoreTable
-from solvers.errors import TableError
-from solvers.files import read_rows, read_table, write_table
-from solvers.files.native import read_about
+from optbn_solvers import ScoreTable
+from optbn_solvers.base.errors import TableError
+from optbn_solvers.base.files import read_rows, read_table, write_table
+from optbn_solvers.base.files.native import read_about
 from tests.naive import phase1 as naive
 from tests.paths import shared_data, shared_neighbour
 
@@ -36,7 +36,7 @@ def test_reading():
 
 
 def read_jkl(text):
-    from solvers.files.jkl import read
+    from optbn_solvers.base.files.jkl import read
 
     return read(text.encode(), "x.jkl").table()
 

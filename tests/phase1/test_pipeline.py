@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import DataError, LimitError, OptbnError, UnsupportedError
+from optbn.base.memory import parse_memory
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.errors import DataError, LimitError, OptbnError, UnsupportedError
 from optbn.scores import load_score, pipeline
 from optbn.scores.candidates import group_width
 from optbn.scores.constraints import ConstraintError, Constraints, parse_arc
-from optbn.scores.memory import parse_memory
 from tests.naive import phase1 as naive
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.errors import StoppedEarly
+from optbn.base.errors import StoppedEarly
 from optbn.scores import load_score, pipeline
 from optbn.scores.store import Block, Store, StoreError, Survivors
 from tests.naive import phase1 as naive

@@ -15,7 +15,7 @@ import optbn
 from optbn.classifiers import CLASSIFIERS, load_classifier
 from optbn.scores import SCORES
 from optbn.smoothing.protocol import SMOOTHERS
-from solvers.registry import SOLVERS
+from optbn_solvers.front.registry import SOLVERS
 
 JOBS = int(sys.argv[1])
 ROWS = 500

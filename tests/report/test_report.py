@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.errors import DataError
+from optbn.base.errors import DataError
 from optbn.report.layout import GAP, layered
 from optbn.report.page import render
 from optbn.report.report import from_json, to_json

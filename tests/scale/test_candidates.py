@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import LimitError, UnsupportedError
 from optbn.data.write import write
-from optbn.errors import LimitError, UnsupportedError
 from optbn.learning.estimate import estimate
 from optbn.scores import load_score
 from optbn.scores.constraints import Constraints

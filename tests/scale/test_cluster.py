@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.cluster import ClusterError
+from optbn.base.cluster import ClusterError
 from optbn.experiments import runner
 from optbn.experiments.spec import Experiment
 from optbn.scores import pipeline
@@ -313,9 +313,9 @@ def test_a_scheduler_that_dies_is_said(tmp_path, monkeypatch):
 
 
 def test_what_is_refused(monkeypatch):
-    from optbn import cluster
+    from optbn.base import cluster
 
-    with pytest.raises(optbn.errors.UnsupportedError, match="expected local, or an address"):
+    with pytest.raises(optbn.base.errors.UnsupportedError, match="expected local, or an address"):
         optbn.score_table(data(), "bdeu", 1, scheduler="somewhere")
     monkeypatch.setattr(cluster, "PATIENCE", 2.0)
     with pytest.raises(ClusterError, match="cannot be reached"):

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from optbn.base.errors import DataError, LimitError, UnsupportedError
 from optbn.data.dataset import Categorical
-from optbn.errors import DataError, LimitError, UnsupportedError
 from optbn.scores.full_table import FT, FTP
 from tests.naive import pcart as naive
 from tests.scores_pcart.columns import all_sets, golden, random_data, score

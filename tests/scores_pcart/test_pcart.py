@@ -13,8 +13,8 @@ import pytest
 from numba import config
 
 import optbn.scores.pcart as pcart_module
+from optbn.base.errors import DataError, LimitError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.errors import DataError, LimitError, UnsupportedError
 from optbn.scores.kernels.kinds import CATEGORICAL
 from optbn.scores.pcart import PCART, PCARTP
 from optbn.scores.structures import in_words

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import DataError, LimitError, NetworkError, UnknownNameError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.errors import DataError, LimitError, NetworkError, UnknownNameError, UnsupportedError
 from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork

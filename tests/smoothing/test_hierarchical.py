@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from optbn.errors import LimitError
+from optbn.base.errors import LimitError
 from optbn.smoothing.hierarchical import Hierarchical, posterior
 from optbn.smoothing.kernels.hierarchical import bound, derivatives, polygammas
 from optbn.smoothing.tree import CountTree

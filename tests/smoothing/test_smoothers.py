@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from optbn.errors import UnknownNameError, UnsupportedError
+from optbn.base.errors import UnknownNameError, UnsupportedError
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.protocol import SMOOTHERS, load_smoother
 from optbn.smoothing.tree import CountTree

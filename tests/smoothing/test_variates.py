@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from optbn.smoothing.kernels import variates
+from optbn.base import variates
 from tests.naive import smoothing as naive
 
 

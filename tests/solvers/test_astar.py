@@ -7,15 +7,15 @@ from functools import partial
 import numpy as np
 import pytest
 
-import solvers.astar
-import solvers.cp.root
-import solvers.ilp.root
-from solvers import Budget, ScoreTable, Status, solve
-from solvers.astar import Heuristic, OrderSearch
-from solvers.cp.root import cluster_root
-from solvers.ilp.ledger import Ledger
-from solvers.ilp.root import RootSettings
-from solvers.kernels import ordergraph
+import optbn_solvers.methods.astar
+import optbn_solvers.relaxation.root
+import optbn_solvers.relaxation.strengthen
+from optbn_solvers import Budget, ScoreTable, Status, solve
+from optbn_solvers.methods.astar import Heuristic, OrderSearch
+from optbn_solvers.methods.kernels import ordergraph
+from optbn_solvers.relaxation.ledger import Ledger
+from optbn_solvers.relaxation.root import RootSettings
+from optbn_solvers.relaxation.strengthen import cluster_root
 from tests.naive.astar import cost_to_go
 from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
 
@@ -37,8 +37,8 @@ def tables(count: int, seed: int, sizes=(5, 9), kinds=KINDS, rows=25):
 @pytest.fixture
 def no_help(monkeypatch):
     """The linear program finds no graph and settles nothing: everything is left to the search."""
-    monkeypatch.setattr(solvers.cp.root, "RootSettings", partial(RootSettings, largest_part=1))
-    monkeypatch.setattr(solvers.ilp.root, "polish", lambda *_: False)
+    monkeypatch.setattr(optbn_solvers.relaxation.strengthen, "RootSettings", partial(RootSettings, largest_part=1))
+    monkeypatch.setattr(optbn_solvers.relaxation.root, "polish", lambda *_: False)
     monkeypatch.setattr(Ledger, "offer", lambda *_: False)
 
 
@@ -50,7 +50,7 @@ def test_bounds_are_below_what_is_true(monkeypatch, no_help, group, rounds):
 
     Only what is better than the graph in hand counts: families that no such graph has may be left out.
     """
-    monkeypatch.setattr(solvers.astar, "GROUP", group)
+    monkeypatch.setattr(optbn_solvers.methods.astar, "GROUP", group)
     tight = total = 0
     for table, _ in tables(40, seed=1, kinds=("plain", "dense", "ties")):
         start = np.array(empty_graph(table), dtype=np.int64)
@@ -84,8 +84,8 @@ def test_without_a_graph_to_begin_with(no_help):
 
 def test_small_hash_tables_grow(monkeypatch, no_help):
     """Successors that do not fit wait for a larger table."""
-    monkeypatch.setattr(solvers.astar, "SLICE", 3)
-    monkeypatch.setattr(solvers.astar, "FIRST", 1)
+    monkeypatch.setattr(optbn_solvers.methods.astar, "SLICE", 3)
+    monkeypatch.setattr(optbn_solvers.methods.astar, "FIRST", 1)
     for table, best in tables(20, seed=3, sizes=(8, 11), kinds=("plain", "dense")):
         found = OrderSearch(greedy=False, rounds=0).solve(table, start=empty_graph(table))
         assert table.total_units(found.choice) == best

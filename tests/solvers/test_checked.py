@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-import solvers.checked
-from solvers import Budget, Status, solve
-from solvers.checked import stopping_on_interrupt
-from solvers.dp import SubsetDP
-from solvers.errors import CheckFailed, SettingError, UnknownSolverError
-from solvers.ilp.root import RootSettings
-from solvers.protocol import Progress
-from solvers.registry import FROM_ONE, load_solver
+import optbn_solvers.front.checked
+from optbn_solvers import Budget, Status, solve
+from optbn_solvers.base.errors import CheckFailed, SettingError, UnknownSolverError
+from optbn_solvers.base.protocol import Progress
+from optbn_solvers.front.checked import stopping_on_interrupt
+from optbn_solvers.front.registry import FROM_ONE, load_solver
+from optbn_solvers.methods.dp import SubsetDP
+from optbn_solvers.relaxation.root import RootSettings
 from tests.naive.solvers import random_table
 
 
@@ -39,7 +39,7 @@ class Liar:
 
 @pytest.mark.parametrize("how", ["score", "bound", "graph"])
 def test_a_lying_solver_is_not_believed(how, monkeypatch):
-    monkeypatch.setattr(solvers.registry, "solver_class", lambda name: Liar)
+    monkeypatch.setattr(optbn_solvers.front.registry, "solver_class", lambda name: Liar)
     with pytest.raises(CheckFailed):
         solve(random_table(np.random.default_rng(1), 6), "liar", how=how)
 
@@ -109,7 +109,7 @@ def test_a_proof_needs_a_folder_before_the_search(tmp_path):
 
 
 def test_ctrl_c_during_the_check_keeps_the_answer(monkeypatch):
-    check, calls = solvers.checked.verify, []
+    check, calls = optbn_solvers.front.checked.verify, []
 
     def interrupted(table, solution, proof_checker, out_of_time):
         calls.append(out_of_time())
@@ -117,7 +117,7 @@ def test_ctrl_c_during_the_check_keeps_the_answer(monkeypatch):
             raise KeyboardInterrupt
         return check(table, solution, proof_checker, out_of_time)
 
-    monkeypatch.setattr(solvers.checked, "verify", interrupted)
+    monkeypatch.setattr(optbn_solvers.front.checked, "verify", interrupted)
     table = random_table(np.random.default_rng(1), 9)
     found = solve(table, "ilp")
     assert found.score == SubsetDP().solve(table).score and calls == [False, True]

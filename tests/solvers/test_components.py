@@ -11,17 +11,17 @@ import networkx
 import numpy as np
 import pytest
 
-import solvers.auto
-from solvers import Budget, ScoreTable, Solution, Status
-from solvers.auto import Auto
-from solvers.checked import bound_of_proof
-from solvers.components import Components, components, restrict
-from solvers.cp.solver import ClusterSearch
-from solvers.dp import SubsetDP
-from solvers.errors import InfeasibleError
-from solvers.race import Race
-from solvers.solution import ClusterRow, Parts, RowBound, Tree
-from solvers.verify import verify
+import optbn_solvers.front.auto
+from optbn_solvers import Budget, ScoreTable, Solution, Status
+from optbn_solvers.base.errors import InfeasibleError
+from optbn_solvers.base.solution import ClusterRow, Parts, RowBound, Tree
+from optbn_solvers.front.auto import Auto
+from optbn_solvers.front.checked import bound_of_proof
+from optbn_solvers.front.components import Components, components, restrict
+from optbn_solvers.front.race import Race
+from optbn_solvers.methods.dp import SubsetDP
+from optbn_solvers.search.solver import ClusterSearch
+from optbn_solvers.verify import verify
 from tests.naive.solvers import ascent, families_of, optimum_by_subsets, random_table
 
 
@@ -179,15 +179,15 @@ def test_auto_takes_its_steps_and_says_why(monkeypatch):
     assert steps(table, Budget(memory=2**5))[1] == ["cp"]
     assert steps(dense)[1] == ["dp"]
     with monkeypatch.context() as patient:  # a busy machine may need more than QUICK
-        patient.setattr(solvers.auto, "QUICK", 10.0)
+        patient.setattr(optbn_solvers.front.auto, "QUICK", 10.0)
         assert steps(random_table(rng, 40, "blocks"))[1] == ["cp"]
-    monkeypatch.setattr(solvers.auto, "NODES", 1)
+    monkeypatch.setattr(optbn_solvers.front.auto, "NODES", 1)
     one, two = steps(dense, Budget(memory=2**10)), steps(dense, Budget(memory=2**10), jobs=2)
     assert one[1] == ["cp", "astar", "ilp"] and two[1] == ["cp", "astar", "ilp against cp"]
     assert one[0].score == two[0].score == table_optimum(dense)
     assert steps(random_table(rng, 14, "dense", rows=60))[1] == ["cp", "dp"]
-    monkeypatch.setattr(solvers.auto, "DP_SECONDS", 4e-7)  # about as long as branch and cut may try
-    monkeypatch.setattr(solvers.auto, "QUICK", 0.0)
+    monkeypatch.setattr(optbn_solvers.front.auto, "DP_SECONDS", 4e-7)  # about as long as branch and cut may try
+    monkeypatch.setattr(optbn_solvers.front.auto, "QUICK", 0.0)
     stalled, taken = steps(random_table(rng, 15, "dense", rows=150))
     assert taken[:2] == ["cp", "astar"] and stalled.status is Status.OPTIMAL
     stopped, taken = steps(random_table(rng, 30, "dense", rows=100), Budget(cpu=0.01))
@@ -197,10 +197,10 @@ def test_auto_takes_its_steps_and_says_why(monkeypatch):
 
 
 def test_a_few_nodes_before_the_relaxation_of_a_very_dense_table(monkeypatch):
-    monkeypatch.setattr(solvers.auto, "ORDERS", 0)
+    monkeypatch.setattr(optbn_solvers.front.auto, "ORDERS", 0)
     table = random_table(np.random.default_rng(7), 30, "dense", rows=60)
     assert steps(table, Budget(cpu=0.01))[1] == ["ilp"]
-    monkeypatch.setattr(solvers.auto, "VERY_DENSE", 40)
+    monkeypatch.setattr(optbn_solvers.front.auto, "VERY_DENSE", 40)
     solution, taken = steps(table, Budget(cpu=0.01))
     assert taken == ["cp"] and "very short search" in solution.statistics["parts"][0]["why"]
 
@@ -208,11 +208,11 @@ def test_a_few_nodes_before_the_relaxation_of_a_very_dense_table(monkeypatch):
 def test_the_order_graph_is_tried_before_branch_and_cut(monkeypatch):
     """A trial that does not end costs no more than some times what was spent before it."""
     table = random_table(np.random.default_rng(6), 14, "dense", rows=60)
-    monkeypatch.setattr(solvers.auto, "NODES", 1)
+    monkeypatch.setattr(optbn_solvers.front.auto, "NODES", 1)
     few = Budget(memory=2**16)  # too little for the recurrence
     solution, taken = steps(table, few)
     assert taken in (["cp", "astar"], ["cp", "astar", "ilp"]) and solution.score == table_optimum(table)
-    monkeypatch.setattr(solvers.auto, "TRIAL", 0)
+    monkeypatch.setattr(optbn_solvers.front.auto, "TRIAL", 0)
     solution, taken = steps(table, few)
     assert taken == ["cp", "astar", "ilp"] and solution.score == table_optimum(table)
 
@@ -233,9 +233,9 @@ class SlowToLoad:
 
 def test_what_compiling_takes_does_not_choose_the_solver(monkeypatch):
     slow = SlowToLoad()
-    load = solvers.auto.load_solver
+    load = optbn_solvers.front.auto.load_solver
     monkeypatch.setattr(
-        solvers.auto, "load_solver", lambda name, **options: slow if name == "cp" else load(name, **options)
+        optbn_solvers.front.auto, "load_solver", lambda name, **options: slow if name == "cp" else load(name, **options)
     )
     table = random_table(np.random.default_rng(6), 14, "plain", rows=12)
     solution, taken = steps(table)

@@ -8,12 +8,12 @@ import time
 import numpy as np
 import pytest
 
-from solvers import SOLVERS, Budget, Status, load_solver, solve
-from solvers.errors import InfeasibleError, TooLargeError, UnknownSolverError
-from solvers.greedy import search
-from solvers.protocol import Progress
-from solvers.table import ScoreTable
-from solvers.verify import verify
+from optbn_solvers import SOLVERS, Budget, Status, load_solver, solve
+from optbn_solvers.base.errors import InfeasibleError, TooLargeError, UnknownSolverError
+from optbn_solvers.base.protocol import Progress
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.relaxation.orders import search
+from optbn_solvers.verify import verify
 from tests import agree
 from tests.naive.solvers import KINDS, optimum, optimum_by_subsets, random_table
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solvers import SOLVERS, Budget, Constraints, Status, solve
-from solvers.errors import CheckFailed, ConstraintError, InfeasibleError
-from solvers.filtering import allowed_families
-from solvers.rules import Rules
-from solvers.solution import ClauseRow, LimitRow
-from solvers.solution_json import from_json, to_json
-from solvers.table import ScoreTable
-from solvers.verify import verify
+from optbn_solvers import SOLVERS, Budget, Constraints, Status, solve
+from optbn_solvers.base.errors import CheckFailed, ConstraintError, InfeasibleError
+from optbn_solvers.base.solution import ClauseRow, LimitRow
+from optbn_solvers.base.solution_json import from_json, to_json
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.filtering import allowed_families
+from optbn_solvers.verify import verify
+from optbn_solvers.verify.rules import Rules
 from tests.naive.constraints import best_obeying, obeys, random_constraints
 from tests.naive.solvers import all_dags, random_table, random_unpruned_table
 

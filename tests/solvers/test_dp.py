@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import solvers.dp
-from solvers import Budget, Status, solve
-from solvers.dp import SubsetDP
-from solvers.errors import CheckFailed, TooLargeError
-from solvers.files import read_table
-from solvers.greedy import search
-from solvers.solution import Exhausted, RowBound
-from solvers.verify import verify
+import optbn_solvers.methods.dp
+from optbn_solvers import Budget, Status, solve
+from optbn_solvers.base.errors import CheckFailed, TooLargeError
+from optbn_solvers.base.files import read_table
+from optbn_solvers.base.solution import Exhausted, RowBound
+from optbn_solvers.methods.dp import SubsetDP
+from optbn_solvers.relaxation.orders import search
+from optbn_solvers.verify import verify
 from tests.naive.solvers import optimum_by_subsets, random_table, values_of_subsets
 from tests.paths import shared_neighbour
 
@@ -24,12 +24,12 @@ from tests.paths import shared_neighbour
 @pytest.mark.parametrize(("low", "mid"), [(13, 5), (3, 2), (1, 1), (6, 1), (7, 0)])
 def test_every_value_of_the_recurrence(low, mid, monkeypatch):
     """However the variables are split into low, mid and top, all 2^n values are those of the slow recursion."""
-    monkeypatch.setattr(solvers.dp, "LOW", low)
-    monkeypatch.setattr(solvers.dp, "MID", mid)
+    monkeypatch.setattr(optbn_solvers.methods.dp, "LOW", low)
+    monkeypatch.setattr(optbn_solvers.methods.dp, "MID", mid)
     rng = np.random.default_rng(low)
     for n, kind in ((1, "plain"), (3, "bare"), (6, "dense"), (9, "bare"), (9, "ties")):
         table = random_table(rng, n, kind, rows=15)
-        sweep = solvers.dp._Sweep(table, threads=1)
+        sweep = optbn_solvers.methods.dp._Sweep(table, threads=1)
         for _ in sweep.slices(Budget()):
             pass
         wanted = values_of_subsets(table)
@@ -38,9 +38,9 @@ def test_every_value_of_the_recurrence(low, mid, monkeypatch):
 
 
 def test_threads_do_not_change_the_answer(monkeypatch):
-    monkeypatch.setattr(solvers.dp, "ALONE", 3)
-    monkeypatch.setattr(solvers.dp, "LOW", 4)
-    monkeypatch.setattr(solvers.dp, "MID", 2)
+    monkeypatch.setattr(optbn_solvers.methods.dp, "ALONE", 3)
+    monkeypatch.setattr(optbn_solvers.methods.dp, "LOW", 4)
+    monkeypatch.setattr(optbn_solvers.methods.dp, "MID", 2)
     table = random_table(np.random.default_rng(1), 11, "dense")
     solutions = [solve(table, "dp", threads=threads) for threads in (1, 3)]
     assert solutions[0].choice == solutions[1].choice
@@ -70,7 +70,7 @@ def test_too_large_says_what_it_needs():
 
 
 def test_28_variables_fit_into_8_gigabytes():
-    solvers.dp.check_memory(28, 8, Budget(memory=8 * 2**30))
+    optbn_solvers.methods.dp.check_memory(28, 8, Budget(memory=8 * 2**30))
 
 
 def test_stopping_in_the_middle_keeps_a_graph_and_a_bound():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers import Budget, Status, load_solver, solve
-from solvers.solution import RowBound
-from solvers.verify import verify
+from optbn_solvers import Budget, Status, load_solver, solve
+from optbn_solvers.base.solution import RowBound
+from optbn_solvers.verify import verify
 from tests.naive.solvers import random_table
 
 

@@ -7,12 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from solvers.errors import InfeasibleError, SolverError
-from solvers.files import read_table
-from solvers.greedy import FamilyIndex, Greedy, climb_order, improve, search
-from solvers.kernels import orders
-from solvers.protocol import Budget
-from solvers.table import ScoreTable, mask_members
+from optbn_solvers.base.errors import InfeasibleError, SolverError
+from optbn_solvers.base.files import read_table
+from optbn_solvers.base.protocol import Budget
+from optbn_solvers.base.table import ScoreTable, mask_members
+from optbn_solvers.methods.greedy import Greedy
+from optbn_solvers.relaxation.kernels import orders
+from optbn_solvers.relaxation.orders import FamilyIndex, climb_order, improve, search
 from tests.naive import solvers as naive
 from tests.paths import shared_neighbour
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers import Budget
-from solvers.errors import InfeasibleError, StoppedError, TableError, TooLargeError
-from solvers.kbest import k_best
-from solvers.table import ScoreTable
+from optbn_solvers import Budget
+from optbn_solvers.base.errors import InfeasibleError, StoppedError, TableError, TooLargeError
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.kbest import k_best
 from tests.naive.solvers import KINDS, random_table, random_unpruned_table, scores_of_all_dags
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.errors import TableError
-from solvers.files import read_table, write_table
-from solvers.table import ScoreTable
+from optbn_solvers.base.errors import TableError
+from optbn_solvers.base.files import read_table, write_table
+from optbn_solvers.base.table import ScoreTable
 from tests.naive.solvers import random_unpruned_table
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers import Budget
-from solvers.constraints import Constraints
-from solvers.errors import ConstraintError, InfeasibleError, StoppedError, TableError
-from solvers.kbest import k_best
-from solvers.near import best_graphs, class_of
+from optbn_solvers import Budget
+from optbn_solvers.base.constraints import Constraints
+from optbn_solvers.base.errors import ConstraintError, InfeasibleError, StoppedError, TableError
+from optbn_solvers.front.kbest import k_best
+from optbn_solvers.front.near import best_graphs, class_of
 from tests.naive.constraints import obeys, random_constraints
 from tests.naive.solvers import all_dags, random_table, random_unpruned_table, scores_of_all_dags
 

@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-import solvers.posterior
-from solvers import Budget
-from solvers.errors import StoppedError, TableError, TooLargeError
-from solvers.posterior import posterior
-from solvers.table import ScoreTable
+import optbn_solvers.front.posterior
+from optbn_solvers import Budget
+from optbn_solvers.base.errors import StoppedError, TableError, TooLargeError
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.posterior import posterior
 from tests.naive.solvers import posterior_of_all_dags, random_table, random_unpruned_table
 
 
@@ -19,7 +19,7 @@ from tests.naive.solvers import posterior_of_all_dags, random_table, random_unpr
 @pytest.mark.parametrize("over", ["graphs", "orders"])
 @pytest.mark.parametrize("low", [10, 2])
 def test_against_all_acyclic_graphs(over, low, monkeypatch):
-    monkeypatch.setattr(solvers.posterior, "LOW", low)
+    monkeypatch.setattr(optbn_solvers.front.posterior, "LOW", low)
     rng = np.random.default_rng(1)
     for trial in range(40):
         n = int(rng.integers(1, 6))

@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from solvers import Constraints, ScoreTable, Solution, Status, solve
-from solvers.errors import CheckFailed
-from solvers.solution import ClusterRow, Exhausted, Part, Parts, Proof, RowBound, SubsetRow, Tree
-from solvers.solution_json import from_json, has_constraints, to_json
-from solvers.verify import verify
+from optbn_solvers import Constraints, ScoreTable, Solution, Status, solve
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution import ClusterRow, Exhausted, Part, Parts, Proof, RowBound, SubsetRow, Tree
+from optbn_solvers.base.solution_json import from_json, has_constraints, to_json
+from optbn_solvers.verify import verify
 from tests.naive.solvers import random_table
 
 ROWS = RowBound(

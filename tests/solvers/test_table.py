@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from solvers.errors import InfeasibleError, TableError
-from solvers.kernels.masks import pack_sets, undominated, unplaced
-from solvers.table import GRID_BITS, MAX_EXPONENT, ScoreTable, grid_exponent, mask_members
+from optbn_solvers.base.errors import InfeasibleError, TableError
+from optbn_solvers.base.kernels.masks import pack_sets, undominated, unplaced
+from optbn_solvers.base.table import GRID_BITS, MAX_EXPONENT, ScoreTable, grid_exponent, mask_members
 from tests.naive import masks as naive
 from tests.naive.solvers import KINDS, families_of, random_table
 

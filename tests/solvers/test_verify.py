@@ -12,13 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import solvers.verify
-from solvers import Constraints, Solution, Status, load_solver
-from solvers.checked import bound_of_proof
-from solvers.errors import CheckFailed
-from solvers.greedy import search
-from solvers.rules import Rules
-from solvers.solution import (
+import optbn_solvers.verify.checker
+from optbn_solvers import Constraints, Solution, Status, load_solver
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution import (
     ClauseRow,
     ClusterRow,
     Exhausted,
@@ -31,8 +28,11 @@ from solvers.solution import (
     SubsetRow,
     Tree,
 )
-from solvers.table import ScoreTable
-from solvers.verify import verify
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.checked import bound_of_proof
+from optbn_solvers.relaxation.orders import search
+from optbn_solvers.verify import verify
+from optbn_solvers.verify.rules import Rules
 from tests.naive.solvers import KINDS, ascent, families_of, largest_left_side, optimum, random_table
 from tests.naive.verify import bound_of_rows
 
@@ -331,12 +331,12 @@ def test_families_that_a_subset_replaces():
             for mask, units in best.items()
             if not any(other != mask and other & ~mask == 0 and best[other] >= units for other in best)
         }
-        assert dict(solvers.verify._within(list(families.items()), part)) == wanted
+        assert dict(optbn_solvers.verify.checker._within(list(families.items()), part)) == wanted
 
 
 def test_families_of_very_many_parents_take_no_time():
     full = (1 << 60) - 1
-    assert solvers.verify._within([(full, -1), (full >> 1, -2), (0, -9)], full) == [
+    assert optbn_solvers.verify.checker._within([(full, -1), (full >> 1, -2), (0, -9)], full) == [
         (full, -1),
         (full >> 1, -2),
         (0, -9),
@@ -374,12 +374,17 @@ def test_a_proof_that_cannot_be_read(proved, path, tmp_path):
 
 
 def test_it_imports_nothing_of_the_solvers():
-    tree = ast.parse(Path(solvers.verify.__file__).read_text())
+    tree = ast.parse(Path(optbn_solvers.verify.checker.__file__).read_text())
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    own = {name for name in imported if name.startswith("solvers")}
-    assert own == {"solvers.errors", "solvers.rules", "solvers.solution", "solvers.table"}
-    assert not {name for name in imported if name.startswith(("numba", "scipy", "optbn"))}
+    own = {name for name in imported if name.startswith("optbn_solvers")}
+    assert own == {
+        "optbn_solvers.base.errors",
+        "optbn_solvers.verify.rules",
+        "optbn_solvers.base.solution",
+        "optbn_solvers.base.table",
+    }
+    assert not {name for name in imported if name.startswith(("numba", "scipy", "optbn."))}
 
 
 def test_multipliers_count_parts_of_a_unit():

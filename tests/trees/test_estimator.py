@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from optbn.base.errors import DataError, OptbnError, UnknownNameError, UnsupportedError
 from optbn.classifiers.saved import from_json
-from optbn.errors import DataError, OptbnError, UnknownNameError, UnsupportedError
 from optbn.evaluate.proper_scores import rmse
 from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.protocol import SMOOTHERS

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn import checkpoint
-from optbn.checkpoint import Checkpoint
-from optbn.errors import DataError, UnsupportedError
-from solvers import Progress, ScoreTable
-from solvers.checked import bound_of_proof
-from solvers.errors import CheckFailed
-from solvers.solution import Exhausted, Status
-from solvers.solution_json import from_json, to_json
-from solvers.verify import verify
+from optbn.base.errors import DataError, UnsupportedError
+from optbn.learning import checkpoint
+from optbn.learning.checkpoint import Checkpoint
+from optbn_solvers import Progress, ScoreTable
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution import Exhausted, Status
+from optbn_solvers.base.solution_json import from_json, to_json
+from optbn_solvers.front.checked import bound_of_proof
+from optbn_solvers.verify import verify
 from tests.naive import phase1 as naive
 
 
@@ -131,7 +131,7 @@ def test_what_is_refused(table, tmp_path):
 
 def test_the_command_line_keeps_a_state(table, tmp_path, capsys):
     from optbn.cli import main
-    from solvers.files import write_table
+    from optbn_solvers.base.files import write_table
 
     write_table(table, tmp_path / "s.parquet")
     for _ in range(2):

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import optbn
-import solvers
+import optbn_solvers
 
 INTERNAL = {"Stopped", "Mixed", "WrongProof"}  # caught before anybody sees them
 
@@ -20,7 +20,7 @@ INTERNAL = {"Stopped", "Mixed", "WrongProof"}  # caught before anybody sees them
 def public_errors():
     """All exception classes that the two packages define."""
     found = set()
-    for package in (optbn, solvers):
+    for package in (optbn, optbn_solvers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.endswith("__main__"):
                 continue
@@ -29,7 +29,7 @@ def public_errors():
             except ImportError:
                 continue  # an extra that is not installed
             errors = [v for v in vars(loaded).values() if isinstance(v, type) and issubclass(v, BaseException)]
-            ours = [error for error in errors if error.__module__.split(".")[0] in ("optbn", "solvers")]
+            ours = [error for error in errors if error.__module__.split(".")[0] in ("optbn", "optbn_solvers")]
             found.update(e for e in ours if not e.__name__.startswith("_") and e.__name__ not in INTERNAL)
     return sorted(found, key=lambda kind: kind.__name__)
 

@@ -16,7 +16,7 @@ import optbn
 from optbn.cli.terminal import Terminal, harmless
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.write import write
-from optbn.solving import as_dot
+from optbn.learning.solving import as_dot
 
 NASTY = '"><script>alert(1)</script>', "\x1b]0;owned\x07\x1b[2J", '"]; evil [label="', "[red]b[/red]\\", "$(reboot)`"
 
@@ -50,7 +50,7 @@ def solved(data):
 
 @pytest.mark.parametrize("command", [["describe", "d.parquet"], ["solve", "s.parquet", "--format", "adjacency"]])
 def test_a_terminal_is_not_commanded_by_names(data, tmp_path, command):
-    from solvers.files import write_table
+    from optbn_solvers.base.files import write_table
 
     write(data, tmp_path / "d.parquet", "parquet")
     write_table(solved(data)[0], tmp_path / "s.parquet")
@@ -83,8 +83,8 @@ def test_what_passes_to_a_terminal():
 
 
 def test_errors_are_one_line_of_bounded_length(tmp_path):
-    from optbn.errors import DataError
-    from solvers.errors import TableError
+    from optbn.base.errors import DataError
+    from optbn_solvers.base.errors import TableError
 
     for kind in (DataError, TableError):
         message = str(kind("a\nb\x1b[2J" + "x" * 100_000 + "end"))

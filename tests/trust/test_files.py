@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from optbn.base.errors import NetworkError, OptbnError
 from optbn.cli import main
-from optbn.errors import NetworkError, OptbnError
 from optbn.network import formats
-from solvers.errors import CheckFailed, SolverError, TableError
-from solvers.files import read_table
+from optbn_solvers.base.errors import CheckFailed, SolverError, TableError
+from optbn_solvers.base.files import read_table
 from tests.fuzz.targets import TARGETS, optimum, table
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +73,7 @@ def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch, limit):
 
 
 def test_a_bomb_of_a_proof_is_refused(tmp_path, monkeypatch):
-    from solvers.proofs import check_proof, format
+    from optbn_solvers.proofs import check_proof, format
 
     monkeypatch.setattr(format, "LARGEST_BODY", 1 << 20)
     line = format.header_line(table(), optimum().choice, 1, 1)
@@ -171,7 +171,7 @@ def test_a_small_score_table_of_very_many_rows_is_refused(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from solvers.files import write_table
+    from optbn_solvers.base.files import write_table
 
     write_table(table(), tmp_path / "s.parquet")
     whole = pq.read_table(tmp_path / "s.parquet")
@@ -182,7 +182,7 @@ def test_a_small_score_table_of_very_many_rows_is_refused(tmp_path):
 
 
 def test_a_proof_is_looked_for_beside_the_answer_only(tmp_path, capsys):
-    from solvers.files import write_table
+    from optbn_solvers.base.files import write_table
 
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     inside.mkdir()

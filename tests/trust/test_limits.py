@@ -123,7 +123,8 @@ def test_a_read_only_folder_is_named(folder, phase):
 
 
 LOADED = (
-    "import optbn, solvers.table, pyarrow.csv, pyarrow.parquet, scipy.optimize, scipy.special, sklearn.base, highspy"
+    "import optbn, optbn_solvers.base.table, pyarrow.csv, pyarrow.parquet, scipy.optimize, scipy.special, "
+    "sklearn.base, highspy"
 )
 
 

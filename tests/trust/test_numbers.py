@@ -11,7 +11,7 @@ import pytest
 import optbn
 from optbn.data.dataset import Categorical, Dataset
 from optbn.scores.families import score
-from solvers import ScoreTable
+from optbn_solvers import ScoreTable
 
 FAMILIES = [
     ("dysp", ["either", "bronc"]),

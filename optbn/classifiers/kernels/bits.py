@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import config, types
 from numba.extending import intrinsic
 
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 def _plain(word):

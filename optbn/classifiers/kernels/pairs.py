@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from optbn.classifiers.kernels.bits import ones
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 WORDS = 64
 """Words of 64 rows that are counted at a time: the bits of a hundred attributes stay in the second cache."""

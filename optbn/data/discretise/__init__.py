@@ -26,9 +26,9 @@ def load_discretizer(discretizer: str | Discretizer, **settings: Any) -> Discret
     """A fresh discretiser by name with its settings, or an unfitted copy of the one given."""
     from sklearn.base import clone
 
+    from optbn.base.errors import UnsupportedError
+    from optbn.base.registry import lookup
     from optbn.data.discretise.transformer import Discretizer
-    from optbn.errors import UnsupportedError
-    from optbn.registry import lookup
 
     if isinstance(discretizer, str):
         made: Discretizer = lookup("discretizer", DISCRETIZERS, discretizer)(**settings)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
 from optbn.data.discretise.transformer import Discretizer, midpoints
-from optbn.errors import UnsupportedError
 
 ENCODINGS = ("rows", "values")
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from optbn.base.errors import UnsupportedError
 from optbn.data.discretise.mdlp import chosen_cuts
 from optbn.data.discretise.transformer import Discretizer, distinct, midpoints
-from optbn.errors import UnsupportedError
 
 
 class RandomCuts(Discretizer):

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
-from optbn.errors import DataError, UnsupportedError
 
 TRUTH = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 """Truth values as Arrow, Python and R write them; as levels those of Arrow, both of them whatever occurs."""

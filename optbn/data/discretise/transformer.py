@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.numbers import texts_of, unused
 from optbn.data.dataset import Dataset
 from optbn.data.discretise.table import TRUTH, Table, Values, is_frame, table_of
-from optbn.data.numbers import texts_of, unused
-from optbn.errors import DataError, UnsupportedError
 
 MISSING = "missing"
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 BLOCK = 128
 """Rows whose scores are held at a time, so that they stay in the first cache."""

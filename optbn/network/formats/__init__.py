@@ -15,10 +15,10 @@ from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
-from optbn.errors import NetworkError
-from optbn.network.files import saving
+from optbn.base.errors import NetworkError
+from optbn.base.files import saving
+from optbn.base.registry import unknown
 from optbn.network.network import BayesianNetwork
-from optbn.registry import unknown
 
 FORMATS: dict[str, str] = {
     "bif": "optbn.network.formats.bif",

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical
-from optbn.errors import NetworkError
 from optbn.network.cpds import CPD, TableCPD
 from optbn.network.formats.scanner import one_line
 from optbn.network.leaves import SUM_TOLERANCE, CategoricalLeaves
 from optbn.network.network import BayesianNetwork
-from solvers.errors import repeated
+from optbn_solvers.base.errors import repeated
 
 LARGEST_TABLE = 1 << 27  # entries; 1 GB
 ORDERED = "optbn_ordered = true"  # the property that marks an ordinal variable where a format has no word for it

@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
-from optbn.errors import NetworkError
+from optbn.base.errors import NetworkError
 from optbn.network.formats import json
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure

@@ -21,8 +21,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from optbn.base.errors import DataError, NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
-from optbn.errors import DataError, NetworkError
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork

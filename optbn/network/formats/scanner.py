@@ -13,7 +13,7 @@ from bisect import bisect_left
 from functools import cached_property
 from typing import NoReturn
 
-from optbn.errors import NetworkError
+from optbn.base.errors import NetworkError
 
 QUOTED = r'"(?:[^"\\]|\\[\s\S])*+"'
 _QUOTED = re.compile(QUOTED)

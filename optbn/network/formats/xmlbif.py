@@ -24,7 +24,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from optbn.errors import NetworkError
+from optbn.base.errors import NetworkError
 from optbn.network.formats.draft import Draft, Factor, number_text, tables
 from optbn.network.formats.scanner import NUMBER, NUMBERS
 from optbn.network.network import BayesianNetwork

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from optbn.errors import UnsupportedError
+from optbn.base.errors import UnsupportedError
 
 
 def required(module: str, package: str) -> ModuleType:

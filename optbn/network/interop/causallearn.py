@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from optbn.errors import NetworkError
+from optbn.base.errors import NetworkError
 from optbn.network.equivalence import Cpdag
 from optbn.network.interop import required
 from optbn.network.structure import Structure

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optbn.errors import NetworkError
+from optbn.base.errors import NetworkError
 from optbn.network.equivalence import Cpdag
 from optbn.network.interop import required
 from optbn.network.network import BayesianNetwork

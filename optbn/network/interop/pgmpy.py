@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.data.dataset import Categorical
-from optbn.errors import NetworkError, UnsupportedError
 from optbn.network.cpds import TableCPD
 from optbn.network.formats.draft import tables
 from optbn.network.interop import required

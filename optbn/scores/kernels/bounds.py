@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 ROUNDING = 1e-9  # relative; what sums of logarithms may be wrong by, with room to spare
 

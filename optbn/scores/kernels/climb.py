@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from optbn.scores.kernels.simd import WIDTH, raise_to_best_sum
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

@@ -22,7 +22,7 @@ import numpy as np
 
 from optbn.scores.kernels.sets import rank_without
 from optbn.scores.kernels.terms import term
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

@@ -26,8 +26,8 @@ from __future__ import annotations
 import numpy as np
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
-from solvers.compiled import kernel
-from solvers.compiled import part as inlined
+from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import part as inlined
 
 
 @kernel

@@ -9,7 +9,7 @@ increasing numbers are a bottom-up order. Cost: boxes x values of all predictors
 from __future__ import annotations
 
 from optbn.scores.kernels.kinds import CATEGORICAL, REAL
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

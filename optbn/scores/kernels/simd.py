@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from solvers.compiled import part
+from optbn_solvers.base.compiled import part
 
 WIDTH = 8
 """Doubles per vector; rows of `value` are padded to a multiple of it."""

@@ -14,7 +14,7 @@ common prefix's counts (`tabulate_last`).
 
 from __future__ import annotations
 
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

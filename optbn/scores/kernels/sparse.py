@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from optbn.scores.kernels.sites import refine, tabulate
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

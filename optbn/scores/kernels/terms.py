@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 N_LOG_N, LOG_GAMMA, N_LOG_REGRET = 0, 1, 2
 

@@ -7,7 +7,7 @@ import numpy as np
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.lattice import dense_plan
 from optbn.scores.kernels.sites import refine, tabulate, tabulate_last
-from solvers.compiled import kernel, part
+from optbn_solvers.base.compiled import kernel, part
 
 
 @kernel

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.errors import DataError
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.trees.leaves import LeafContent
 

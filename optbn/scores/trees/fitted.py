@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import CheckError
 from optbn.data.dataset import Categorical
-from optbn.errors import CheckError
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.leaves import LeafContent, LeafPrior

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from optbn.errors import UnsupportedError
-from optbn.settings import check_finite, check_positive, check_rows
+from optbn.base.errors import UnsupportedError
+from optbn.base.settings import check_finite, check_positive, check_rows
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from optbn.smoothing.kernels.variates import gamma, minus_log_beta, normal, tables, uniform
-from solvers.compiled import kernel, leaf, part
+from optbn.base.variates import gamma, minus_log_beta, normal, tables, uniform
+from optbn_solvers.base.compiled import kernel, leaf, part
 
 SHARED = 32
 """Nodes of a group are counted by size up to this; larger ones are dealt with one by one."""

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-from solvers.compiled import kernel
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

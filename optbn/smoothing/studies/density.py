@@ -31,8 +31,8 @@ def cell(
     from optbn.network.structure import Structure
     from optbn.scores.pipeline import score_table
     from optbn.smoothing.fitting import fit
-    from solvers.protocol import Budget
-    from solvers.registry import load_solver
+    from optbn_solvers.base.protocol import Budget
+    from optbn_solvers.front.registry import load_solver
 
     truth = load_network(network)
     seed = zlib.crc32(f"{network} {rows} {repeat}".encode())

@@ -17,8 +17,8 @@ import math
 import numpy as np
 from numba import uint64
 
-from optbn.smoothing.kernels.variates import word
-from solvers.compiled import kernel
+from optbn.base.variates import word
+from optbn_solvers.base.compiled import kernel
 
 TINY = 1e-6
 """Differences below this are none."""

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from optbn.smoothing.kernels.variates import uniform
-from solvers.compiled import kernel
+from optbn.base.variates import uniform
+from optbn_solvers.base.compiled import kernel
 
 
 @kernel

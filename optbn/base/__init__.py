@@ -1,0 +1,1 @@
+"""The cellar: errors, registries, settings, memory, threads, files, random variates."""

@@ -1,0 +1,59 @@
+"""Checks of settings: of scores, smoothers and classifiers."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from optbn.base.errors import UnsupportedError
+
+MOST_ROWS = 10**6
+
+
+def check_positive(owner: Any, field: str, why: str = "") -> None:
+    """Raise unless the field is a finite number above 0."""
+    value = getattr(owner, field)
+    if not _finite(value) or value <= 0:
+        raise UnsupportedError(f"{_said(owner, field)}, expected a finite number above 0{why}")
+
+
+def check_rows(owner: Any, field: str) -> None:
+    """Raise unless the field is a number above 0 of imagined rows that a score can tell from real ones: it subtracts
+    log-gammas of the one with and without the other, which leaves ten digits at MOST_ROWS and none at 10^16."""
+    check_positive(owner, field)
+    if getattr(owner, field) > MOST_ROWS:
+        raise UnsupportedError(
+            f"{_said(owner, field)}, expected at most {MOST_ROWS:,}: beyond, counts are lost to rounding"
+        )
+
+
+def check_finite(owner: Any, field: str) -> None:
+    """Raise unless the field is a finite number."""
+    if not _finite(getattr(owner, field)):
+        raise UnsupportedError(f"{_said(owner, field)}, expected a finite number")
+
+
+def check_whole(owner: Any, field: str, least: int) -> None:
+    """Raise unless the field is a whole number and at least `least`."""
+    value = getattr(owner, field)
+    if not _whole(value) or value < least:
+        raise UnsupportedError(f"{_said(owner, field)}, expected a whole number, at least {least}")
+
+
+def check_seed(seed: Any) -> None:
+    """Raise unless random numbers can be drawn from it."""
+    if not _whole(seed) or seed < 0:
+        raise UnsupportedError(f"the seed is {seed!r}, expected a whole number, at least 0")
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _said(owner: Any, field: str) -> str:
+    return f"{type(owner).__name__}: {field.rstrip('_')} is {getattr(owner, field)!r}"

@@ -1,0 +1,53 @@
+"""Running blocks of work on several cores, in threads: the kernels release the interpreter and share the data.
+
+Answers do not depend on the number of threads, because blocks do not depend on each other. When the caller stops
+listening (an error, Ctrl-C) no new block is begun and those under way are waited for, so that what they finish is kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from optbn.base.errors import UnsupportedError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_jobs(jobs: int | None) -> int:
+    """The number of threads to use; None: all cores."""
+    if jobs is None:
+        return cores()
+    if jobs < 1:
+        raise UnsupportedError(f"jobs is {jobs}, expected at least 1")
+    return jobs
+
+
+def spread(tasks: Iterable[Task], work: Callable[[Task], Result], jobs: int) -> Iterator[Result]:
+    """work(task) of every task, in order of completion; a task is drawn only when a thread is free for it."""
+    if jobs == 1:
+        yield from map(work, tasks)
+        return
+    waiting = iter(tasks)
+    running: set[Future[Result]] = set()
+    with ThreadPoolExecutor(jobs) as pool:
+        while True:
+            while len(running) < jobs:
+                try:
+                    task = next(waiting)
+                except StopIteration:
+                    break
+                running.add(pool.submit(work, task))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()

@@ -1,0 +1,242 @@
+"""Phase II from the side of optbn: ask for the best graph of a score table, and write it in the usual forms."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optbn.base.registry import unknown
+from optbn.network.formats.dot import digraph, statements
+from optbn.network.structure import Structure
+
+if TYPE_CHECKING:
+    from optbn_solvers import Budget, Constraints, Progress, ScoreTable, Solution
+    from optbn_solvers.front.near import Near
+
+
+def solve(
+    scores: ScoreTable | str | PathLike[str],
+    solver: str = "auto",
+    *,
+    time_limit: float | None = None,
+    cpu_limit: float | None = None,
+    grace: float | None = None,
+    gap: float = 0.0,
+    memory: int | str | None = None,
+    start: Structure | Sequence[int] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Solution:
+    """The best acyclic graph of a score table (or score file), checked, with a bound and its evidence.
+
+    time_limit, cpu_limit   seconds; what is then best is returned, with status "feasible"
+    grace                   seconds after the time limit in which the answer must be checked; else it is said not to be
+    gap                     stop once bound - score is at most this
+    memory                  bytes, or "4G"; half of the machine unless given
+    start                   a graph to begin from: a Structure, or a row of the table per variable
+    checkpoint              a file that keeps the best graph and bound: a run that was killed goes on from there
+    constraints             what is asked of the graph: optbn_solvers.Constraints, or a dictionary of its fields
+    settings                of the solver
+    Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
+    """
+
+    import optbn_solvers
+
+    asked = constraints_of(constraints)
+    table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=bool(asked))
+    budget = _budget(time_limit, cpu_limit, memory, gap, grace)
+    rows = rows_of(table, start) if isinstance(start, Structure) else start
+    if checkpoint is None:
+        return optbn_solvers.solve(table, solver, budget, rows, progress, asked, **settings)
+    return _resumed(table, solver, budget, rows, progress, checkpoint, asked, settings)
+
+
+def constraints_of(given: Constraints | Mapping[str, Any] | None) -> Constraints | None:
+    """The constraints, from whatever way they were given in; None for none."""
+    from optbn.base.registry import unknown
+    from optbn_solvers import Constraints
+
+    if given is None or isinstance(given, Constraints):
+        return given or None
+    known = [field.name for field in fields(Constraints)]
+    for name in given:
+        if name not in known:
+            raise unknown("constraint", name, known)
+    return Constraints(**given) or None
+
+
+def table_of(path: str | PathLike[str], keep_dominated: bool = False) -> ScoreTable:
+    """The table in a score file; under constraints, and for more than one answer, with all its families."""
+    from optbn_solvers.base.errors import TableError
+    from optbn_solvers.base.files import read_rows, read_table
+
+    if not keep_dominated:
+        return read_table(os.fspath(path))
+    rows = read_rows(os.fspath(path))
+    try:
+        return rows.table(keep_dominated=True)
+    except TableError as error:
+        raise TableError(f"{os.fspath(path)}: {error}") from None
+
+
+def near(
+    scores: ScoreTable | str | PathLike[str],
+    most: int = 10,
+    *,
+    within: float | None = None,
+    per_class: bool = False,
+    time_limit: float | None = None,
+    cpu_limit: float | None = None,
+    memory: int | str | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Near:
+    """The best graphs of a score table (or file): the `most` best, or those whose exp(score) is at least that of the
+    best divided by `within` (at most `most`); with `per_class` the best of each equivalence class. The limits are those
+    of `solve`."""
+    import optbn_solvers
+    from optbn.base.errors import UnsupportedError
+    from optbn_solvers.front.checked import stopping_on_interrupt
+    from optbn_solvers.front.near import best_graphs
+
+    if within is not None and not within >= 1:
+        raise UnsupportedError(f"within a factor of {within!r}: expected a number from 1")
+    table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=True)
+    budget = _budget(time_limit, cpu_limit, memory)
+    window = None if within is None else math.log(within)
+    with stopping_on_interrupt(budget):
+        return best_graphs(table, most, window, per_class, constraints_of(constraints), budget, progress)
+
+
+def _budget(
+    time_limit: float | None,
+    cpu_limit: float | None,
+    memory: int | str | None,
+    gap: float = 0.0,
+    grace: float | None = None,
+) -> Budget:
+    """The limits as a budget; None for no limit, and for half of the machine."""
+    from optbn.base.memory import parse_memory
+    from optbn_solvers import Budget
+
+    return Budget(
+        wall=math.inf if time_limit is None else time_limit,
+        cpu=math.inf if cpu_limit is None else cpu_limit,
+        memory=None if memory is None else parse_memory(memory),
+        gap=gap,
+        grace=math.inf if grace is None else grace,
+    )
+
+
+def _resumed(
+    table: ScoreTable,
+    solver: str,
+    budget: Budget,
+    start: Sequence[int] | None,
+    progress: Callable[[Progress], None] | None,
+    path: str | PathLike[str],
+    asked: Constraints | None,
+    settings: dict[str, Any],
+) -> Solution:
+    """`optbn_solvers.solve` with its state on disk, from where an earlier run left it."""
+    import optbn_solvers
+    from optbn.learning.checkpoint import Checkpoint
+    from optbn_solvers.base.solution import Proof
+    from optbn_solvers.front.checked import checked
+
+    kept = Checkpoint.at(table, path, asked)
+    earlier = kept.earlier
+    if earlier is not None and earlier.status == "optimal":
+        if isinstance(earlier.evidence, Proof):  # never where the file says
+            beside = Path(path).absolute().parent / Path(earlier.evidence.path).name
+            earlier = replace(earlier, evidence=replace(earlier.evidence, path=str(settings.get("proof") or beside)))
+        return checked(table, earlier, budget)
+    if kept.choice is not None and (start is None or table.total(start) < table.total(kept.choice)):
+        start = kept.choice
+
+    def listen(event: Progress) -> None:
+        kept.listen(event)
+        if progress is not None:
+            progress(event)
+
+    solution = optbn_solvers.solve(table, solver, budget, start, listen, asked, **settings)
+    kept.finish(solution)
+    if earlier is not None:
+        note = {"score": earlier.score, "bound": earlier.bound}
+        solution = replace(solution, statistics={**solution.statistics, "earlier": note})
+    return solution
+
+
+def structure_of(table: ScoreTable, solution: Solution) -> Structure:
+    """The graph of a solution."""
+    if solution.choice is None:
+        raise ValueError(f"the solution is {solution.status}: it has no graph")
+    return Structure.from_parents(table.graph(solution.choice))
+
+
+def rows_of(table: ScoreTable, structure: Structure) -> list[int]:
+    """The rows of the table for a graph; a family that is not in the table gives way to its best subset that is."""
+    from optbn.base.errors import UnsupportedError
+
+    place = {name: v for v, name in enumerate(table.names)}
+    if set(structure.names) != set(place):
+        odd = sorted(set(structure.names) ^ set(place))[0]
+        raise UnsupportedError(f"the graph to start from and the score table differ in variables: {odd!r}")
+    rows = []
+    for v, name in enumerate(table.names):
+        parents = {place[p] for p in structure.parents(name)}
+        row = next((r for r in table.rows(v) if parents.issuperset(table.parents(r))), None)
+        if row is None:
+            raise UnsupportedError(f"the table has no parent set for {name!r} within the graph to start from")
+        rows.append(row)
+    return rows
+
+
+def as_json(table: ScoreTable, solution: Solution) -> str:
+    """Everything, evidence included; what `optbn verify` reads."""
+    from optbn_solvers.base.solution_json import to_json
+
+    return to_json(table, solution).decode()
+
+
+def as_dot(table: ScoreTable, solution: Solution) -> str:
+    """Graphviz."""
+    structure = structure_of(table, solution)
+    return digraph(statements(structure.names, structure.arcs))
+
+
+def as_adjacency(table: ScoreTable, solution: Solution) -> str:
+    """A line per variable: its name, a colon, its parents with commas between."""
+    graph = table.graph(solution.choice or ())
+    return "".join(f"{child}: {', '.join(parents)}".rstrip() + "\n" for child, parents in graph.items())
+
+
+def as_cpdag(table: ScoreTable, solution: Solution) -> str:
+    """The graph's equivalence class in Graphviz: undirected where its members disagree."""
+    cpdag = structure_of(table, solution).to_cpdag()
+    names = cpdag.names
+    arcs = [(names[u], names[v]) for u, v in sorted(cpdag.arcs)]
+    edges = [(names[u], names[v]) for u, v in sorted(cpdag.edges)]
+    return digraph(statements(names, arcs, edges))
+
+
+FORMATS: dict[str, Callable[[ScoreTable, Solution], str]] = {
+    "json": as_json,
+    "dot": as_dot,
+    "adjacency": as_adjacency,
+    "cpdag": as_cpdag,
+}
+
+
+def written(table: ScoreTable, solution: Solution, format: str) -> str:
+    """The solution as text in one of FORMATS."""
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS)
+    return FORMATS[format](table, solution)

@@ -1,5 +1,0 @@
-"""Branch and cut for optimal structures: local cuts around an LP, exact integer bounds, SCIP for what is left."""
-
-from solvers.ilp.solver import Ilp
-
-__all__ = ["Ilp"]

@@ -1,0 +1,1 @@
+"""The cellar: tables, constraints, solutions, budgets, files; what every other floor stands on."""

@@ -1,0 +1,288 @@
+"""Solutions as JSON: exact round trip (floats in shortest form), readable without this package.
+
+    {"format": "optbn-solution-1", "solver": "ilp", "status": "optimal", "score": -15.5, "bound": -15.5,
+     "table": "<digest>", "variables": ["a", "b"], "parents": {"a": [], "b": ["a"]},
+     "evidence": {"kind": "rows", "stages": [[{"row": "cluster", "members": [0, 1], "multiplier": 7}]]},
+     "statistics": {...}}
+
+`parents` is the answer; evidence counts variables by their place in `variables`. `constraints`, if there were any, are
+the fields of `base.constraints`. An infinite bound is null. Reading needs the table, to turn parents into its rows.
+A file with another program's graph needs only `parents` and `score`: what it does not say is not claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import msgspec
+
+from optbn_solvers.base.constraints import Constraints
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution import (
+    BoundRow,
+    ClauseRow,
+    ClusterRow,
+    Evidence,
+    Exhausted,
+    LimitRow,
+    Part,
+    Parts,
+    Proof,
+    RowBound,
+    Solution,
+    Status,
+    SubsetRow,
+    Tree,
+)
+from optbn_solvers.base.solution import Literal as RowLiteral
+from optbn_solvers.base.table import ScoreTable
+
+FORMAT: Literal["optbn-solution-1"] = "optbn-solution-1"
+
+
+class _Cluster(msgspec.Struct, tag_field="row", tag="cluster"):
+    members: tuple[int, ...]
+    multiplier: int
+
+
+class _Subset(msgspec.Struct, tag_field="row", tag="subset"):
+    members: tuple[int, ...]
+    coefficients: tuple[tuple[int, tuple[int, ...], int], ...]
+    rhs: int
+    multiplier: int
+
+
+class _Literal(msgspec.Struct):
+    child: int
+    others: tuple[int, ...]
+    meets: bool
+
+
+class _Clause(msgspec.Struct, tag_field="row", tag="clause"):
+    literals: tuple[_Literal, ...]
+    multiplier: int
+
+
+class _Limit(msgspec.Struct, tag_field="row", tag="limit"):
+    parents: tuple[int, ...]
+    rhs: int
+    multiplier: int
+
+
+_AnyRow = _Cluster | _Subset | _Clause | _Limit
+
+
+class _Rows(msgspec.Struct, tag_field="kind", tag="rows"):
+    stages: tuple[tuple[_AnyRow, ...], ...]
+    denominator: int = 1
+
+
+class _Proof(msgspec.Struct, tag_field="kind", tag="proof"):
+    path: str
+    sha256: str
+
+
+class _Tree(msgspec.Struct, tag_field="kind", tag="tree"):
+    body: bytes
+    nodes: int
+    denominator: int = 1
+
+
+class _Exhausted(msgspec.Struct, tag_field="kind", tag="exhausted"):
+    method: str
+    tolerance: float = 0.0
+
+
+class _Part(msgspec.Struct):
+    members: tuple[int, ...]
+    bound: int
+    evidence: _Rows | _Proof | _Tree | _Exhausted
+
+
+class _Parts(msgspec.Struct, tag_field="kind", tag="parts"):
+    parts: tuple[_Part, ...]
+
+
+_AnyEvidence = _Rows | _Proof | _Tree | _Exhausted | _Parts
+
+
+class _File(msgspec.Struct, omit_defaults=False):
+    parents: dict[str, list[str]] | None
+    score: float | None
+    bound: float | None = None
+    status: Status = Status.FEASIBLE
+    solver: str = ""
+    table: str | None = None
+    variables: list[str] | None = None
+    evidence: _AnyEvidence | None = None
+    statistics: dict[str, Any] = {}
+    constraints: dict[str, Any] = {}
+    format: Literal["optbn-solution-1"] = FORMAT
+
+
+def to_json(table: ScoreTable, solution: Solution) -> bytes:
+    """The solution to `table` as indented JSON."""
+    graph = None if solution.choice is None else table.graph(solution.choice)
+    file = _File(
+        format=FORMAT,
+        solver=solution.solver,
+        status=solution.status,
+        score=solution.score,
+        bound=solution.bound if math.isfinite(solution.bound) else None,
+        table=solution.table_digest,
+        variables=list(table.names),
+        parents=None if graph is None else {child: list(parents) for child, parents in graph.items()},
+        evidence=None if solution.evidence is None else _written(solution.evidence),
+        statistics=dict(solution.statistics),
+        constraints=solution.constraints.given() if solution.constraints else {},
+    )
+    fields = msgspec.to_builtins(file, enc_hook=_plain)
+    order = ["format", "solver", "status", "score", "bound", "table", "variables", "parents"]
+    order += [*(["constraints"] if solution.constraints else []), "evidence", "statistics"]
+    lines = [f"  {_encode(key)}: {_block(fields[key]) if key == 'parents' else _encode(fields[key])}" for key in order]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def from_json(table: ScoreTable, text: bytes | str) -> Solution:
+    """The solution written in `text`; CheckFailed when it names variables or families that the table does not have."""
+    try:
+        file = msgspec.json.decode(text, type=_File)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise CheckFailed(f"not a solution file: {error}") from None
+    if file.variables is not None and tuple(file.variables) != table.names:
+        raise CheckFailed("the solution is about other variables than the score table, or in another order")
+    choice = None if file.parents is None else _rows(table, file.parents)
+    try:
+        return Solution(
+            status=file.status,
+            choice=choice,
+            score=file.score,
+            bound=math.inf if file.bound is None else file.bound,
+            evidence=None if file.evidence is None else _read(file.evidence),
+            table_digest=table.digest if file.table is None else file.table,
+            solver=file.solver,
+            statistics=file.statistics,
+            constraints=_constraints(table, file.constraints),
+        )
+    except ValueError as error:
+        raise CheckFailed(f"the solution contradicts itself: {error}") from None
+
+
+def has_constraints(text: bytes | str) -> bool:
+    """Whether the solution written in `text` was asked to obey constraints: then its table must have all families."""
+    try:
+        return bool(msgspec.json.decode(text, type=_File).constraints)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise CheckFailed(f"not a solution file: {error}") from None
+
+
+def _constraints(table: ScoreTable, given: dict[str, Any]) -> Constraints | None:
+    try:
+        said = Constraints(**given)
+    except (TypeError, ValueError) as error:
+        raise CheckFailed(f"the constraints in the solution cannot be read: {error}") from None
+    if strangers := said.strangers(table.names):
+        raise CheckFailed(
+            f"the constraints in the solution name {strangers[0]!r}, which is not a variable of the table"
+        )
+    return said or None
+
+
+def _rows(table: ScoreTable, parents: dict[str, list[str]]) -> tuple[int, ...]:
+    index = {name: v for v, name in enumerate(table.names)}
+    for name in [*parents, *(parent for listed in parents.values() for parent in listed)]:
+        if name not in index:
+            raise CheckFailed(f"the graph names {name!r}, which is not a variable of the table")
+    choice = []
+    for v, name in enumerate(table.names):
+        if name not in parents:
+            raise CheckFailed(f"the graph says nothing about {name!r}")
+        row = table.find(v, [index[parent] for parent in parents[name]])
+        if row is None:
+            raise CheckFailed(
+                f"{name!r} with parents {{{', '.join(parents[name])}}} is not in the table "
+                "(or one of its subsets scores at least as much)"
+            )
+        choice.append(row)
+    return tuple(choice)
+
+
+def _written(evidence: Evidence) -> _AnyEvidence:
+    if isinstance(evidence, Parts):
+        return _Parts(tuple(_Part(p.members, p.bound, _written_part(p.evidence)) for p in evidence.parts))
+    return _written_part(evidence)
+
+
+def _written_part(evidence: RowBound | Proof | Tree | Exhausted) -> _Rows | _Proof | _Tree | _Exhausted:
+    if isinstance(evidence, Proof):
+        return _Proof(evidence.path, evidence.sha256)
+    if isinstance(evidence, Tree):
+        return _Tree(evidence.body, evidence.nodes, evidence.denominator)
+    if isinstance(evidence, Exhausted):
+        return _Exhausted(evidence.method, evidence.tolerance)
+    return _Rows(
+        tuple(tuple(map(_written_row, stage)) for stage in evidence.stages),
+        evidence.denominator,
+    )
+
+
+def _written_row(row: BoundRow) -> _AnyRow:
+    match row:
+        case ClusterRow():
+            return _Cluster(row.members, row.multiplier)
+        case SubsetRow():
+            return _Subset(row.members, row.coefficients, row.rhs, row.multiplier)
+        case ClauseRow():
+            return _Clause(tuple(_Literal(x.child, x.others, x.meets) for x in row.literals), row.multiplier)
+        case LimitRow():
+            return _Limit(row.parents, row.rhs, row.multiplier)
+
+
+def _read_row(row: _AnyRow) -> BoundRow:
+    match row:
+        case _Cluster():
+            return ClusterRow(row.members, row.multiplier)
+        case _Subset():
+            return SubsetRow(row.members, row.coefficients, row.rhs, row.multiplier)
+        case _Clause():
+            return ClauseRow(tuple(RowLiteral(x.child, x.others, x.meets) for x in row.literals), row.multiplier)
+        case _Limit():
+            return LimitRow(row.parents, row.rhs, row.multiplier)
+
+
+def _read(evidence: _AnyEvidence) -> Evidence:
+    if isinstance(evidence, _Parts):
+        return Parts(tuple(Part(p.members, p.bound, _read_part(p.evidence)) for p in evidence.parts))
+    return _read_part(evidence)
+
+
+def _read_part(evidence: _Rows | _Proof | _Tree | _Exhausted) -> RowBound | Proof | Tree | Exhausted:
+    if isinstance(evidence, _Proof):
+        return Proof(evidence.path, evidence.sha256)
+    if isinstance(evidence, _Tree):
+        return Tree(evidence.body, evidence.nodes, evidence.denominator)
+    if isinstance(evidence, _Exhausted):
+        return Exhausted(evidence.method, evidence.tolerance)
+    return RowBound(
+        tuple(tuple(map(_read_row, stage)) for stage in evidence.stages),
+        evidence.denominator,
+    )
+
+
+def _block(graph: dict[str, list[str]] | None) -> str:
+    """The graph with one line per variable."""
+    if graph is None:
+        return "null"
+    return "{\n" + ",\n".join(f"    {_encode(v)}: {_encode(parents)}" for v, parents in graph.items()) + "\n  }"
+
+
+def _encode(value: Any) -> str:
+    return msgspec.json.encode(value, enc_hook=_plain).decode()
+
+
+def _plain(value: Any) -> Any:
+    """numpy scalars and arrays among the statistics, as plain values."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -1,0 +1,1 @@
+"""The front door: solve by name and check, the chooser, parts, the next best graphs, posteriors."""

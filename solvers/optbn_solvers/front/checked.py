@@ -1,0 +1,138 @@
+"""The front door: run a solver by name, check what it says, hand it over.
+
+Nothing leaves here unchecked: a wrong answer is a CheckFailed, never a Solution; a proof in a file is read back and
+checked too. Ctrl-C asks the solver to stop (a second one kills), so that an interrupted run still gives its best graph
+and bound.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from optbn_solvers.base.constraints import Constraints
+from optbn_solvers.base.errors import CheckFailed, InfeasibleError
+from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
+from optbn_solvers.base.solution import Proof, Solution, Tree
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.filtering import allowed_families
+from optbn_solvers.front.registry import load_solver
+from optbn_solvers.relaxation.cases import Cases
+from optbn_solvers.verify import verify
+
+
+def solve(
+    table: ScoreTable,
+    solver: str = "auto",
+    budget: Budget | None = None,
+    start: Sequence[int] | None = None,
+    progress: ProgressCallback | None = None,
+    constraints: Constraints | None = None,
+    **options: Any,
+) -> Solution:
+    """The checked answer of the solver called `solver` (its `options` are its own settings).
+
+    Under constraints it is the best graph that obeys them; InfeasibleError when there is none. What families cannot say
+    is the business of solvers with a setting `residual`, and of `Cases` around the others.
+    statistics["checked"] says what was proved and what the solver only claims, and whether the check was ended: it is
+    given up when the budget's grace is used up.
+    """
+    budget = budget or Budget()
+    chosen = load_solver(solver, **options)
+    with stopping_on_interrupt(budget):
+        if constraints:
+            solution = _constrained(table, solver, chosen, budget, start, progress, constraints)
+        else:
+            solution = chosen.solve(table, budget, start, progress)
+    return checked(table, solution, budget)
+
+
+def checked(table: ScoreTable, solution: Solution, budget: Budget) -> Solution:
+    """The solution with what the checker says of it; Ctrl-C ends the check, not the answer."""
+    begun = time.perf_counter()
+    try:
+        verdict = verify(table, solution, bound_of_proof, budget.overdue)
+    except KeyboardInterrupt:
+        verdict = verify(table, solution, bound_of_proof, lambda: True)
+    said = {
+        "proved": list(verdict.proved),
+        "claimed": list(verdict.claimed),
+        "ended": verdict.ended,
+        "seconds": time.perf_counter() - begun,
+    }
+    return replace(solution, statistics={**solution.statistics, "checked": said})
+
+
+def _constrained(
+    table: ScoreTable,
+    name: str,
+    solver: Any,
+    budget: Budget,
+    start: Sequence[int] | None,
+    progress: ProgressCallback | None,
+    constraints: Constraints,
+) -> Solution:
+    """The answer on the families that the constraints allow, as one for the whole table."""
+    filtered = allowed_families(table, constraints)
+    if filtered.residual:
+        own = any(field.name == "residual" for field in fields(solver))
+        solver = replace(solver, residual=filtered.residual) if own else Cases(solver, name, filtered.residual)
+
+    def lifted(choice: Sequence[int] | None) -> tuple[int, ...] | None:
+        return None if choice is None else tuple(filtered.rows[list(choice)].tolist())
+
+    def listen(event: Progress) -> None:
+        if progress is not None:
+            progress(replace(event, choice=lifted(event.choice)))
+
+    try:
+        solution: Solution = solver.solve(
+            filtered.table, budget, filtered.narrow(start), None if progress is None else listen
+        )
+    except InfeasibleError as error:
+        raise InfeasibleError(f"under the constraints, {error}") from None
+    return replace(solution, choice=lifted(solution.choice), table_digest=table.digest, constraints=constraints)
+
+
+def bound_of_proof(table: ScoreTable, stated: int, proof: Proof | Tree) -> int:
+    """The bound in units that a proof proves, a tree the one that is stated; CheckFailed when it does not hold."""
+    from optbn_solvers.proofs import check_carried, check_proof
+
+    if isinstance(proof, Tree):
+        check_carried(table, stated, proof)
+        return stated
+    try:
+        digest = sha256(Path(proof.path).read_bytes()).hexdigest()
+    except (OSError, ValueError) as error:
+        raise CheckFailed(f"the proof that the solution speaks of cannot be read: {error}") from None
+    if digest != proof.sha256:
+        raise CheckFailed(f"{proof.path} is not the proof that the solution speaks of: its digest differs")
+    bound, _ = check_proof(table, proof.path)
+    return bound
+
+
+@contextmanager
+def stopping_on_interrupt(budget: Budget) -> Iterator[None]:
+    """While inside, the first Ctrl-C stops the budget; the second raises KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def stop(signum: int, frame: object) -> None:
+        if budget.stopped:
+            raise KeyboardInterrupt
+        budget.stop()
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

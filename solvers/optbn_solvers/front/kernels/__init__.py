@@ -1,0 +1,1 @@
+"""Compiled parts of the front: sums and k-best lists over subsets."""

@@ -1,0 +1,1 @@
+"""The solvers, one room each; no room imports another."""

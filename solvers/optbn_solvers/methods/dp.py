@@ -1,0 +1,181 @@
+"""Dynamic programming over subsets (Silander and Myllymaki 2006, forward; the blocks: methods.kernels.subsets).
+
+f(U), the best score of an acyclic graph on U, is the best over its last variable v of f(U - v) + best(v, U - v). The
+number of families hardly matters, only n: the method of choice for dense tables of few variables. Only the 2^n values
+of f are kept, 8 bytes each, and the graph is read back from them: n = 26 takes 0.5 GB, n = 28 takes 2 GB, n = 30 takes
+8 GB. The top parts of the subsets are swept in layers of equal size; inside a layer they are independent, so threads
+share them, and the answer does not depend on how.
+
+All sums are exact, so the value is the optimum. Up to LARGEST_SUBSET variables one subset row over all of them proves
+it (the checker has a recurrence of its own for such rows); beyond, the evidence says that everything was searched.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn_solvers.base.memory import check_memory
+from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
+from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution, Status, SubsetRow
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.methods.kernels import subsets
+from optbn_solvers.relaxation.orders import search
+from optbn_solvers.verify import LARGEST_SUBSET
+
+LOW, MID = 13, 5  # measured: blocks of 64 kB, and 32 of them between looks at the lists of families
+ALONE = 20  # up to here one thread is quicker than starting two
+
+
+@dataclass(frozen=True)
+class SubsetDP:
+    """The optimum by dynamic programming over subsets; `threads` is None for all cores."""
+
+    threads: int | None = None
+
+    def solve(
+        self,
+        table: ScoreTable,
+        budget: Budget | None = None,
+        start: Sequence[int] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """The optimum; or, when the budget ends first, the start (or local search's graph) and the plain bound."""
+        budget = budget or Budget()
+        table.check_feasible()
+        check_memory(table.n, 8, budget)
+        incumbent = tuple(int(row) for row in start) if start is not None else None
+        if incumbent is None and table.n > ALONE:
+            incumbent = tuple(search(table, starts=2, kicks=20, budget=budget).tolist())
+        plain = table.score_of(int(table.units[table.offsets[:-1]].sum()))
+        known = None if incumbent is None else table.total(incumbent)
+        run = _Sweep(table, self.threads or os.cpu_count() or 1)
+        for _ in run.slices(budget):
+            if progress is not None:
+                phase = f"{run.done / run.f.size:.0%} of subsets"
+                progress(Progress(known, plain, run.done, budget.elapsed(), phase, incumbent))
+        statistics = {"subsets": run.done, "threads": run.threads, "cpu": budget.cpu_elapsed()}
+        if not run.finished:
+            return Solution(
+                Status.UNKNOWN if known is None else Status.FEASIBLE,
+                incumbent,
+                known,
+                plain,
+                None,
+                table.digest,
+                "dp",
+                statistics,
+            )
+        choice = tuple(run.choice().tolist())
+        score = table.total(choice)
+        if progress is not None:
+            progress(Progress(score, score, run.done, budget.elapsed(), "done", choice))
+        evidence: Evidence = Exhausted("dynamic programming over all subsets, in exact sums")
+        if table.n <= LARGEST_SUBSET:
+            evidence = whole_row(table, table.total_units(choice))
+        return Solution(Status.OPTIMAL, choice, score, score, evidence, table.digest, "dp", statistics)
+
+
+def whole_row(table: ScoreTable, optimum: int) -> RowBound:
+    """The statement "no acyclic graph scores more than `optimum`" as one subset row over all variables.
+
+    Its coefficients are the scores above a floor that lies so low that a graph with a variable at its floor is worse
+    than any graph of the table.
+    """
+    first, last = table.offsets[:-1], table.offsets[1:] - 1
+    below = int((table.units[first] - table.units[last]).sum()) + 1
+    floors = [int(units) - below for units in table.units[last]]
+    coefficients = tuple(
+        (v, table.parents(row), int(table.units[row]) - floors[v]) for v in range(table.n) for row in table.rows(v)
+    )
+    row = SubsetRow(tuple(range(table.n)), coefficients, optimum - sum(floors), 1)
+    return RowBound(((row,),))
+
+
+class _Sweep:
+    """The values of f, filled layer by layer of the top parts."""
+
+    def __init__(self, table: ScoreTable, threads: int) -> None:
+        n = table.n
+        self.table = table
+        self.low = min(LOW, n)
+        self.mid = min(MID, n - self.low)
+        self.top = n - self.low - self.mid
+        self.threads = 1 if n <= ALONE else threads
+        self.masks = table.masks[:, 0].astype(np.int64)
+        child = table.children
+        low_masks = self.masks & (1 << self.low) - 1
+        below = (1 << np.minimum(child, self.low)) - 1
+        squeezed = low_masks & below | low_masks >> 1 & ~below
+        self.low_masks = np.where(child < self.low, squeezed, low_masks)
+        self.mid_masks = self.masks >> self.low & (1 << self.mid) - 1
+        self.top_masks = self.masks >> (self.low + self.mid)
+        self.values = table.units.astype(np.float64)
+        self.f = np.empty(1 << n)
+        self.done = 0
+        self.scratch = threading.local()
+
+    @property
+    def finished(self) -> bool:
+        return self.done == self.f.size
+
+    def slices(self, budget: Budget) -> Iterator[None]:
+        """Work until everything is done or the budget ends; yields after each top part, some milliseconds."""
+        layers: list[list[int]] = [[] for _ in range(self.top + 1)]
+        for top in range(1 << self.top):
+            layers[top.bit_count()].append(top)
+        pool = ThreadPoolExecutor(self.threads)
+        try:
+            for layer in layers:
+                if budget.exhausted():
+                    return
+                for size in self._sizes(pool, layer):
+                    self.done += size
+                    yield
+                    if budget.exhausted():
+                        return
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _sizes(self, pool: ThreadPoolExecutor, layer: list[int]) -> Iterator[int]:
+        """Sweep a layer, on the pool if there are several threads; yields what each top part has filled."""
+        if self.threads == 1:
+            yield from map(self._sweep, layer)
+        else:
+            for future in as_completed([pool.submit(self._sweep, top) for top in layer]):
+                yield future.result()
+
+    def _sweep(self, top: int) -> int:
+        """One top part; returns the number of subsets filled."""
+        mine = self.scratch
+        if not hasattr(mine, "room"):
+            mine.room = np.empty(1 << self.low)
+            mine.own = np.empty((self.low, 1 << (self.low - 1)))
+            mine.kept = np.empty(len(self.table), dtype=np.int64)
+        subsets.sweep(
+            top,
+            self.low,
+            self.mid,
+            self.table.n,
+            self.table.offsets,
+            self.low_masks,
+            self.mid_masks,
+            self.top_masks,
+            self.values,
+            self.f,
+            mine.room,
+            mine.own,
+            mine.kept,
+        )
+        return 1 << (self.low + self.mid)
+
+    def choice(self) -> NDArray[np.int64]:
+        """The rows of a graph that attains the optimum."""
+        rows: NDArray[np.int64] = subsets.trace(self.table.offsets, self.masks, self.table.units, self.f, self.table.n)
+        return rows

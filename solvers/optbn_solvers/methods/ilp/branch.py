@@ -1,0 +1,195 @@
+"""Branching with exact bounds, for the few dozen nodes that are usually left after the root.
+
+A node is a set of families that may still be used. It is worked on like the root, for a few rounds, in the same LP
+(columns that may not be used are fixed at 0), and its bound comes from the same integer arithmetic, on its own
+families: a case is closed when the ledger says so, never because the LP does.
+
+The question that splits a node: *does v's parent set meet C?*, for a set C taken from a row with a large multiplier
+(a cluster or a local cut on C + v), whose answer is half true in the LP's point. "No" makes v a source within C + v,
+"yes" takes that away from it. Far better than asking for arcs, where one answer usually costs nothing because the arc
+can be turned around: .3-.6 times the nodes, and with arcs some instances do not end. Each of several questions is
+tried for a few dozen dual simplex steps in both answers (strong branching); an answer that closes at once is ruled
+out for good, otherwise the question is asked whose answers both lower the bound the most (largest product).
+Nodes with the largest bound first.
+
+The LP of a node stays feasible: the incumbent's families stay, at a penalty where the node forbids them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn_solvers.base.protocol import Budget
+from optbn_solvers.base.table import mask_members
+from optbn_solvers.relaxation.ledger import Ledger
+from optbn_solvers.relaxation.localcuts import LEVELS, LocalCuts
+from optbn_solvers.relaxation.orders import FamilyIndex
+from optbn_solvers.relaxation.program import Relaxation
+from optbn_solvers.relaxation.refine import refine, within_rounding
+from optbn_solvers.relaxation.root import Root, RootSettings, settle
+from optbn_solvers.relaxation.rows import Rule
+from optbn_solvers.relaxation.separate import Point, stuck_cluster
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class BranchSettings:
+    """How the tree is grown (measured: solvers/optbn_solvers/methods/ilp/README.md)."""
+
+    most_nodes: int = 5000
+    questions: int = 16
+    steps: int = 50  # of the dual simplex method per answer tried
+    rows: int = 40  # with the largest multipliers, to take sets from
+    work: float = 60.0  # of local cuts per round, milliseconds
+    node: RootSettings = field(
+        default_factory=lambda: RootSettings(stall_rounds=2, stall_gain=0.1, most_rounds=4, delete=False)
+    )
+
+
+@dataclass(eq=False)
+class Branching:
+    """A search below the ledger's bound. `bound` (units) holds for all graphs at any time."""
+
+    ledger: Ledger
+    relaxation: Relaxation
+    index: FamilyIndex
+    rng: np.random.Generator
+    settings: BranchSettings
+    report: Callable[[int, int], None]  # bound, nodes
+    bound: int = field(init=False)
+    nodes: int = 0
+
+    def __post_init__(self) -> None:
+        self.bound = self.ledger.bound
+        self._penalty = 2.0 * self.ledger.gap
+        self._local = LocalCuts(self.rng, work=self.settings.work, most=20, few=4, level=len(LEVELS) - 1)
+        self._failed = False
+
+    def run(self, budget: Budget) -> bool:
+        """Until everything is searched (True), the budget or the nodes are used up, or the LP fails."""
+        top = self.ledger
+        ticket = itertools.count()
+        size = len(top.alive)
+        open_nodes = [(-top.bound, next(ticket), np.packbits(top.alive))]
+        while open_nodes:
+            self._lower(-open_nodes[0][0])
+            if self.nodes == self.settings.most_nodes or budget.exhausted():
+                return False
+            bound, _, packed = heapq.heappop(open_nodes)
+            node = top.case(np.unpackbits(packed, count=size).astype(np.bool_), -bound)
+            if node.closed:
+                continue
+            self.nodes += 1
+            children = self._work(node, budget)
+            for child in children:
+                top.offer(child.rows)
+                if not child.closed:
+                    heapq.heappush(open_nodes, (-child.bound, next(ticket), np.packbits(child.alive)))
+            if self._failed and not budget.exhausted():
+                return False
+        self._lower(top.score)
+        return True
+
+    def _lower(self, bound: int) -> None:
+        bound = max(bound, self.ledger.score)
+        if bound < self.bound:
+            self.bound = bound
+            self.report(bound, self.nodes)
+
+    def _work(self, node: Ledger, budget: Budget) -> list[Ledger]:
+        """What is left of a node: nothing, itself with fewer families, or two cases."""
+        self._failed = False
+        if np.count_nonzero(node.alive) == node.families.n:  # one family per child: a graph, or none
+            whole = np.flatnonzero(node.alive)
+            if stuck_cluster(Point(node.families, whole, np.ones(len(whole)))) is None:
+                self.ledger.offer(node.families.rows[whole])
+            return []
+        self._use(node)
+        Root(node, self.index, self._local, self.rng, self.settings.node, self.relaxation).run(budget)
+        if not node.closed and within_rounding(node, self.relaxation):
+            refine(node, self.relaxation, self.index, self._local, self.rng, budget, self.settings.node.largest_part)
+        self.ledger.offer(node.rows)
+        return [] if node.closed else self._split(node, budget)
+
+    def _use(self, node: Ledger) -> None:
+        self.relaxation.restrict(node.alive, node.families.positions(node.rows), self._penalty)
+
+    def _split(self, node: Ledger, budget: Budget) -> list[Ledger]:
+        lp, families = self.relaxation, node.families
+        self._use(node)
+        if not lp.solve(budget):
+            self._failed = True
+            return [node]
+        settle(node, lp)
+        best: list[Ledger] = []
+        most = -1.0
+        for child, meets in self._questions(node):
+            if budget.exhausted():
+                break
+            own = families.children == child
+            cases = [node.case(node.alive & ~(own & out), node.bound) for out in (~meets, meets)]
+            for case in cases:
+                if not case.closed:
+                    self._use(case)
+                    lp.probe(self.settings.steps)
+                    settle(case, lp)
+            left = [case for case in cases if not case.closed]
+            if not left:
+                return []
+            if len(left) == 1:
+                node = node.case(left[0].alive, left[0].bound)
+                continue
+            product = float(max(1, node.bound - cases[0].bound)) * float(max(1, node.bound - cases[1].bound))
+            if product > most:
+                most, best = product, cases
+        return [node.case(case.alive, case.bound) for case in best] or [node]
+
+    def _questions(self, node: Ledger) -> Iterator[tuple[int, Mask]]:
+        """(child v, bool[families]: meets C), the most doubtful first: of sets, else of single variables of the point,
+        else of any: as long as some child has two families left there is a question that tells them apart."""
+        lp, families = self.relaxation, node.families
+        point = Point(families, *lp.support())
+        children = families.children[point.which]
+        starts, parents = families.lists(point.which)
+        holder = np.repeat(np.arange(len(point.which)), np.diff(starts))
+        doubt: dict[tuple[int, tuple[int, ...]], float] = {}
+        for r in np.argsort(-lp.duals, kind="stable")[: self.settings.rows]:
+            row = lp.rows[r]
+            if lp.duals[r] <= 0 or not (isinstance(row, Rule) or len(row.members) > 2):
+                continue
+            if isinstance(row, Rule):
+                asked_of = [(literal.child, literal.others) for literal in row.literals]
+            else:
+                asked_of = [(v, tuple(u for u in row.members if u != v)) for v in row.members]
+            for v, others in asked_of:
+                inside = np.zeros(families.n, dtype=np.bool_)
+                inside[list(others)] = True
+                meeting = np.zeros(len(point.which))
+                meeting[holder[inside[parents]]] = 1.0
+                doubt[v, others] = abs(float((meeting * point.x)[children == v].sum()) - 0.5)
+        single = {(int(v), (int(u),)): abs(point.arcs[u, v] - 0.5) for u, v in np.argwhere(point.arcs > 1e-6)}
+        several = np.flatnonzero(np.bincount(families.children[node.alive], minlength=families.n) > 1)
+        for v in several[:1]:
+            first, second = np.flatnonzero(node.alive & (families.children == v))[:2]
+            other = mask_members(families.masks[first] ^ families.masks[second])[0]
+            single.setdefault((int(v), (other,)), 1.0)
+        order = sorted(doubt, key=lambda q: doubt[q]) + sorted(single, key=lambda q: single[q])
+        asked = 0
+        for child, others in order:
+            if asked == self.settings.questions or (asked and len(others) == 1):
+                break
+            mask = np.zeros(families.masks.shape[1], dtype=np.uint64)
+            for u in others:
+                mask[u >> 6] |= np.uint64(1 << (u & 63))
+            meets = ((families.masks & mask) != 0).any(axis=1)
+            own = node.alive & (families.children == child)
+            if (own & meets).any() and (own & ~meets).any():
+                asked += 1
+                yield child, meets

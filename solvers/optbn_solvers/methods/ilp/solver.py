@@ -1,0 +1,268 @@
+"""Branch and cut: the solver. Its parts, in the order they work:
+
+    greedy        a good graph by local search
+    clusters      dual ascent from several orders: a first bound, a first filter, first rows     (relaxation.ascent)
+    root          LP loop with pricing, filtering, clusters, local cuts, polishing               (ilp.root)
+    finish        what is left in small strongly connected parts is solved by DP                 (ilp.finish)
+    refine        the last digits of a root that closed                                          (ilp.refine)
+    cp            cluster search from the root's rows, if it promises to end soon                (optbn_solvers.search)
+    branch        a short tree with exact bounds                                                 (ilp.branch)
+    tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
+    rules         what constraints say, as rows, when a graph breaks them                        (ilp.rules)
+    evidence      the stages that prove the bound, as few as will do                             (ilp.evidence)
+    certify       a proof in a file, if asked for                                                (ilp.certify)
+
+All of them write into one ledger of exact integers (ilp.ledger).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn_solvers.base.files.atomic import check_place
+from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
+from optbn_solvers.base.residual import Residual
+from optbn_solvers.base.solution import Evidence, Exhausted, Solution, Status, Tree
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.methods.ilp.branch import Branching, BranchSettings
+from optbn_solvers.methods.ilp.certify import certified
+from optbn_solvers.methods.ilp.tree import TreeSettings, solve_tree
+from optbn_solvers.proofs.writer import CARRIED
+from optbn_solvers.relaxation.cases import Cases
+from optbn_solvers.relaxation.evidence import row_bound
+from optbn_solvers.relaxation.families import Families
+from optbn_solvers.relaxation.ledger import Ledger, WrongProof
+from optbn_solvers.relaxation.localcuts import LocalCuts
+from optbn_solvers.relaxation.orders import FamilyIndex, search
+from optbn_solvers.relaxation.program import Relaxation
+from optbn_solvers.relaxation.refine import refine, within_rounding
+from optbn_solvers.relaxation.root import Root, RootSettings, ascend, first_relaxation
+from optbn_solvers.relaxation.rules import Rules
+
+SEARCH_WORK = 10**9  # of the cluster search: nodes times variables times families
+FEWEST_NODES = 100  # with which it is worth a try
+LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound
+
+
+@dataclass(frozen=True)
+class Ilp:
+    """Branch and cut with local cuts and exact bounds.
+
+    starts, kicks  the local search for the first graph
+    ascents        random orders of the dual ascent
+    root, branch, tree  settings of the phases
+    search_nodes   what the cluster search may take before the tree (fewer of a large table), unless it promises to
+                   end soon (0: none)
+    residual       constraints that the families of the table do not say (optbn_solvers.base.residual)
+    carried        bytes of a search tree below the root that the solution may carry as its evidence
+    proof          a file for a proof (see proofs/), written when the root closes or there is such a tree
+    certify        when there is none, let the cluster search finish the proof from the root's rows
+    """
+
+    seed: int = 0
+    starts: int = 6
+    kicks: int = 60
+    ascents: int = 5
+    root: RootSettings = field(default_factory=RootSettings)
+    branch: BranchSettings = field(default_factory=BranchSettings)
+    tree: TreeSettings = field(default_factory=TreeSettings)
+    search_nodes: int = 1000
+    residual: tuple[Residual, ...] = ()
+    carried: int = CARRIED
+    proof: str | None = None
+    certify: bool = False
+
+    def solve(
+        self,
+        table: ScoreTable,
+        budget: Budget | None = None,
+        start: Sequence[int] | None = None,
+        progress: ProgressCallback | None = None,
+        known: Sequence[int] | None = None,
+    ) -> Solution:
+        """The best graph and a bound. `known` (the rows of an optimum) is for debugging: every step is checked.
+
+        The relaxation is held together by a graph that obeys the constraints; if none is found, they are met case by
+        case (optbn_solvers.relaxation.cases) instead.
+        """
+        table.check_feasible()
+        if self.proof is not None:
+            check_place(self.proof)
+        budget = budget or Budget()
+        rows = search(FamilyIndex.of(table), self.seed, self.starts, self.kicks, start, budget)
+        rules = Rules(table, self.residual, budget) if self.residual else None
+        if rules is not None:
+            obeying = rules.obeying(rows)
+            if start is not None and (obeying is None or table.total(obeying) < table.total(start)):
+                obeying = np.asarray(start, dtype=np.int64)
+            if obeying is None:
+                return Cases(replace(self, residual=()), "ilp", self.residual).solve(table, budget, None, progress)
+            rows = obeying
+        run = _Solve(self, table, budget, progress, known, rules)
+        solution = run.run(rows)
+        if self.proof is None or solution.status is not Status.OPTIMAL:
+            return solution
+        return certified(table, solution, run.ledger, self.proof, self.certify, budget, progress)
+
+
+@dataclass(eq=False)
+class _Solve:
+    """One run. `bound` (units) is the ledger's or what the tree has proved since."""
+
+    settings: Ilp
+    table: ScoreTable
+    budget: Budget
+    progress: ProgressCallback | None
+    known: Sequence[int] | None
+    rules: Rules | None
+    phase: str = "root"
+    nodes: int = 0
+    method: Tree | Exhausted | None = None  # who lowered the bound below the ledger's, if anybody did
+
+    def run(self, rows: NDArray[np.int64]) -> Solution:
+        """From a graph that obeys."""
+        table, budget, settings = self.table, self.budget, self.settings
+        rng = np.random.default_rng(settings.seed)
+        index = FamilyIndex.of(table)
+        ledger = self.ledger = Ledger(
+            table, rows, Families.of(table, np.arange(len(table))), self.known, self._announce, self.rules
+        )
+        self.bound = ledger.bound
+        self._announce()
+        nearness, clusters = ascend(ledger, settings.ascents, rng, budget)
+        self.counts: dict[str, float] = {}
+        if not (ledger.closed or self._content() or budget.exhausted()):
+            ledger.restrict()
+            typical = float(sum(table.units[table.offsets[:-1]].tolist()) - ledger.score)
+            near = nearness[ledger.families.rows]
+            relaxation = first_relaxation(ledger, near, clusters, settings.root.near, typical)
+            local = LocalCuts(rng)
+            root = Root(ledger, index, local, rng, settings.root, relaxation)
+            root.run(budget)
+            self.counts = {"rounds": root.rounds, "clusters": root.clusters_added, "local cuts": root.local_added}
+            if not ledger.closed and within_rounding(ledger, relaxation):
+                refine(ledger, relaxation, index, local, rng, budget, settings.root.largest_part)
+            if self.rules is not None:
+                self.counts["constraint rows"] = len(self.rules.rows)
+            self.counts["survivors"] = int(ledger.alive.sum())
+            self.counts["root gap"] = math.ldexp(float(ledger.gap), -table.exponent)
+            if not (ledger.closed or self._content() or budget.exhausted()):
+                self._search(relaxation, index, rng)
+        return self._solution()
+
+    def _search(self, relaxation: Relaxation, index: FamilyIndex, rng: np.random.Generator) -> None:
+        """Branch; hand over to SCIP when the tree is not short."""
+        ledger, settings = self.ledger, self.settings
+        if self.rules is None and self._cluster_search():
+            return
+        self.phase = "branching"
+        branching = Branching(ledger, relaxation, index, rng, settings.branch, self._lower)
+        exact = Exhausted("branch and cut in exact integers")
+        complete = branching.run(self.budget)
+        self.nodes = branching.nodes
+        self.counts["nodes"] = branching.nodes
+        if branching.bound < ledger.bound:
+            self.method = exact
+        if complete or self.budget.exhausted() or self._content():
+            return
+        self.phase = "scip"
+        result = solve_tree(
+            ledger, relaxation, index, rng, self.budget, settings.tree, self._announce_scip, settings.seed
+        )
+        self.counts["nodes"] += result.nodes
+        if result.complete:
+            self.bound = ledger.score
+            self.method = Exhausted("scip branch and cut", math.ldexp(result.tolerance, -self.table.exponent))
+
+    def _cluster_search(self) -> bool:
+        """Try the search on clusters (optbn_solvers.search) below the root, as long as it seems to end soon; did it?"""
+        from optbn_solvers.relaxation.strengthen import some_stages
+        from optbn_solvers.search.solver import ClusterSearch
+
+        ledger, settings = self.ledger, self.settings
+        nodes = min(settings.search_nodes, SEARCH_WORK // (self.table.n * max(1, int(ledger.alive.sum()))))
+        if nodes < FEWEST_NODES:
+            return False
+        self.phase = "search"
+        search = ClusterSearch(
+            greedy=False,
+            restarts=0,
+            most=nodes,
+            rows=some_stages(ledger),
+            seed=settings.seed,
+            carried=settings.carried,
+        )
+        found = search.solve(self.table, self.budget, ledger.rows.tolist(), self._below_root)
+        assert found.choice is not None
+        ledger.offer(np.array(found.choice, dtype=np.int64))
+        self.counts["nodes"] = self.nodes = int(found.statistics["nodes"])
+        if found.status is not Status.OPTIMAL:
+            return False
+        if self.known is not None and self.table.total_units(self.known) > ledger.score:
+            raise WrongProof("the cluster search ended without finding the known optimum")
+        self.bound = ledger.score
+        claim = Exhausted("cluster search below the root of branch and cut")
+        self.method = found.evidence if isinstance(found.evidence, Tree) else claim
+        self._announce()
+        return True
+
+    def _below_root(self, event: Progress) -> None:
+        """The search's bound is kept only once it ends."""
+        self.nodes = event.nodes
+        self._tell(self.bound)
+
+    def _content(self) -> bool:
+        """The gap is one the caller accepts."""
+        return math.ldexp(float(self.bound - self.ledger.score), -self.table.exponent) <= self.budget.gap
+
+    def _lower(self, bound: int, nodes: int) -> None:
+        self.bound, self.nodes = min(self.bound, bound), nodes
+        self._announce()
+
+    def _announce(self) -> None:
+        """Report the score and the bound as they stand."""
+        self.bound = max(self.ledger.score, min(self.bound, self.ledger.bound))
+        self._tell(self.bound)
+
+    def _announce_scip(self, bound: int, nodes: int) -> None:
+        """SCIP's own bound is reported, and not kept: it is no proof before the tree is done."""
+        self.nodes = nodes
+        self._tell(max(self.ledger.score, min(self.bound, bound)))
+
+    def _tell(self, bound: int) -> None:
+        if self.progress is not None:
+            table = self.table
+            score = table.total(self.ledger.rows)
+            bound_score = math.ldexp(float(bound), -table.exponent)
+            rows = tuple(self.ledger.rows.tolist())
+            self.progress(Progress(score, bound_score, self.nodes, self.budget.elapsed(), self.phase, rows))
+
+    def _late(self) -> Callable[[], bool]:
+        """When to be content with the evidence that there is, although less might do."""
+        if self.ledger.closed:
+            return lambda: self.budget.overdue(0.5)
+        end = self.budget.elapsed() + LAST_SECONDS
+        return lambda: self.budget.elapsed() >= end or self.budget.overdue(0.5)
+
+    def _solution(self) -> Solution:
+        table, ledger = self.table, self.ledger
+        bound = max(ledger.score, min(self.bound, ledger.bound))
+        evidence: Evidence | None = self.method
+        if self.method is None or bound == ledger.bound:
+            bound = ledger.bound
+            evidence = row_bound(ledger, self._late())
+        return Solution(
+            status=Status.OPTIMAL if bound == ledger.score else Status.FEASIBLE,
+            choice=tuple(ledger.rows.tolist()),
+            score=table.total(ledger.rows),
+            bound=math.ldexp(float(bound), -table.exponent),
+            evidence=evidence,
+            table_digest=table.digest,
+            solver="ilp",
+            statistics={**self.counts, "families": len(table), "cpu": self.budget.cpu_elapsed()},
+        )

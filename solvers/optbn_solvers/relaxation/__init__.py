@@ -1,0 +1,1 @@
+"""What several methods share: orders, the dual ascent, the linear program, its ledger, rows, separation, local cuts."""

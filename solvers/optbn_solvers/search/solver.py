@@ -1,0 +1,229 @@
+"""`ClusterSearch`: the search of `optbn_solvers.search.kernels.search` as a solver, with an optional proof.
+
+A local search gives the first incumbent (or none, for tests). The search gets some nodes; unless those end it, or it
+promises to end soon, the root is made stronger (`relaxation.strengthen`), and the search begins anew with many more
+nodes, and so on: easy tables never see a linear program, hard ones lose little. The kernel runs in slices of some
+50 ms, between which the budget, the progress report, the proof and the arrays that must grow are looked after.
+
+All costs are integers, so when the tree is empty the incumbent is optimal to the last unit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
+from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution, Status
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter, TreeWriter
+from optbn_solvers.relaxation.orders import search as local_search
+from optbn_solvers.relaxation.strengthen import strengthen
+from optbn_solvers.search import start as known
+from optbn_solvers.search.kernels import search as kernel
+from optbn_solvers.search.workspace import Workspace
+
+SLICE_SECONDS = 0.05
+MOST_NODES = 1_000_000  # in one
+REPORT_SECONDS = 0.2
+FIRST_ROUNDS = 16  # of the root loop; four times as many each time it comes back
+
+
+@dataclass(frozen=True)
+class ClusterSearch:
+    """Depth-first branch and bound on overpaid clusters.
+
+    candidates  branches looked at ahead at each node
+    passes      rounds of multiplier moves at each node, at most
+    ahead       new clusters a look-ahead may find
+    greedy      begin with the graph of a local search
+    restarts    attempts that may be given up for a stronger root; the last attempt has no limit
+    nodes       how many the first attempt has for sure; later ones have 16 times those of the one before
+    patience    an attempt goes on after its nodes if it seems to need at most so many times as many more
+    most        nodes after which the last attempt is given up too, unless it seems to end soon; as another solver is
+                to go on then, it does not get more than what it seemed to need
+    rows        rows known before, to begin with: those of another solver's evidence, say
+    proof       a file to write the proof to (solvers/optbn_solvers/proofs/README.md)
+    proof_limit bytes that a proof may take; beyond that it is given up
+    carried     without a file: bytes of the search tree that the solution may carry as its evidence
+    """
+
+    candidates: int = 4
+    passes: int = 3
+    ahead: int = 20
+    greedy: bool = True
+    seed: int = 0
+    restarts: int = 3
+    nodes: int = 500
+    patience: int = 5
+    most: int | None = None
+    rows: RowBound | None = None
+    proof: str | None = None
+    proof_limit: int = DEFAULT_LIMIT
+    carried: int = 0
+
+    def solve(
+        self,
+        table: ScoreTable,
+        budget: Budget | None = None,
+        start: Sequence[int] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """The best graph, with a proof if asked for; a bound and what is found when the budget ends first."""
+        table.check_feasible()
+        return _Solve(self, table, budget or Budget(), progress).run(start)
+
+
+@dataclass(eq=False)
+class _Solve:
+    """One run. `bound` in units: no graph scores more; `rows` the best graph."""
+
+    settings: ClusterSearch
+    table: ScoreTable
+    budget: Budget
+    progress: ProgressCallback | None
+    rows: NDArray[np.int64] | None = None
+    bound: int = field(init=False)
+    closed: bool = False
+    reported: float = -math.inf
+    evidence: Evidence | None = None
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.bound = int(self.table.units[self.table.offsets[:-1]].sum())
+
+    def run(self, start: Sequence[int] | None) -> Solution:
+        settings, budget = self.settings, self.budget
+        if settings.greedy:
+            self.rows = local_search(self.table, seed=settings.seed, start=start, budget=budget)
+        elif start is not None:
+            self.rows = np.asarray(start, dtype=np.int64)
+        rows = settings.rows
+        for number in range(settings.restarts + 1):
+            last = number == settings.restarts
+            if number and budget.exhausted():
+                break
+            self.attempt(rows, settings.most if last else settings.nodes * 16**number, last)
+            if last or self.closed or budget.exhausted() or self.near_enough():
+                break
+            if self.rows is not None:
+                rounds = FIRST_ROUNDS * 4**number
+                rows = strengthen(self.table, self.rows, rounds, settings.seed, budget, self.improve)
+        return self.solution()
+
+    def attempt(self, rows: RowBound | None, nodes: int | None, last: bool) -> None:
+        """One search from its root; with `nodes` it is given up where it does not promise to end soon after those."""
+        settings, table = self.settings, self.table
+        work = Workspace(table, settings.seed)
+        begin: NDArray[np.int64] | None = None
+        if self.rows is not None:
+            work.start_from(self.rows)
+            if rows is not None:
+                begin = work.begin_with(known.apply(table, rows, table.total_units(self.rows)), table)
+        with self.writer() as writer:
+            if writer is not None:
+                work.make_room_for_records()
+                if begin is not None:
+                    writer.append(begin)
+            self.search(work, writer, nodes, last)
+            if work.finished:
+                self.closed, self.evidence = True, Exhausted("cp")
+                if writer is not None:
+                    proof = writer.finish(work.incumbent.tolist(), int(work.state[kernel.RECORDS]))
+                    self.evidence = proof or self.evidence
+        for name, count in work.statistics().items():
+            self.statistics[name] = self.statistics.get(name, 0) + count
+        self.statistics["attempts"] = self.statistics.get("attempts", 0) + 1
+        if writer is not None:
+            limit = f"given up, it would take more than {writer.limit} bytes"
+            self.statistics["proof"] = limit if writer.given_up else f"{writer.size} bytes"
+
+    def writer(self) -> AbstractContextManager[TreeWriter | None]:
+        """For the proof of an attempt."""
+        settings = self.settings
+        if settings.proof is not None:
+            return ProofWriter(self.table, settings.proof, settings.proof_limit)
+        return TreeWriter(settings.carried) if settings.carried else nullcontext()
+
+    def search(self, work: Workspace, writer: TreeWriter | None, nodes: int | None, last: bool) -> None:
+        """Run the slices of one attempt.
+
+        The last hundredth of a tree may hold nearly all of its nodes: a promise alone may be given for ever.
+        """
+        settings, state, best = self.settings, work.state, int(work.best.sum())
+        step = 1
+        while not (work.finished or self.budget.exhausted()):
+            begun = time.perf_counter()
+            state[kernel.LIMIT] = state[kernel.NODES] + step
+            code = kernel.search(
+                work.costs,
+                work.levels,
+                work.pool,
+                state,
+                work.room,
+                work.incumbent,
+                work.records,
+                settings.candidates,
+                settings.passes,
+                settings.ahead,
+                work.words,
+            )
+            if writer is not None and not writer.append(work.take_records()):
+                work.records, writer = np.empty(0, dtype=np.int64), None
+            if work.incumbent[0] >= 0:
+                self.rows = work.incumbent.copy()
+            self.bound = min(self.bound, best - work.bound())
+            if code == kernel.SLICE:
+                taken = max(time.perf_counter() - begun, 1e-6)
+                step = max(1, min(MOST_NODES, int(step * min(4.0, SLICE_SECONDS / taken))))
+            elif code != kernel.DONE:
+                work.grow(code)
+            self.report(int(state[kernel.NODES]), work.finished)
+            if nodes is not None and state[kernel.NODES] >= nodes:
+                done, more = work.share_done(), settings.patience * nodes
+                if state[kernel.NODES] * (1 - done) > more * done or (last and state[kernel.NODES] >= nodes + more):
+                    break
+            if (writer is None or settings.proof is None) and self.near_enough():
+                break
+
+    def improve(self, rows: NDArray[np.int64], bound: int) -> None:
+        """News from the root loop."""
+        self.rows, self.bound = rows.copy(), min(self.bound, bound)
+        self.report(0)
+
+    def near_enough(self) -> bool:
+        """Bound and score are as close as the budget asks for."""
+        if self.rows is None or self.budget.gap <= 0:
+            return False
+        return self.table.score_of(self.bound) - self.table.total(self.rows) <= self.budget.gap
+
+    def report(self, nodes: int, now: bool = False) -> None:
+        """Tell how things stand, from time to time or `now`."""
+        elapsed = self.budget.elapsed()
+        if self.progress is not None and (now or elapsed - self.reported > REPORT_SECONDS):
+            self.reported = elapsed
+            score = None if self.rows is None else self.table.total(self.rows)
+            rows = None if self.rows is None else tuple(self.rows.tolist())
+            self.progress(Progress(score, self.table.score_of(self.bound), nodes, elapsed, "search", rows))
+
+    def solution(self) -> Solution:
+        score = None if self.rows is None else self.table.total(self.rows)
+        bound = self.table.score_of(self.bound)
+        trivial = self.bound == int(self.table.units[self.table.offsets[:-1]].sum())
+        return Solution(
+            status=Status.OPTIMAL if bound == score else Status.FEASIBLE if score is not None else Status.UNKNOWN,
+            choice=None if self.rows is None else tuple(self.rows.tolist()),
+            score=score,
+            bound=bound,
+            evidence=self.evidence or (None if trivial else Exhausted("cp")),
+            table_digest=self.table.digest,
+            solver="cp",
+            statistics={**self.statistics, "cpu": self.budget.cpu_elapsed()},
+        )

@@ -1,0 +1,514 @@
+"""The independent checker. It believes no solver: it reads the table and the answer, and nothing else.
+
+Plain numpy on exact integers, obviously right before fast. It shares no code with any solver (only the data types),
+and every answer passes through it before anyone sees it. The mathematics of the evidence is in `base.solution`;
+what is used here, in one line each:
+
+    part      cut the variables into parts and let each part ignore arcs from outside: a relaxation, so the parts'
+              bounds add up to a bound, and rows whose members lie in the part remain valid for it
+    cluster   a set of variables in an acyclic graph has a member without parents in the set
+    subset    sum of a[v, P & C] <= r for every DAG: re-proved by maximising the left side over the DAGs on C, by
+              f(U) = max over v in U of f(U - v) + max { a[v, T] : T within U - v }
+    clause, limit   what the constraints say of every graph, in the checker's own words (optbn_solvers.verify.rules)
+    filter    a family that cannot be in a graph better than the one in hand is dropped before the next stage
+
+Arrays hold one number per family of a variable. They are of 64 bits where the largest sum of magnitudes that a stage
+could make (computed first, in Python's integers) stays below 2^62, and of Python's integers otherwise: nothing can
+overflow. The same in plain loops over families, as a twin for tests: tests/naive/verify.py.
+
+Cost: (sum of row sizes) x (families per variable), plus m 2^m per subset row of m members. A check that is not to
+take longer than somebody wants to wait can be given up (`out_of_time`): then the evidence counts as claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution import (
+    BoundRow,
+    ClauseRow,
+    ClusterRow,
+    Evidence,
+    Exhausted,
+    LimitRow,
+    Parts,
+    Proof,
+    RowBound,
+    Solution,
+    Status,
+    SubsetRow,
+    Tree,
+)
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.verify.rules import Rules
+
+LARGEST_SUBSET = 12  # members of a subset row: beyond that the check costs too much, and no solver makes them
+WORD = (1 << 64) - 1
+FITS = 1 << 62  # sums below this do not overflow 64 bits
+
+# The bound in units that a proof proves of a table; a tree proves the one that is stated, or CheckFailed.
+ProofChecker = Callable[[ScoreTable, int, Proof | Tree], int]
+Units = int | float | Fraction  # exact; a float is only ever +inf
+Words = list[NDArray[np.uint64]]  # the masks of families: word w of all of them is the w-th array
+Places = NDArray[np.int64]  # of families in such arrays
+Numbers = NDArray[Any]  # one per family: int64, or Python's integers in an array of objects
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was checked. `bound` is what is proved; `proved` and `claimed` are sentences for people.
+
+    ended   False: there was no time to check the evidence
+    """
+
+    score: float | None
+    bound: float
+    proved: tuple[str, ...]
+    claimed: tuple[str, ...]
+    ended: bool = True
+
+    @property
+    def optimal(self) -> bool:
+        """The graph is proved to be optimal (not only claimed)."""
+        return self.score is not None and self.bound == self.score
+
+
+def verify(
+    table: ScoreTable,
+    solution: Solution,
+    proof_checker: ProofChecker | None = None,
+    out_of_time: Callable[[], bool] = lambda: False,
+) -> Verdict:
+    """Check every statement of a solution; CheckFailed names the first that is false.
+
+    The graph is always checked; once `out_of_time` says so, the evidence for the bound is not gone on with.
+    """
+    if solution.table_digest != table.digest:
+        raise CheckFailed(
+            f"the solution belongs to another score table (digest {solution.table_digest[:12]}, "
+            f"this table has {table.digest[:12]})"
+        )
+    check = _Check(table, solution, proof_checker, out_of_time)
+    proved: list[str] = []
+    total = None
+    if solution.choice is not None:
+        total = check.graph(solution.choice)
+        proved.append(f"the graph is acyclic, its families exist and add up to {solution.score!r}")
+        if solution.constraints:
+            proved.append(f"it obeys the constraints ({', '.join(solution.constraints.given())})")
+    if solution.status is Status.OPTIMAL and solution.bound != solution.score:
+        raise CheckFailed(f"the status is optimal, but the bound {solution.bound!r} is not the score")
+    if solution.status is not Status.UNKNOWN and solution.choice is None:
+        raise CheckFailed(f"the status is {solution.status}, but there is no graph")
+
+    try:
+        found = check.bound(solution.evidence)
+    except _OutOfTime:
+        found = check.unchecked()
+    if total is not None and found.proved < total:
+        raise CheckFailed(
+            f"the evidence 'proves' a bound of {check.score(found.proved)!r}, below the score of the graph: it is wrong"
+        )
+    if check.stated < found.accepted:
+        source = "the sum of the best scores" if solution.evidence is None else "its evidence gives"
+        raise CheckFailed(f"the bound {solution.bound!r} is lower than {source}, {check.score(found.accepted)!r}")
+    obeying = " that obeys the constraints" if solution.constraints else ""
+    proved.append(f"no acyclic graph{obeying} scores more than {check.score(found.proved)!r}")
+    claimed = found.claims if check.stated < found.proved else ()
+    return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed, found.ended or not claimed)
+
+
+class _OutOfTime(Exception):
+    """There is no time left for the rest of the evidence."""
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A bound in units: what is proved, what follows if the claims are believed, and those claims."""
+
+    proved: int
+    accepted: Units
+    claims: tuple[str, ...] = ()
+    ended: bool = True
+
+
+class _Check:
+    """One solution against one table, read into plain lists: per variable its families (mask, units)."""
+
+    def __init__(
+        self,
+        table: ScoreTable,
+        solution: Solution,
+        proof_checker: ProofChecker | None,
+        out_of_time: Callable[[], bool],
+    ) -> None:
+        self.table, self.solution, self.proof_checker = table, solution, proof_checker
+        self.out_of_time = out_of_time
+        self.n, self.names, self.exponent = table.n, table.names, table.exponent
+        self.first: list[int] = table.offsets.tolist()
+        packed, width = table.masks.astype("<u8").tobytes(), 8 * table.words
+        masks = [int.from_bytes(packed[i : i + width], "little") for i in range(0, len(packed), width)]
+        families = list(zip(masks, table.units.tolist(), strict=True))
+        self.families: list[list[tuple[int, int]]] = [
+            families[self.first[v] : self.first[v + 1]] for v in range(self.n)
+        ]
+        said = solution.constraints
+        if said and (strangers := said.strangers(table.names)):
+            raise CheckFailed(f"the constraints name {strangers[0]!r}, which is not a variable of the table")
+        self.rules = Rules(said, table.names) if said else None
+        self.usable, self.reduced = self.families, table  # what the bound is about
+        if self.rules is not None:
+            kept = [
+                [row for row in table.rows(v) if self.rules.allows(v, _members(families[row][0]))]
+                for v in range(self.n)
+            ]
+            if not all(kept):
+                raise CheckFailed(f"no family of {self.names[kept.index([])]!r} obeys the constraints")
+            if not self.rules.demanding:  # no optimum needs a family that one of its subsets beats
+                needed = [dict(_within([families[row] for row in rows], (1 << self.n) - 1)) for rows in kept]
+                kept = [[row for row in rows if families[row][0] in needed[v]] for v, rows in enumerate(kept)]
+            self.usable = [[families[row] for row in rows] for rows in kept]
+            self.reduced = table.restricted(np.concatenate(kept))
+        if math.isnan(solution.bound):
+            raise CheckFailed("the bound is not a number")
+        self.stated = self.units(solution.bound)
+        self.proved_rows: set[object] = set()  # subset rows come back in later stages; once is enough
+
+    def units(self, score: float) -> Units:
+        return score if math.isinf(score) else Fraction(score) * Fraction(2) ** self.exponent
+
+    def score(self, units: Units) -> float:
+        """Infinite where floats end: all graphs are far from there."""
+        if isinstance(units, float):
+            return units
+        try:
+            return float(Fraction(units) / Fraction(2) ** self.exponent)
+        except OverflowError:
+            return math.inf if units > 0 else -math.inf
+
+    def graph(self, choice: Sequence[int]) -> int:
+        """The exact score of an acyclic choice of families that obeys the constraints."""
+        if len(choice) != self.n:
+            raise CheckFailed(f"the graph has {len(choice)} families, but there are {self.n} variables")
+        for v, row in enumerate(choice):
+            if not self.first[v] <= row < self.first[v + 1]:
+                raise CheckFailed(f"row {row} of the table is not a family of {self.names[v]!r}")
+        chosen = [self.families[v][row - self.first[v]] for v, row in enumerate(choice)]
+        masks = [mask for mask, _ in chosen]
+        placed, left = 0, set(range(self.n))
+        while left:
+            ready = [v for v in left if masks[v] & ~placed == 0]
+            if not ready:
+                raise CheckFailed(f"the graph has a cycle: {' -> '.join(self.names[v] for v in _cycle(masks, left))}")
+            left.difference_update(ready)
+            placed |= sum(1 << v for v in ready)
+        total = sum(units for _, units in chosen)
+        given = self.solution.score
+        if given is None or not math.isfinite(given) or self.units(given) != total:
+            raise CheckFailed(f"the score is given as {given!r}, but the families add up to {self.score(total)!r}")
+        if self.rules is not None:
+            wrong = self.rules.wrong({(u, v) for v, mask in enumerate(masks) for u in _members(mask)})
+            if wrong is not None:
+                raise CheckFailed(f"the graph does not obey the constraints: {wrong}")
+        return total
+
+    def bound(self, evidence: Evidence | None) -> _Bound:
+        """The bound over all acyclic graphs."""
+        if not isinstance(evidence, Parts):
+            return self.part(tuple(range(self.n)), evidence, self.stated)
+        rest = set(range(self.n))
+        bounds = []
+        for part in evidence.parts:
+            if not part.members or not rest.issuperset(part.members) or len(set(part.members)) < len(part.members):
+                raise CheckFailed("the parts of the evidence are not disjoint sets of variables")
+            rest.difference_update(part.members)
+            bounds.append(self.part(part.members, part.evidence, part.bound))
+        bounds += [self.part((v,), None, 0) for v in sorted(rest)]
+        return _Bound(
+            sum(b.proved for b in bounds), sum(b.accepted for b in bounds), tuple(c for b in bounds for c in b.claims)
+        )
+
+    def unchecked(self) -> _Bound:
+        """What is known without the evidence: the sum of the best scores; the bound that is stated is a claim."""
+        plain = sum(max(units for _, units in families) for families in self.usable)
+        return _Bound(plain, self.stated, (f"the bound {self.score(self.stated)!r}: not checked, no time left",), False)
+
+    def part(self, members: tuple[int, ...], evidence: Evidence | None, stated: Units) -> _Bound:
+        """The bound over the variables of one part; `stated` is what an unchecked claim gives it."""
+        if self.out_of_time():
+            raise _OutOfTime
+        if evidence is None:
+            return _Bound(plain := self.rows(members, RowBound(())), plain)
+        if isinstance(evidence, RowBound):
+            return _Bound(proved := self.rows(members, evidence), proved)
+        whole = len(members) == self.n
+        if self.proof_checker is not None and (isinstance(evidence, Tree) or (isinstance(evidence, Proof) and whole)):
+            if isinstance(stated, float):
+                raise CheckFailed(f"the evidence is a proof, but the bound is {stated!r}")
+            if not -FITS < stated < FITS:
+                raise CheckFailed("the evidence is a proof, but the bound is beyond 2^62 units; no graph's score is")
+            alone = self.reduced if whole else self.alone(members)
+            return _Bound(proved := self.proof_checker(alone, math.floor(stated), evidence), proved)
+        plain = self.rows(members, RowBound(()))
+        if isinstance(evidence, Proof):
+            how = f"the proof file {evidence.path} was not opened"
+        elif isinstance(evidence, Tree):
+            how = f"its tree of {evidence.nodes} nodes was not checked"
+        elif isinstance(evidence, Exhausted):
+            how = f"searched completely by {evidence.method}"
+            how += f", within {evidence.tolerance:g}" if evidence.tolerance else ""
+        else:
+            raise CheckFailed(f"evidence of an unknown kind: {type(evidence).__name__}")
+        where = "" if len(members) == self.n else f" for {len(members)} variables ({self.listing(members)})"
+        return _Bound(plain, stated, (f"the bound {self.score(stated)!r}{where}: {how}",))
+
+    def alone(self, members: tuple[int, ...]) -> ScoreTable:
+        """The table of a part, without the parents outside; variables are counted by their place among the members."""
+        inside = sum(1 << u for u in members)
+        listed = [sorted(_within(self.usable[v], inside), key=lambda family: -family[1]) for v in members]
+        masks = [
+            sum(1 << i for i, u in enumerate(members) if mask >> u & 1) for families in listed for mask, _ in families
+        ]
+        width = 8 * max(1, -(-len(members) // 64))
+        packed = b"".join(mask.to_bytes(width, "little") for mask in masks)
+        return ScoreTable(
+            tuple(self.names[v] for v in members),
+            np.cumsum([0, *map(len, listed)], dtype=np.int64),
+            np.frombuffer(packed, dtype="<u8").astype(np.uint64).reshape(len(masks), width // 8),
+            np.array([units for families in listed for _, units in families], dtype=np.int64),
+            self.exponent,
+        )
+
+    def listing(self, variables: Sequence[int]) -> str:
+        return ", ".join(self.names[v] for v in variables[:5]) + (", ..." if len(variables) > 5 else "")
+
+    def rows(self, members: tuple[int, ...], evidence: RowBound) -> int:
+        """The bound over the variables `members` that the stages of rows prove, in exact integers."""
+        choice = self.solution.choice
+        target = None  # the score of the graph's families here: what a family must be able to beat
+        fine = evidence.denominator  # below, everything but `target` and `best` is counted in units of 1 / fine
+        if not _whole(fine) or fine < 1:
+            raise CheckFailed(f"the evidence has the denominator {fine!r}; expected a whole number >= 1")
+        if choice is not None:
+            target = sum(self.families[v][choice[v] - self.first[v]][1] for v in members)
+        listed = [self.usable[v] for v in members]
+        if len(members) < self.n:
+            listed = [_within(families, sum(1 << u for u in members)) for families in listed]
+        everything = [family for families in listed for family in families]
+        alive = _Alive(
+            child=np.repeat(members, [len(families) for families in listed]),
+            words=self.words([mask for mask, _ in everything]),
+            units=np.array([units for _, units in everything], dtype=np.int64),
+        )
+        largest_units = max(1, *(abs(units) for _, units in everything))
+        best = sum(max(units for _, units in families) for families in listed)
+        for stage in evidence.stages:
+            largest = largest_units * fine + sum(self.largest_term(row, members) for row in stage)
+            number = np.int64 if largest < FITS else object
+            adjusted = alive.units.astype(number) * fine
+            constant = 0
+            for row in stage:
+                if self.out_of_time():
+                    raise _OutOfTime
+                constant += self.add_row(row, alive, adjusted)
+            tops = {v: int(adjusted[own].max()) for v, own in alive.own.items()}
+            bound = sum(tops.values()) + constant
+            if target is None:
+                best = min(best, bound // fine)
+                continue
+            # a graph that beats the target has target + 1 or more; a family too far below the top cannot be in it
+            best = min(best, max(bound // fine, target))
+            room = bound - (target + 1) * fine
+            if room < 0:
+                return target
+            for v, own in alive.own.items():
+                adjusted[own] = tops[v] - adjusted[own]  # at most twice the largest: still no overflow
+            alive = alive.kept(adjusted <= (room if number is object else min(room, 2 * FITS - 1)))
+            if len(alive.own) < len(members):
+                return target
+        return best
+
+    def words(self, masks: Sequence[int]) -> Words:
+        """Masks by their words of 64 bits."""
+        return [np.array([mask >> w & WORD for mask in masks], dtype=np.uint64) for w in range(0, self.n, 64)]
+
+    def largest_term(self, row: BoundRow, members: tuple[int, ...]) -> int:
+        """Refuse a row that is not true of every graph; else the most that it can add to a family in magnitude."""
+        y = row.multiplier
+        if not _whole(y) or y < 0:
+            raise CheckFailed(f"a row of the evidence has the multiplier {y!r}; expected a whole number >= 0")
+        if isinstance(row, ClauseRow | LimitRow):
+            if self.rules is None or len(members) < self.n:
+                raise CheckFailed(
+                    "a row of the evidence speaks of constraints, but there are none on all the variables"
+                )
+            if not _variables(row) <= set(members) or not _implied(row, self.rules):
+                raise CheckFailed(f"the constraints do not imply a row of the evidence: {row!r}")
+            return y * len(row.parents) if isinstance(row, LimitRow) else y
+        if not row.members or len(set(row.members)) < len(row.members) or not set(row.members) <= set(members):
+            raise CheckFailed(
+                f"a row of the evidence is on {row.members!r}, which is not a set of variables of its part"
+            )
+        if isinstance(row, ClusterRow):
+            return y
+        if (statement := (row.members, row.coefficients, row.rhs)) not in self.proved_rows:
+            if self.out_of_time():
+                raise _OutOfTime
+            _check_subset_row(row)
+            self.proved_rows.add(statement)
+        return y * max((coefficient for _, _, coefficient in row.coefficients), default=0)
+
+    def add_row(self, row: BoundRow, alive: _Alive, adjusted: Numbers) -> int:
+        """Add the row's multiplier to the families it touches; returns what it adds to the bound itself."""
+        y = row.multiplier
+        if isinstance(row, ClusterRow):
+            own = alive.of(row.members)
+            adjusted[own[self.disjoint(alive, own, row.members)]] += y
+            return -y
+        if isinstance(row, SubsetRow):
+            bit = {v: 1 << i for i, v in enumerate(row.members)}
+            patterns = 1 << len(bit)
+            worth = np.zeros(len(bit) * patterns, dtype=adjusted.dtype)
+            for child, parents, coefficient in row.coefficients:
+                worth[row.members.index(child) * patterns + sum(bit[u] for u in parents)] = coefficient * y
+            own = alive.of(row.members)
+            at = np.repeat(np.arange(len(bit)) * patterns, [len(alive.own[v]) for v in row.members])
+            for u in row.members:
+                at += np.where(alive.words[u // 64][own] >> np.uint64(u % 64) & np.uint64(1), bit[u], 0)
+            adjusted[own] -= worth[at]
+            return row.rhs * y
+        if isinstance(row, LimitRow):
+            begins = self.words([sum(1 << u for u in row.parents)])
+            for word, limit in zip(alive.words, begins, strict=True):
+                adjusted -= np.bitwise_count(word & limit).astype(adjusted.dtype) * y
+            return row.rhs * y
+        for literal in row.literals:
+            own = alive.own[literal.child]
+            if literal.meets:
+                false = self.disjoint(alive, own, literal.others)
+            else:
+                others = self.words([sum(1 << u for u in set(literal.others))])
+                both = zip(alive.words, others, strict=True)
+                false = np.logical_and.reduce([word[own] & wanted == wanted for word, wanted in both])
+            adjusted[own[false]] -= y
+        return (len(row.literals) - 1) * y
+
+    def disjoint(self, alive: _Alive, own: Places, others: Sequence[int]) -> NDArray[np.bool_]:
+        """Which of the families have no parent among others."""
+        common = np.zeros(len(own), dtype=np.uint64)
+        for word, wanted in zip(alive.words, self.words([sum(1 << u for u in set(others))]), strict=True):
+            if wanted[0]:
+                common |= word[own] & wanted
+        return common == 0
+
+
+class _Alive:
+    """Families that a better graph could use, those of a variable together: its number, the mask, the units."""
+
+    def __init__(self, child: Places, words: Words, units: NDArray[np.int64]) -> None:
+        self.child, self.words, self.units = child, words, units
+        self.own: dict[int, Places] = {int(v): np.flatnonzero(child == v) for v in np.unique(child)}
+
+    def of(self, members: Sequence[int]) -> Places:
+        """Where the families of some variables are."""
+        return np.concatenate([self.own[v] for v in members])
+
+    def kept(self, keep: NDArray[np.bool_]) -> _Alive:
+        """Without some of them."""
+        return _Alive(self.child[keep], [word[keep] for word in self.words], self.units[keep])
+
+
+def _variables(row: ClauseRow | LimitRow) -> set[int]:
+    """The variables that a row speaks of."""
+    if isinstance(row, LimitRow):
+        return set(row.parents)
+    return {v for literal in row.literals for v in (literal.child, *literal.others)}
+
+
+def _implied(row: ClauseRow | LimitRow, rules: Rules) -> bool:
+    """Whether every graph that obeys the constraints satisfies the row, as far as this checker sees."""
+    return rules.valid_clause(row) if isinstance(row, ClauseRow) else rules.valid_limit(row)
+
+
+def _within(families: list[tuple[int, int]], part: int) -> list[tuple[int, int]]:
+    """The families with parents outside the part forgotten; one that has a subset which scores as much can be replaced
+    by it, so only the others are kept."""
+    kept: dict[int, int] = {}
+    inside = [(mask & part, units) for mask, units in families]
+    for mask, units in sorted(inside, key=lambda family: (-family[1], family[0].bit_count())):
+        if len(kept) < 1 << mask.bit_count():
+            beaten = any(other & ~mask == 0 for other in kept)
+        else:
+            beaten = any(smaller in kept for smaller in _subsets(mask))
+        if not beaten:
+            kept[mask] = units
+    return list(kept.items())
+
+
+def _subsets(mask: int) -> Iterator[int]:
+    """Every subset, itself included, the largest first."""
+    smaller = mask
+    while smaller:
+        yield smaller
+        smaller = (smaller - 1) & mask
+    yield 0
+
+
+def _check_subset_row(row: SubsetRow) -> None:
+    """Re-prove that no acyclic graph on the members exceeds the right-hand side."""
+    m = len(row.members)
+    if m > LARGEST_SUBSET:
+        raise CheckFailed(f"a subset row has {m} members; at most {LARGEST_SUBSET} can be checked")
+    bit = {v: 1 << i for i, v in enumerate(row.members)}
+    # best[i][U]: the largest coefficient of member i with parents within U (0 where none is listed)
+    best = [[0] * (1 << m) for _ in range(m)]
+    listed = set()
+    for child, parents, coefficient in row.coefficients:
+        if child not in bit or not bit.keys() >= set(parents) or child in parents:
+            raise CheckFailed(f"a subset row on {row.members!r} has a coefficient for {child!r} given {parents!r}")
+        pattern = sum(bit[u] for u in set(parents))
+        if not _whole(coefficient) or coefficient <= 0 or (child, pattern) in listed:
+            raise CheckFailed(
+                f"a subset row on {row.members!r} has the coefficient {coefficient!r} for {child!r} given {parents!r}; "
+                "expected one whole number > 0"
+            )
+        listed.add((child, pattern))
+        best[row.members.index(child)][pattern] = coefficient
+    for values in best:
+        for step in (1 << i for i in range(m)):
+            for start in range(0, 1 << m, 2 * step):
+                middle, end = start + step, start + 2 * step
+                values[middle:end] = map(max, values[start:middle], values[middle:end])
+    most = [0] * (1 << m)  # most[U]: the largest left side over the acyclic graphs on U
+    for among in range(1, 1 << m):
+        most[among] = max(
+            most[among ^ 1 << i] + values[among ^ 1 << i] for i, values in enumerate(best) if among >> i & 1
+        )
+    if not _whole(row.rhs) or most[-1] > row.rhs:
+        raise CheckFailed(
+            f"a subset row on {row.members!r} claims at most {row.rhs!r}, but an acyclic graph reaches {most[-1]}"
+        )
+
+
+def _whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
+def _members(mask: int) -> tuple[int, ...]:
+    return tuple(v for v in range(mask.bit_length()) if mask >> v & 1)
+
+
+def _cycle(masks: Sequence[int], left: set[int]) -> list[int]:
+    """A cycle among variables that all have a parent in `left`, in the direction of the arcs, closed."""
+    walk = [min(left)]
+    while len(set(walk)) == len(walk):
+        walk.append(next(u for u in _members(masks[walk[-1]]) if u in left))
+    return walk[walk.index(walk[-1]) :][::-1]

@@ -1,0 +1,163 @@
+"""Constraints as the checker reads them: its own words and other algorithms than the solvers use.
+
+Ancestors by squaring the relation, orders by taking away what nothing precedes, d-separation in the moral graph of the
+ancestors (Lauritzen et al. 1990). What each constraint means is said in `optbn_solvers.base.constraints`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations, pairwise
+
+from optbn_solvers.base.constraints import Constraints
+from optbn_solvers.base.solution import ClauseRow, LimitRow
+
+Arc = tuple[int, int]  # parent, child
+
+
+class Rules:
+    """The constraints on graphs over `names`."""
+
+    def __init__(self, constraints: Constraints, names: Sequence[str]) -> None:
+        self.said, self.names = constraints, names
+        self.number = {name: v for v, name in enumerate(names)}
+        self.n = len(names)
+        self.never, self.always = self._arcs()
+
+    @property
+    def demanding(self) -> bool:
+        """A graph may need more arcs than what is said of single arcs asks for."""
+        settled = {(u, v) for u, v in self._closure(self.always)}
+        paths = any((self.number[u], self.number[v]) not in settled for u, v in self.said.ancestors)
+        edges = ((self.number[u], self.number[v]) for u, v in self.said.required_edges)
+        return paths or any((u, v) not in self.always and (v, u) not in self.always for u, v in edges)
+
+    def allows(self, child: int, parents: Iterable[int]) -> bool:
+        """Whether what is said of single arcs allows a family."""
+        arcs = {(u, child) for u in parents}
+        return not arcs & self.never and {arc for arc in self.always if arc[1] == child} <= arcs
+
+    def wrong(self, arcs: set[Arc]) -> str | None:
+        """What an acyclic graph breaks, or None."""
+        for u, v in sorted(self.always - arcs):
+            return f"the arc {self.names[u]} -> {self.names[v]} is missing"
+        for u, v in sorted(self.never & arcs):
+            return f"the arc {self.names[u]} -> {self.names[v]} may not be"
+        return self._demanded(arcs) or self._broken(arcs)
+
+    def valid_clause(self, row: ClauseRow) -> bool:
+        """Whether every graph that obeys makes a literal true, as far as this checker sees."""
+        children = [literal.child for literal in row.literals]
+        if len(set(children)) < len(children):
+            return False
+        if not any(literal.meets for literal in row.literals):  # the arcs that are left when all are false
+            return self._broken({(u, literal.child) for literal in row.literals for u in literal.others}) is not None
+        if not all(literal.meets for literal in row.literals):
+            return False
+        said = {(literal.child, literal.others) for literal in row.literals}
+        for a, b in self._numbered(self.said.required_edges):
+            if said >= {(a, (b,)), (b, (a,))}:
+                return True
+        inside = set(row.literals[0].others)
+        if any(set(literal.others) != inside for literal in row.literals):
+            return False
+        outside = set(children) == set(range(self.n)) - inside
+        return outside and any(u in inside and v not in inside for u, v in self._numbered(self.said.ancestors))
+
+    def valid_limit(self, row: LimitRow) -> bool:
+        """Whether the constraints have that limit."""
+        if row.parents == tuple(range(self.n)) and self.said.max_arcs is not None and self.said.max_arcs <= row.rhs:
+            return True
+        return len(row.parents) == 1 and self._most_children(row.parents[0]) <= row.rhs
+
+    def _arcs(self) -> tuple[set[Arc], set[Arc]]:
+        """(arcs that can never be, arcs that must always be)."""
+        said = self.said
+        always, never = set(self._numbered(said.required)), set(self._numbered(said.forbidden))
+        never |= {(v, u) for u, v in self._numbered(said.ancestors)} | set(self._numbered(said.no_ancestors))
+        for u, v in self._numbered(said.forbidden_edges):
+            never |= {(u, v), (v, u)}
+        for early, late in combinations(said.tiers, 2):
+            never |= {(self.number[v], self.number[u]) for u in early for v in late}
+        never |= {(v, u) for u, v in self._closure(self._order())}
+        others = range(self.n)
+        never |= {(u, self.number[name]) for name in said.roots for u in others if u != self.number[name]}
+        childless = {self.number[name] for name in said.leaves} | {u for u in others if self._most_children(u) == 0}
+        never |= {(u, v) for u in childless for v in others if u != v}
+        for one, two, _ in said.independences:
+            for a, b in self._numbered([(a, b) for a in one for b in two]):
+                never |= {(a, b), (b, a)}
+        for u, v in self._numbered(said.required_edges):
+            if (u, v) in never:
+                always.add((v, u))
+            if (v, u) in never:
+                always.add((u, v))
+        never |= {(v, u) for u, v in always}
+        return never, always
+
+    def _demanded(self, arcs: set[Arc]) -> str | None:
+        paths = self._closure(arcs)
+        for u, v in self._numbered(self.said.ancestors):
+            if (u, v) not in paths:
+                return f"no path leads from {self.names[u]} to {self.names[v]}"
+        for u, v in self._numbered(self.said.required_edges):
+            if (u, v) not in arcs and (v, u) not in arcs:
+                return f"{self.names[u]} and {self.names[v]} are not adjacent"
+        return None
+
+    def _broken(self, arcs: set[Arc]) -> str | None:
+        """A constraint that these arcs break, and with them every graph that has them."""
+        paths = self._closure(arcs)
+        for u, v in self._numbered(self.said.no_ancestors):
+            if (u, v) in paths:
+                return f"a path leads from {self.names[u]} to {self.names[v]}"
+        left, ordered = set(range(self.n)), arcs | self._order()
+        while free := {v for v in left if not any(u in left and w == v for u, w in ordered)}:
+            left -= free
+        if left:
+            return f"no order puts {', '.join(self.names[v] for v in sorted(left))} as asked for"
+        for u in range(self.n):
+            if sum(parent == u for parent, _ in arcs) > self._most_children(u):
+                return f"{self.names[u]} has more than {self._most_children(u)} children"
+        if self.said.max_arcs is not None and len(arcs) > self.said.max_arcs:
+            return f"there are more than {self.said.max_arcs} arcs"
+        for one, two, given in self.said.independences:
+            sides = [{self.number[name] for name in side} for side in (one, two, given)]
+            if self._connected(arcs, *sides):
+                return f"{', '.join(one)} and {', '.join(two)} are not separated by {', '.join(given) or 'nothing'}"
+        return None
+
+    def _connected(self, arcs: set[Arc], one: set[int], two: set[int], given: set[int]) -> bool:
+        """Whether a path in the moral graph of the ancestors leads from one side to the other around what is given."""
+        paths = self._closure(arcs)
+        asked = one | two | given
+        there = asked | {u for u, v in paths if v in asked}
+        inner = [(u, v) for u, v in arcs if v in there]
+        linked = {frozenset(arc) for arc in inner}
+        linked |= {frozenset((a, b)) for a, v in inner for b, w in inner if v == w and a != b}
+        reached, new = set(one), set(one)
+        while new:
+            new = {w for pair in linked if pair & new for w in pair} - reached - given
+            reached |= new
+        return bool(reached & two)
+
+    def _order(self) -> set[Arc]:
+        return {arc for chain in self.said.order for arc in self._numbered(pairwise(chain))}
+
+    def _most_children(self, u: int) -> int:
+        limits = self.said.max_children
+        return limits.get(self.names[u], limits.get("*", self.n))
+
+    def _numbered(self, pairs: Iterable[tuple[str, str]]) -> list[Arc]:
+        return [(self.number[u], self.number[v]) for u, v in pairs]
+
+    def _closure(self, arcs: set[Arc]) -> set[Arc]:
+        """All (u, v) with a path from u to v."""
+        reach = [0] * self.n
+        for u, v in arcs:
+            reach[u] |= 1 << v
+        for middle in range(self.n):
+            for u in range(self.n):
+                if reach[u] >> middle & 1:
+                    reach[u] |= reach[middle]
+        return {(u, v) for u in range(self.n) for v in range(self.n) if reach[u] >> v & 1}

@@ -1,5 +1,0 @@
-"""Proofs of optimality, in files or carried in a solution, and their checkers; see README.md in this folder."""
-
-from solvers.proofs.fast import check_carried, check_proof
-
-__all__ = ["check_carried", "check_proof"]
