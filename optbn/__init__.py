@@ -22,12 +22,12 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+from optbn.base.version import __version__
 
 _EXPORTS: dict[str, str] = {
-    "DiscriminativeBN": "optbn.discriminative.estimator",
-    "ProbabilityForest": "optbn.trees.estimator",
-    "ProbabilityTree": "optbn.trees.estimator",
+    "DiscriminativeBN": "optbn.classifiers.discriminative.estimator",
+    "ProbabilityForest": "optbn.classifiers.trees.estimator",
+    "ProbabilityTree": "optbn.classifiers.trees.estimator",
     "BayesianNetwork": "optbn.network.network",
     "Categorical": "optbn.data.dataset",
     "Dataset": "optbn.data.dataset",

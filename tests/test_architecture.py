@@ -11,27 +11,75 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("optbn", "solvers")
+PACKAGES = {"optbn": ROOT / "optbn", "optbn_solvers": ROOT / "solvers" / "optbn_solvers"}
 HEAVY = ("numba", "scipy", "sklearn", "pandas", "pyarrow", "highspy", "pyscipopt", "pysat", "networkx", "narwhals")
+
+# From the cellar to the front door: a room imports from the floors below its own, and from no room beside it.
+FLOORS = {
+    "optbn": [
+        {"base"},
+        {"data"},
+        {"network"},
+        {"scores", "smoothing", "evaluate", "report"},
+        {"learning"},
+        {"classifiers", "experiments"},
+        {"cli"},
+    ],
+    "optbn_solvers": [{"base"}, {"verify", "proofs"}, {"relaxation"}, {"search"}, {"methods"}, {"front"}],
+}
 
 
 def modules() -> list[Path]:
-    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for folder in PACKAGES.values() for path in folder.rglob("*.py"))
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The modules a file imports, anywhere in it."""
+    """The modules a file imports, anywhere in it, inside functions too."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_rooms_import_from_floors_below(package):
+    floor_of = {room: number for number, floor in enumerate(FLOORS[package]) for room in floor}
+    folder = PACKAGES[package]
+    rooms = {path.name for path in folder.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert rooms == set(floor_of), "each folder is on one floor"
+    wrong = []
+    for path in folder.rglob("*.py"):
+        room = path.relative_to(folder).parts[0]
+        if room not in floor_of:  # the package's own __init__ and __main__ are the front door
+            continue
+        for name in imports(path):
+            top, _, below = name.partition(".")
+            other = below.split(".")[0]
+            if top == package and other != room and floor_of.get(other, len(floor_of)) >= floor_of[room]:
+                wrong.append(f"{path.relative_to(folder)} imports {name}")
+    assert not wrong, wrong
+
+
+def test_no_method_imports_another():
+    methods = PACKAGES["optbn_solvers"] / "methods"
+    wrong = []
+    for path in methods.rglob("*.py"):
+        own = path.relative_to(methods).parts[0].removesuffix(".py")
+        for name in imports(path):
+            other = name.removeprefix("optbn_solvers.methods.").split(".")[0]
+            if name.startswith("optbn_solvers.methods.") and other not in (own, "kernels", *PARTS_OF.get(own, ())):
+                wrong.append(f"{path.relative_to(methods)} imports {name}")
+    assert not wrong, wrong
+
+
+PARTS_OF = {"maxsat": ("cores",)}
 
 
 def test_solvers_never_import_optbn():
     wrong = [
         (path.relative_to(ROOT), name)
-        for path in (ROOT / "solvers").rglob("*.py")
+        for path in PACKAGES["optbn_solvers"].rglob("*.py")
         for name in imports(path)
         if name.split(".")[0] == "optbn"
     ]
@@ -43,19 +91,11 @@ def test_nothing_shipped_imports_the_tests():
 
 
 def test_the_checker_shares_nothing_with_the_solvers():
-    allowed = {"table", "solution", "errors", "protocol", "proofs", "verify", "rules", "constraints"}
-    seen, queue = set(), ["optbn_solvers.verify.checker"]
-    while queue:
-        name = queue.pop()
-        path = ROOT / Path(*name.split("."))
-        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        if name in seen or not path.exists():
-            continue
-        seen.add(name)
-        for used in imports(path):
-            if used.startswith("solvers.") and name != "optbn_solvers.base.table":
-                assert used.split(".")[1] in allowed, f"{name} imports {used}"
-                queue.append(used)
+    allowed = {"base", "verify", "proofs"}
+    for room in ("verify", "proofs"):
+        for path in (PACKAGES["optbn_solvers"] / room).rglob("*.py"):
+            used = {name.split(".")[1] for name in imports(path) if name.startswith("optbn_solvers.")}
+            assert used <= allowed, f"{path} imports {used - allowed}"
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -68,5 +108,5 @@ def test_every_module_opens_with_its_idea(path):
 def test_importing_is_cheap(package):
     code = f"import sys, {package}; print([m for m in {HEAVY!r} if m in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    allowed = {"numba", "scipy"} if package == "solvers" else set()  # numba brings scipy with it
+    allowed = {"numba", "scipy"} if package == "optbn_solvers" else set()  # numba brings scipy with it
     assert set(ast.literal_eval(loaded)) <= allowed

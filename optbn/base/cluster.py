@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from optbn.base.errors import OptbnError, UnsupportedError
+from optbn.base.version import __version__
 
 log = logging.getLogger(__name__)
 
@@ -39,10 +40,8 @@ class ClusterError(OptbnError, RuntimeError):
 
 def check_version(version: str) -> None:
     """On a worker: refuse work of another version, whose bits may differ."""
-    import optbn
-
-    if optbn.__version__ != version:
-        raise ClusterError(f"a worker has optbn {optbn.__version__}, expected {version}: install the same")
+    if __version__ != version:
+        raise ClusterError(f"a worker has optbn {__version__}, expected {version}: install the same")
 
 
 class Shared:

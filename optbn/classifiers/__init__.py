@@ -13,9 +13,9 @@ CLASSIFIERS: dict[str, str] = {
     "kdf": "optbn.classifiers.kdf:KDF",
     "eskdb": "optbn.classifiers.eskdb:ESKDB",
     "optimal": "optbn.classifiers.optimal:OptimalBN",
-    "discriminative": "optbn.discriminative.estimator:DiscriminativeBN",
-    "tree": "optbn.trees.estimator:ProbabilityTree",
-    "forest": "optbn.trees.estimator:ProbabilityForest",
+    "discriminative": "optbn.classifiers.discriminative.estimator:DiscriminativeBN",
+    "tree": "optbn.classifiers.trees.estimator:ProbabilityTree",
+    "forest": "optbn.classifiers.trees.estimator:ProbabilityForest",
 }
 
 _EXPORTS = {target.partition(":")[2]: target.partition(":")[0] for target in CLASSIFIERS.values()}

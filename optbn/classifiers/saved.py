@@ -5,7 +5,7 @@
     MEMBER = {"kind": "network", "columns": [..], "prior": [..], "parents": [[i, [j, ..]], ..], "trees": [TREE, ..]}
              | {"kind": "super_parents", "columns": [..], "naive": MEMBER, "members": [MEMBER, ..], "frequent": [..]}
              | {"kind": "bayesian_network", "columns": [..], "target": .., "network": {..}}
-             | {"kind": "decision_tree", ..}, see `optbn.trees.saved`
+             | {"kind": "decision_tree", ..}, see `optbn.classifiers.trees.saved`
     TREE = {"fanout": [children of each node, breadth first], "branch": [..], "values": [[log P, ..], ..]}
 
 null among the values is the logarithm of 0. Floats are written with their shortest exact decimals, so a classifier that
@@ -165,10 +165,10 @@ def _member(member: Any) -> dict[str, Any]:
             "members": [_member(each) for each in member.members],
             "frequent": [f.tolist() for f in member.frequent],
         }
-    from optbn.trees.member import TreeMember
+    from optbn.classifiers.trees.member import TreeMember
 
     if isinstance(member, TreeMember):
-        from optbn.trees.saved import to_record
+        from optbn.classifiers.trees.saved import to_record
 
         return to_record(member, columns)
     import msgspec
@@ -195,7 +195,7 @@ def _read_member(record: Any, classes: int) -> Any:
         _expect([len(each) for each in record.frequent] == sizes, "the frequent values do not fit the columns")
         return SuperParents(columns, naive.prior, naive, members, tuple(np.array(f) for f in record.frequent))
     if isinstance(record, DecisionTree):
-        from optbn.trees.saved import from_record
+        from optbn.classifiers.trees.saved import from_record
 
         return from_record(record, columns, classes)
     from optbn.classifiers.optimal import Optimum

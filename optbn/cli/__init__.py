@@ -81,7 +81,7 @@ def build_app() -> typer.Typer:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from optbn import __version__
+        from optbn.base.version import __version__
 
         typer.echo(__version__)
         raise typer.Exit()

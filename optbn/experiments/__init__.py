@@ -11,6 +11,6 @@ TASKS: dict[str, str] = {
     "times": "optbn.experiments.times",
     "hyper": "optbn.experiments.hyper",
     "classifiers": "optbn.classifiers.study",
-    "discriminative": "optbn.discriminative.study",
-    "trees": "optbn.trees.study",
+    "discriminative": "optbn.classifiers.discriminative.study",
+    "trees": "optbn.classifiers.trees.study",
 }

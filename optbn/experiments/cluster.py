@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from optbn.base.cluster import TRIES, Cluster, check_version
+from optbn.base.version import __version__
 from optbn.experiments.spec import Experiment
 from optbn.experiments.worker import Cell, Row, Worker
 
@@ -59,12 +60,11 @@ def results(
     experiment: Experiment, waiting: Iterable[Cell], scheduler: str | Any, jobs: int
 ) -> Iterator[tuple[Cell, Row]]:
     """(cell, row) as cells finish, in whatever order they do."""
-    import optbn
 
     def lost(cell: Cell) -> Row:
         return {"cell": cell, "status": "failed", "error": f"{TRIES} workers died at it"}
 
-    order = Order(experiment, optbn.__version__)
+    order = Order(experiment, __version__)
     with Cluster.open(scheduler, jobs) as cluster:
         try:
             yield from cluster.spread(do, waiting, cluster.share(order), lost=lost)

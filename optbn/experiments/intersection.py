@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optbn.base.errors import DataError
+from optbn.data.read import read
 from optbn.experiments.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
@@ -46,11 +47,10 @@ def cell(
     standardise  real columns to mean 0 and deviation 1: the priors of normal leaves are on that scale
     most_levels  a categorical column has so many at most: its rarest become one, called "others"
     """
-    import optbn
     from optbn.evaluate.intersection import subsample
     from optbn.experiments.learning import learn
 
-    rows = prepared(optbn.read(_locate(data), missing="as_level"), standardise, most_levels)
+    rows = prepared(read(_locate(data), missing="as_level"), standardise, most_levels)
     if part != WHOLE:
         rows = subsample(rows, rows.n_rows // part, seed, repeat)
     elif repeat:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optbn.base.settings import check_seed
+from optbn.base.version import __version__
 from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.data.read import read
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
 
 if TYPE_CHECKING:
@@ -282,12 +284,10 @@ def _call(
 
 def _dataset(data: Any, schema: Any, missing: Any, reading: Mapping[str, Any]) -> tuple[Dataset, str]:
     """The data and what to call them."""
-    import optbn
-
     if isinstance(data, Dataset):
         return data, "the data"
     if isinstance(data, str | os.PathLike):
-        return optbn.read(data, schema, missing=missing, **reading), os.path.basename(os.fspath(data))
+        return read(data, schema, missing=missing, **reading), os.path.basename(os.fspath(data))
     return Dataset.from_frame(data, schema, missing), "the data frame"
 
 
@@ -386,7 +386,6 @@ def make_report(
     """Everything a reader may want to know, as plain values."""
     import msgspec
 
-    import optbn
     from optbn.network.formats import encode
     from optbn.report.report import Arc, Column, DataSummary, Phase, Report, TracePoint
 
@@ -401,7 +400,7 @@ def make_report(
     compelled = {(structure.names[u], structure.names[v]) for u, v in structure.to_cpdag().arcs}
     return Report(
         title=title,
-        version=optbn.__version__,
+        version=__version__,
         data=DataSummary(
             source, data.n_rows, data.digest, tuple(column(n, d) for n, d in zip(data.names, data.domains, strict=True))
         ),

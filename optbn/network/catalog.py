@@ -13,7 +13,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import optbn
 from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.base.registry import unknown
 from optbn.network.network import BayesianNetwork
@@ -21,7 +20,7 @@ from optbn.network.network import BayesianNetwork
 
 def folder() -> Path:
     """Where the bundled networks are."""
-    package = Path(optbn.__file__).parent
+    package = Path(__file__).parent.parent
     for candidate in (package / "_networks", package.parent / "networks"):
         if (candidate / "catalog.json").is_file():
             return candidate

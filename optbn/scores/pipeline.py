@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.memory import parse_memory
 from optbn.base.threads import check_jobs, spread
+from optbn.base.version import __version__
 from optbn.data.dataset import Dataset
+from optbn.data.read import read
 from optbn.scores import load_score
 from optbn.scores.candidates import Candidates, group_width
 from optbn.scores.constraints import Arc, Constraints
@@ -94,8 +96,6 @@ def score_table(
     store        a folder that keeps finished blocks: a run that was stopped goes on there
     scheduler    "local" or a Dask scheduler's address, to spread the work over processes or machines (cluster.py)
     """
-    import optbn
-
     data = as_dataset(data)
     method = load_score(score, **settings)
     check_data(data)
@@ -130,7 +130,7 @@ def score_table(
         from optbn.scores.cluster import Elsewhere, Job
 
         cluster = stack.enter_context(Cluster.open(scheduler, threads))
-        elsewhere = Elsewhere.begin(cluster, Job(data, method, constraints, width, limit, optbn.__version__))
+        elsewhere = Elsewhere.begin(cluster, Job(data, method, constraints, width, limit, __version__))
         return _Run(work, kept, cluster.cores, space, progress, elsewhere).table()
 
 
@@ -154,33 +154,27 @@ def as_dataset(data: Dataset | str | PathLike[str]) -> Dataset:
     """A Dataset, or whatever `optbn.read` makes one of."""
     if isinstance(data, Dataset):
         return data
-    import optbn
-
-    found: Dataset = optbn.read(data)
+    found: Dataset = read(data)
     return found
 
 
 def describe(data: Dataset, method: LocalScore, constraints: Mapping[str, Any]) -> dict[str, Any]:
     """What a native score file says about its scores: the score, its constraints, the data's digest and schema."""
-    import optbn
-
     return {
         "score": repr(method),
         "constraints": {name: value for name, value in constraints.items() if value},
         "data": data.digest,
         "rows": data.n_rows,
         "schema": json.loads(data.schema.to_json()),
-        "optbn": optbn.__version__,
+        "optbn": __version__,
     }
 
 
 def describe_run(data: Dataset, method: LocalScore, constraints: Constraints) -> dict[str, Any]:
     """What makes two runs the same, by the words a message would use."""
-    import optbn
-
     arcs = np.stack([constraints.allowed, constraints.required])
     return {
-        "the program's version": optbn.__version__,
+        "the program's version": __version__,
         "the data": data.digest,
         "the score": repr(method),
         "max_parents": constraints.max_parents.tolist(),

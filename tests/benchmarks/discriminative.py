@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from optbn.discriminative import DiscriminativeBN
+from optbn.classifiers.discriminative import DiscriminativeBN
 from tests.benchmarks import Figure, cpu_seconds
 from tests.paths import shared_neighbour
 
@@ -52,11 +52,11 @@ def training_figures() -> Iterator[Figure]:
 STREAMED = """
 import json, sys, time
 from tests.benchmarks import peak_memory
-from optbn.discriminative import DiscriminativeBN
+from optbn.classifiers.discriminative import DiscriminativeBN
 start = time.process_time()
 schema = json.load(open(sys.argv[2]))
 made = DiscriminativeBN("nb", l2=0, tolerance=0.0, max_iterations=10_000)
-from optbn.discriminative import training
+from optbn.classifiers.discriminative import training
 counted = training.Objective.loss
 def counting(self, x, passes=[0]):
     passes[0] += 1

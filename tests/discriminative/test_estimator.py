@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from optbn.base.errors import LimitError, OptbnError, UnknownNameError, UnsupportedError
-from optbn.discriminative import DiscriminativeBN, plot_curves, rows, strength
-from optbn.discriminative.factors import Family, Layout
-from optbn.discriminative.parameters import KINDS
+from optbn.classifiers.discriminative import DiscriminativeBN, plot_curves, rows, strength
+from optbn.classifiers.discriminative.factors import Family, Layout
+from optbn.classifiers.discriminative.parameters import KINDS
 from optbn.network.structure import Structure
 from tests.classifiers.examples import coded, mixed, texts
 from tests.naive import discriminative as naive
@@ -85,7 +85,7 @@ def test_unseen_configurations_back_off_to_what_was_trained(kind: str) -> None:
     table, everywhere = layout.generative(
         layout.own_counts, layout.class_counts, fitted._chosen_smoother(), np.random.SeedSequence(0)
     )
-    from optbn.discriminative.parameters import parameters
+    from optbn.classifiers.discriminative.parameters import parameters
 
     scores = layout.part(parameters(kind, 4, layout, table).scores(fitted.parameters_), 0)
     own = layout.part(table, 0)
@@ -225,7 +225,7 @@ def test_bad_settings_are_named(settings, error, said: str) -> None:
 
 
 def test_a_model_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from optbn.discriminative import factors
+    from optbn.classifiers.discriminative import factors
 
     monkeypatch.setattr(factors, "LARGEST", 20)
     X, y = mixed(0, 40)

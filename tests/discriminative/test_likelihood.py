@@ -8,12 +8,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
-from optbn.discriminative import DiscriminativeBN
-from optbn.discriminative.factors import Family, Layout
-from optbn.discriminative.kernels.likelihood import adaptive_pass, loss_and_gradient
-from optbn.discriminative.parameters import KINDS, parameters
-from optbn.discriminative.rows import Rows
-from optbn.discriminative.training import Objective, minimise
+from optbn.classifiers.discriminative import DiscriminativeBN
+from optbn.classifiers.discriminative.factors import Family, Layout
+from optbn.classifiers.discriminative.kernels.likelihood import adaptive_pass, loss_and_gradient
+from optbn.classifiers.discriminative.parameters import KINDS, parameters
+from optbn.classifiers.discriminative.rows import Rows
+from optbn.classifiers.discriminative.training import Objective, minimise
 from optbn.network.structure import Structure
 from optbn.smoothing.protocol import load_smoother
 from tests.classifiers.examples import coded, texts

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optbn.discriminative import DiscriminativeBN
+from optbn.classifiers.discriminative import DiscriminativeBN
 from tests.paths import shared_neighbour
 
 STRUCTURES = {"NB": "nb", "TAN": "tan", "KDB": "kdb1"}

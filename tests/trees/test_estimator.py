@@ -12,11 +12,11 @@ from sklearn.base import clone
 
 from optbn.base.errors import DataError, OptbnError, UnknownNameError, UnsupportedError
 from optbn.classifiers.saved import from_json
+from optbn.classifiers.trees import ProbabilityForest, ProbabilityTree
+from optbn.classifiers.trees.pruning import expected_errors, pessimistic, reduced
 from optbn.evaluate.proper_scores import rmse
 from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.protocol import SMOOTHERS
-from optbn.trees import ProbabilityForest, ProbabilityTree
-from optbn.trees.pruning import expected_errors, pessimistic, reduced
 from tests.classifiers.examples import mixed
 
 
@@ -209,7 +209,7 @@ def test_json_is_checked_before_it_is_walked() -> None:
 def test_samples_of_files_are_told(tmp_path, caplog: pytest.LogCaptureFixture) -> None:
     X, y = noisy(0)
     X.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
-    with caplog.at_level(logging.WARNING, "optbn.trees"):
+    with caplog.at_level(logging.WARNING, "optbn.classifiers.trees"):
         ProbabilityTree().fit_file(tmp_path / "rows.csv", "y", sample_size=100)
     assert "grown from a sample of 100 of the 300 rows; raise sample_size" in caplog.text
 

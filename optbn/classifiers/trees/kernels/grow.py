@@ -1,4 +1,4 @@
-"""Growing a C4.5 tree; `optbn.trees.growing` argues it.
+"""Growing a C4.5 tree; `optbn.classifiers.trees.growing` argues it.
 
 Attributes are integer codes: of a nominal one its levels, of a numeric one the rank of the value among the different
 values; -1 is unknown. A node is a segment [begin, end) of several lists of rows, one in the given order and one sorted

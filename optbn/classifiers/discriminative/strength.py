@@ -16,13 +16,13 @@ import logging
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.discriminative.factors import Layout
-from optbn.discriminative.parameters import parameters
-from optbn.discriminative.rows import Block, Rows
-from optbn.discriminative.training import Objective, minimise
+from optbn.classifiers.discriminative.factors import Layout
+from optbn.classifiers.discriminative.parameters import parameters
+from optbn.classifiers.discriminative.rows import Block, Rows
+from optbn.classifiers.discriminative.training import Objective, minimise
 from optbn.smoothing.protocol import Smoother
 
-_log = logging.getLogger("optbn.discriminative")
+_log = logging.getLogger("optbn.classifiers.discriminative")
 
 STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 FOLDS = 5

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.trees.member import TreeMember
 from optbn.network.formats.dot import digraph, quoted
-from optbn.trees.member import TreeMember
 
 LARGEST_LABEL = 6
 """Classes of which counts and probabilities are shown; of more the most frequent ones."""

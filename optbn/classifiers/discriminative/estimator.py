@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
+from optbn.classifiers.discriminative.factors import Layout
+from optbn.classifiers.discriminative.parameters import Parameters, parameters
+from optbn.classifiers.discriminative.rows import Rows
+from optbn.classifiers.discriminative.strength import chosen_strength
+from optbn.classifiers.discriminative.structures import families, is_moral
+from optbn.classifiers.discriminative.training import Curve, Objective, descend, minimise
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.member import Member
 from optbn.classifiers.source import Source
-from optbn.discriminative.factors import Layout
-from optbn.discriminative.parameters import Parameters, parameters
-from optbn.discriminative.rows import Rows
-from optbn.discriminative.strength import chosen_strength
-from optbn.discriminative.structures import families, is_moral
-from optbn.discriminative.training import Curve, Objective, descend, minimise
 from optbn.smoothing.protocol import Smoother
 
-_log = logging.getLogger("optbn.discriminative")
+_log = logging.getLogger("optbn.classifiers.discriminative")
 
 STARTS = ("generative", "zero")
 SOLVERS = ("lbfgs", "sgd")

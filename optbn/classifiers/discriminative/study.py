@@ -56,7 +56,7 @@ def cell(dataset: str, method: str, data: str, rounds: int = 5, iterations: int 
 def classifier(method: str, iterations: int) -> Any:
     """What "nb-w-I" and the like stand for."""
     from optbn.classifiers import load_classifier
-    from optbn.discriminative.estimator import DiscriminativeBN
+    from optbn.classifiers.discriminative.estimator import DiscriminativeBN
 
     structure, kind, *how = method.split("-")
     if kind == "m":

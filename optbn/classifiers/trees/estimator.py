@@ -18,21 +18,21 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
+from optbn.classifiers.discriminative.rows import distinct
+from optbn.classifiers.discriminative.strength import folds
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.source import OnDisk, Source
+from optbn.classifiers.trees.explain import Explanation, dot, explanation, text
+from optbn.classifiers.trees.growing import Growth, Prepared, columns_of, values_of
+from optbn.classifiers.trees.member import TreeMember
+from optbn.classifiers.trees.pruning import pessimistic, reduced
+from optbn.classifiers.trees.tree import Tree, Values
 from optbn.data.discretise.transformer import Column
-from optbn.discriminative.rows import distinct
-from optbn.discriminative.strength import folds
 from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.m_estimate import MEstimate
 from optbn.smoothing.protocol import Smoother
-from optbn.trees.explain import Explanation, dot, explanation, text
-from optbn.trees.growing import Growth, Prepared, columns_of, values_of
-from optbn.trees.member import TreeMember
-from optbn.trees.pruning import pessimistic, reduced
-from optbn.trees.tree import Tree, Values
 
-_log = logging.getLogger("optbn.trees")
+_log = logging.getLogger("optbn.classifiers.trees")
 
 MISSING = ("level", "fractional")
 PRUNING = ("pessimistic", "reduced")

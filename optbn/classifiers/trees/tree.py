@@ -44,7 +44,7 @@ class Tree:
         kind: NDArray[np.int64],
     ) -> Tree:  # fmt: skip
         """From nodes in any order with parents before children; siblings are put in the order of their branches."""
-        from optbn.trees.kernels.walk import depths
+        from optbn.classifiers.trees.kernels.walk import depths
 
         m = len(parent)
         depth = depths(parent.astype(np.int64))
@@ -83,7 +83,7 @@ class Tree:
 
     @cached_property
     def depth(self) -> NDArray[np.int32]:
-        from optbn.trees.kernels.walk import depths
+        from optbn.classifiers.trees.kernels.walk import depths
 
         return np.asarray(depths(self.parent.astype(np.int64)).astype(np.int32))
 
@@ -147,7 +147,7 @@ class Tree:
         self, values: Values, weights: NDArray[np.float64], classes: NDArray[np.int32], answers: NDArray[np.float64],
         out: NDArray[np.float64],
     ) -> None:  # fmt: skip
-        from optbn.trees.kernels.walk import spread
+        from optbn.classifiers.trees.kernels.walk import spread
 
         spread(
             values, np.flatnonzero(weights > 0), self.kind, self.attribute, self.cut, self.first, self.children,
@@ -156,7 +156,7 @@ class Tree:
 
     def path(self, values: Sequence[float]) -> list[tuple[int, float]]:
         """The nodes one row passes, each with the share of the row; more than one per level after unknown values."""
-        from optbn.trees.kernels.walk import child
+        from optbn.classifiers.trees.kernels.walk import child
 
         found, waiting = [], [(0, 1.0)]
         while waiting:

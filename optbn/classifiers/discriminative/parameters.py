@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
-from optbn.discriminative.factors import Layout
+from optbn.classifiers.discriminative.factors import Layout
 
 KINDS = ("w", "d", "e")
 

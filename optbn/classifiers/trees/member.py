@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.trees.growing import values_of
+from optbn.classifiers.trees.tree import Tree
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column
 from optbn.smoothing.protocol import Smoother
-from optbn.trees.growing import values_of
-from optbn.trees.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)

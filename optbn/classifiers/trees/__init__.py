@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 _EXPORTS = {
-    "ProbabilityTree": "optbn.trees.estimator",
-    "ProbabilityForest": "optbn.trees.estimator",
-    "Explanation": "optbn.trees.explain",
+    "ProbabilityTree": "optbn.classifiers.trees.estimator",
+    "ProbabilityForest": "optbn.classifiers.trees.estimator",
+    "Explanation": "optbn.classifiers.trees.explain",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
-        raise AttributeError(f"module 'optbn.trees' has no attribute {name!r}")
+        raise AttributeError(f"module 'optbn.classifiers.trees' has no attribute {name!r}")
     import importlib
 
     return getattr(importlib.import_module(_EXPORTS[name]), name)

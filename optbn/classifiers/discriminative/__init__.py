@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 _EXPORTS = {
-    "DiscriminativeBN": "optbn.discriminative.estimator",
-    "Curve": "optbn.discriminative.training",
-    "plot_curves": "optbn.discriminative.training",
+    "DiscriminativeBN": "optbn.classifiers.discriminative.estimator",
+    "Curve": "optbn.classifiers.discriminative.training",
+    "plot_curves": "optbn.classifiers.discriminative.training",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
-        raise AttributeError(f"module 'optbn.discriminative' has no attribute {name!r}")
+        raise AttributeError(f"module 'optbn.classifiers.discriminative' has no attribute {name!r}")
     import importlib
 
     return getattr(importlib.import_module(_EXPORTS[name]), name)

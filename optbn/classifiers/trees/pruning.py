@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.trees.tree import Tree
+from optbn.classifiers.trees.tree import Tree
 
 SLACK = 0.1
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
-from optbn.discriminative.parameters import Direct, Exponents, Parameters
-from optbn.discriminative.rows import Block
+from optbn.classifiers.discriminative.parameters import Direct, Exponents, Parameters
+from optbn.classifiers.discriminative.rows import Block
 from optbn.smoothing.gradient import one_blas_thread
 
 RATE = 0.5
@@ -52,7 +52,7 @@ class Objective:
 
     def loss(self, x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The negative conditional log-likelihood and its gradient."""
-        from optbn.discriminative.kernels.likelihood import loss_and_gradient
+        from optbn.classifiers.discriminative.kernels.likelihood import loss_and_gradient
 
         scores = self.parameters.scores(x)
         gradient = np.zeros_like(scores)
@@ -103,7 +103,7 @@ def descend(
     objective: Objective, start: NDArray[np.float64], passes: int, seed: np.random.SeedSequence
 ) -> tuple[NDArray[np.float64], Curve]:
     """AdaGrad; the loss on the curve is the one met on the way through a pass."""
-    from optbn.discriminative.kernels.likelihood import adaptive_pass
+    from optbn.classifiers.discriminative.kernels.likelihood import adaptive_pass
 
     chosen = objective.parameters
     if not isinstance(chosen, Direct | Exponents):

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.trees.tree import Tree, Values
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
-from optbn.trees.tree import Tree, Values
 
 LARGEST_TABLE = 1 << 22
 """Rows up to which n log n is looked up."""
@@ -117,7 +117,7 @@ class Prepared:
 
     def grow(self, weights: NDArray[np.float64], growth: Growth, random: NDArray[np.uint64]) -> Tree:
         """A tree from the rows with positive weight; `random` is uint64[1]."""
-        from optbn.trees.kernels import grow as kernel
+        from optbn.classifiers.trees.kernels import grow as kernel
 
         A = len(self.levels)
         total = float(weights.sum())

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
+from optbn.classifiers.trees.member import TreeMember
+from optbn.classifiers.trees.tree import Tree
 from optbn.data.discretise.transformer import Column
-from optbn.trees.member import TreeMember
-from optbn.trees.tree import Tree
 
 
 def to_record(member: TreeMember, columns: list[Any]) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from optbn.base.errors import UnsupportedError
+from optbn.classifiers.discriminative.factors import Family
 from optbn.classifiers.pairs import Batch, PairCounts
 from optbn.classifiers.single import by_information, k_parents
 from optbn.classifiers.tan import best_tree
-from optbn.discriminative.factors import Family
 
 Pass = Callable[[], Iterator[Batch]]
 

@@ -1,4 +1,4 @@
-"""Rows down trees: predictions with unknown values, counts of new rows; `optbn.trees.tree` has the arrays."""
+"""Rows down trees: predictions with unknown values, counts of new rows; `trees.tree` has the arrays."""
 
 from __future__ import annotations
 

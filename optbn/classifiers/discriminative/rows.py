@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.discriminative.factors import Layout
 from optbn.classifiers.pairs import Batch
-from optbn.discriminative.factors import Layout
 
 HELD = 1 << 24
 """Cells that stay in memory, 64 MB."""
