@@ -28,7 +28,7 @@ from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.forest import Parents, smoothed
 from optbn.classifiers.member import Member, class_prior, normalised
 from optbn.classifiers.pairs import Batch, PairCounts
-from optbn.classifiers.single import check_k, k_parents
+from optbn.classifiers.single import by_information, check_k, k_parents
 from optbn.classifiers.skdb import Selected
 from optbn.classifiers.source import InMemory, Source
 from optbn.smoothing.protocol import Smoother
@@ -40,6 +40,7 @@ LARGEST = 1 << 24
 
 class ESKDB(BayesianClassifier):
     """n_members, k  how many, and parents besides the class at most
+    sample_order     whether orders are drawn, or all are KDB's; cuts are the same with a `discretizer` such as "mdlp"
     sample_parents, bootstrap  whether parents and rows are drawn as well
     weights          "stacking" or "uniform"
     calibrate        whether predictions are raised to the power that suits the rows left out; not with bootstrap, for
@@ -51,6 +52,7 @@ class ESKDB(BayesianClassifier):
         self,
         n_members: int = 10,
         k: int = 5,
+        sample_order: bool = True,
         sample_parents: bool = False,
         bootstrap: bool = False,
         weights: str = "stacking",
@@ -62,6 +64,7 @@ class ESKDB(BayesianClassifier):
     ) -> None:
         self.n_members = n_members
         self.k = k
+        self.sample_order = sample_order
         self.sample_parents = sample_parents
         self.bootstrap = bootstrap
         self.weights = weights
@@ -103,7 +106,7 @@ class ESKDB(BayesianClassifier):
         if self.weights not in WEIGHTS:
             raise UnsupportedError(f"weights={self.weights!r}: expected one of {', '.join(WEIGHTS)}")
         check_whole(self, "n_members", 1)
-        for name in ("sample_parents", "bootstrap", "calibrate"):
+        for name in ("sample_order", "sample_parents", "bootstrap", "calibrate"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise UnsupportedError(f"{name}={getattr(self, name)!r}: expected True or False")
         if self.bootstrap and not isinstance(source, InMemory):
@@ -130,7 +133,8 @@ class ESKDB(BayesianClassifier):
         batches = source.batches(discretizer)
         names = [column.name for column in discretizer.columns_]
         counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
-        order, conditional = drawn(counts.information(), random), counts.conditional_information()
+        information, conditional = counts.information(), counts.conditional_information()
+        order = drawn(information, random) if self.sample_order else by_information(information)
         if self.sample_parents:
             parents = _drawn_parents(order, conditional, self.k, random)
         else:

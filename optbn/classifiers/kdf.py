@@ -1,7 +1,9 @@
-"""A forest of k-dependence classifiers, each with another attribute taken up first.
+"""A forest of k-dependence classifiers, one for each attribute as the root (Duan and Wang 2017, Algorithms 6 and 7).
 
-Member i moves the i-th attribute by I(X; Y) to the front of KDB's order; the predicted probabilities are averaged
-(Duan and Wang 2017). All members share one discretisation and one pass of pair counts.
+From its root a member takes up, one after the other, the attribute that tells most about those it has: the greatest
+sum of I(X; X_j | Y) over them. The first parent of an attribute is the one of them that tells most about it, and its
+other parents are the best of the first one's ancestors, so that they all lie on one way down from the root. Predicted
+probabilities are averaged. All members share one discretisation and one pass of pair counts.
 """
 
 from __future__ import annotations
@@ -13,17 +15,17 @@ from numpy.typing import NDArray
 
 from optbn.base.settings import check_whole
 from optbn.classifiers.estimator import BayesianClassifier
-from optbn.classifiers.forest import count_trees, smoothed
+from optbn.classifiers.forest import Parents, count_trees, smoothed
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import PairCounts
-from optbn.classifiers.single import by_information, k_parents
+from optbn.classifiers.single import by_information, check_k
 from optbn.classifiers.source import Source
 from optbn.smoothing.protocol import Smoother
 
 
 class KDF(BayesianClassifier):
     """k          parents besides the class
-    n_members  or None: one for every attribute
+    n_members  so many of the attributes that tell most about the class are roots; None: all of them
     """
 
     def __init__(
@@ -43,18 +45,36 @@ class KDF(BayesianClassifier):
     def _learn(
         self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
     ) -> tuple[list[Any], NDArray[np.float64]]:
+        check_k(self.k)
         if self.n_members is not None:
             check_whole(self, "n_members", 1)
         discretizer = self._discretized(source)
         batches = source.batches(discretizer)
         names = [column.name for column in discretizer.columns_]
         counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
-        order, conditional = by_information(counts.information()), counts.conditional_information()
-        chosen = order[: self.n_members]
+        conditional = counts.conditional_information()
+        roots = by_information(counts.information())[: self.n_members]
         members = []
-        for first, stream in zip(chosen, seed.spawn(len(chosen)), strict=True):
-            parents = k_parents([first, *(i for i in order if i != first)], conditional, self.k)
+        for root, stream in zip(roots, seed.spawn(len(roots)), strict=True):
+            parents = grown_from(root, conditional, self.k)
             trees = count_trees(batches(), parents, discretizer.sizes, source.n_classes)
             forest = smoothed(parents, trees, smoother, stream)
             members.append(Member(discretizer.columns_, class_prior(counts.classes), parents, forest))
         return members, np.full(len(members), 1.0 / len(members))
+
+
+def grown_from(root: int, conditional: NDArray[np.float64], k: int) -> Parents:
+    """The order and parents of one member; of equal attributes and parents the first comes first."""
+    parents: Parents = {root: ()}
+    ancestors: dict[int, set[int]] = {root: set()}
+    told = conditional[root].copy()  # by each attribute about those taken up; these themselves are out
+    told[root] = -np.inf
+    while len(parents) < len(conditional):
+        i = int(told.argmax())
+        best = sorted(parents, key=lambda j: (-conditional[i, j], j))[: min(k, 1)]
+        others = sorted(ancestors[best[0]], key=lambda j: (-conditional[i, j], j))[: k - 1] if best else []
+        parents[i] = (*best, *others)
+        ancestors[i] = {*best, *(ancestors[best[0]] if best else ())}
+        told += conditional[i]
+        told[i] = -np.inf
+    return parents

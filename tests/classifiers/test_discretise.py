@@ -13,6 +13,7 @@ from optbn.data.discretise.mdlp import MDLP, chosen_cuts
 from optbn.data.discretise.random_cuts import RandomCuts
 from optbn.data.discretise.random_mdlp import RandomMDLP
 from tests.classifiers.examples import mixed
+from tests.naive import classifiers as naive
 from tests.naive.classifiers import mdlp_cuts
 
 
@@ -105,11 +106,19 @@ def test_informed_random_cuts_are_those_of_randomised_mdlp() -> None:
         RandomCuts(informed=2).fit(x[:, None], y)
 
 
-def test_a_column_that_passes_nothing_gets_its_best_cut_in_the_randomised_one() -> None:
-    y = np.array([0, 1] * 10)
-    x = np.arange(20.0)[:, None]
-    assert len(MDLP().fit(x, y).columns_[0].cuts) == 0
-    assert len(RandomMDLP(random_state=0).fit(x, y).columns_[0].cuts) == 1
+@pytest.mark.twin
+def test_where_nothing_passes_the_randomised_cut_is_drawn_by_its_gain() -> None:
+    y = np.array([0, 1, 0, 0, 1, 1, 0, 1])
+    x = np.arange(8.0)
+    assert len(MDLP().fit(x[:, None], y).columns_[0].cuts) == 0
+    gains = naive.gains(x.tolist(), y.tolist())
+    random, draws = np.random.default_rng(0), 6000
+    cuts = [chosen_cuts(x, y, 2, np.ones(8), "values", random) for _ in range(draws)]
+    assert all(len(cut) == 1 for cut in cuts)
+    for after, gain in gains.items():
+        p = gain / sum(gains.values())
+        seen = np.mean([cut[0] == after + 0.5 for cut in cuts])
+        assert abs(seen - p) < 4.5 * np.sqrt(p * (1 - p) / draws) + 1e-12
 
 
 def test_known_cuts() -> None:

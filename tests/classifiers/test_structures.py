@@ -184,11 +184,31 @@ def test_aode_without_a_frequent_parent_is_naive_bayes() -> None:
     assert found == pytest.approx(NaiveBayes().fit(X, y).predict_proba(X))
 
 
-def test_kdf_puts_each_attribute_first() -> None:
-    codes, y = coded(0)
-    members = KDF(2).fit(texts(codes, SIZES), y).members_
-    assert sorted(next(iter(m.parents)) for m in members) == [0, 1, 2, 3]
-    assert all(sorted(m.parents) == [0, 1, 2, 3] for m in members)
+@pytest.mark.twin
+def test_kdf_grows_from_every_attribute() -> None:
+    sizes = (2, 3, 2, 4, 3, 2)
+    for seed, k in ((0, 0), (1, 1), (2, 2), (3, 3)):
+        codes, y = coded(seed, 60, sizes)
+        fitted = KDF(k).fit(texts(codes, sizes), y)
+        conditional = [
+            [naive.conditional_information(codes, y, i, j) if i != j else 0.0 for j in range(6)] for i in range(6)
+        ]
+        found = [[(i, list(p)) for i, p in member.parents.items()] for member in fitted.members_]
+        roots = sorted(range(6), key=lambda i: -naive.information(codes, y, i))
+        assert found == [naive.kdf_member(conditional, root, k) for root in roots]
+        logs = [naive.log_joint(codes, y, sizes, 3, dict(one), codes[7]) for one in found]
+        expected = np.mean([naive.posterior(each) for each in logs], axis=0)
+        assert fitted.predict_proba(texts(codes[7:8], sizes))[0] == pytest.approx(expected, abs=1e-12)
+    assert len(KDF(2, n_members=2).fit(texts(codes, sizes), y).members_) == 2
+
+
+def test_the_same_order_and_the_same_cuts_for_all_members() -> None:
+    codes, y = coded(0, 150)
+    X = codes + np.random.default_rng(0).normal(0, 0.3, codes.shape)
+    alike = ESKDB(3, 2, sample_order=False, discretizer="mdlp", calibrate=False, weights="uniform").fit(X, y)
+    assert alike.predict_proba(X) == pytest.approx(SKDB(2).fit(X, y).predict_proba(X), abs=1e-14)
+    orders = {tuple(m.parents) for m in ESKDB(6, 0, discretizer="mdlp").fit(X, y).members_}
+    assert len(orders) > 1
 
 
 def test_orders_are_drawn_in_proportion_and_nothing_is_lost() -> None:

@@ -123,6 +123,44 @@ def test_all_parameterisations_reach_the_same_optimum(families) -> None:
     assert ends == pytest.approx([ends[0]] * len(ends), rel=1e-6)
 
 
+@pytest.mark.twin
+@pytest.mark.parametrize(("level", "shared_by"), [(1, ("i",)), (2, ("i", "x")), (3, ("i", "x", "y"))])
+def test_shared_exponents_reach_the_optimum_of_their_equations(level: int, shared_by: tuple[str, ...]) -> None:
+    """One exponent for each attribute, value (equation 20), or value and class: found by a general optimiser."""
+    from scipy.optimize import minimize
+
+    batch, rows, chosen = problem(TREE, "w", level, seed=4, n=80)
+    _, curve = minimise(Objective(rows, chosen, 0.0, chosen.neutral), chosen.neutral, 5000, 1e-14)
+    codes, y = (np.repeat(part, batch[2].astype(int), axis=0) for part in batch[:2])
+    families = [(f.attribute, f.parents) for f in TREE]
+    logs = naive.frequencies(codes, y, families, SIZES, 3)
+    places: dict[tuple[int, ...], int] = {}
+    for i, c, _, x in sorted(logs):
+        key = tuple({"i": i, "y": c, "x": x}[part] for part in shared_by)
+        places.setdefault(key, len(places))
+    theta = np.log((np.bincount(y, minlength=3) + 1 / 3) / (len(y) + 1))
+
+    def loss(v: np.ndarray) -> float:
+        own = v[-3:] if level > 1 else v[-1:]
+        score = {
+            (i, c, context, x): v[places[tuple({"i": i, "y": c, "x": x}[part] for part in shared_by)]] * log
+            for (i, c, context, x), log in logs.items()
+        }
+        for i, parents in families:  # a context that the class has not seen: its own answer without parents
+            for context in {tuple(int(row[p]) for p in parents) for row in codes}:
+                for c in range(3):
+                    for x in range(SIZES[i]):
+                        key = places[tuple({"i": i, "y": c, "x": x}[part] for part in shared_by)]
+                        alone = ((codes[y == c, i] == x).sum() + 1 / SIZES[i]) / ((y == c).sum() + 1)
+                        score.setdefault((i, c, context, x), v[key] * np.log(alone))
+        return naive.conditional_nll(codes, y, families, own * theta, score)
+
+    start = np.ones(len(places) + (3 if level > 1 else 1))
+    assert loss(start) == pytest.approx(curve.loss[0], rel=1e-9)
+    found = minimize(loss, start, method="L-BFGS-B", options={"maxfun": 100_000, "ftol": 1e-12})
+    assert curve.loss[-1] == pytest.approx(found.fun, rel=2e-5)
+
+
 def test_fewer_exponents_fit_less() -> None:
     ends = []
     for level in (1, 2, 3, 4):

@@ -81,6 +81,36 @@ def kdb_parents(codes: np.ndarray, y: np.ndarray, k: int) -> dict[int, list[int]
     }
 
 
+def kdf_member(conditional: Sequence[Sequence[float]], root: int, k: int) -> list[tuple[int, list[int]]]:
+    """Algorithms 6 and 7 on a table of I(X_i; X_j | Y): (attribute, its parents) in the order they are taken up."""
+    made: list[tuple[int, list[int]]] = [(root, [])]
+
+    def above(i: int) -> set[int]:
+        parents = dict(made)[i]
+        return set(parents).union(*(above(p) for p in parents)) if parents else set()
+
+    while len(made) < len(conditional):
+        chosen = [i for i, _ in made]
+        rest = [i for i in range(len(conditional)) if i not in chosen]
+        i = max(rest, key=lambda i: sum(conditional[i][j] for j in chosen))
+        parents: list[int] = []
+        if k:
+            parents.append(max(chosen, key=lambda j: conditional[i][j]))
+            parents += sorted(above(parents[0]), key=lambda j: -conditional[i][j])[: k - 1]
+        made.append((i, parents))
+    return made
+
+
+def gains(values: Sequence[float], classes: Sequence[int]) -> dict[float, float]:
+    """The information gain of the cut after each value but the last."""
+    found = {}
+    for a in sorted(set(values))[:-1]:
+        left = [c for v, c in zip(values, classes, strict=True) if v <= a]
+        right = [c for v, c in zip(values, classes, strict=True) if v > a]
+        found[a] = entropy(classes) - (len(left) * entropy(left) + len(right) * entropy(right)) / len(values)
+    return found
+
+
 def best_tree_weight(weight: np.ndarray) -> float:
     """The greatest sum of weights over all spanning trees, by trying every set of n - 1 edges."""
     n = len(weight)

@@ -34,7 +34,8 @@ SOLVERS = ("lbfgs", "sgd")
 class DiscriminativeBN(BayesianClassifier):
     """structure         "nb", "tan", "kdb1", "kdb2", ..., or a DAG over the columns and the target
     parameterisation  "w" exponents on generative probabilities, "d" free, "e" probabilities (see `parameters`)
-    level             of w: 4 an exponent for every score, down to 1, one for every attribute
+    level             of w, which have one exponent: 4 every score, 3 every value of an attribute in every class,
+                      2 every value, 1 every attribute
     init              where training starts: the "generative" parameters or "zero"
     l2                strength of the penalty (0: none), or "cv": chosen by cross-validation
     l2_towards        what the penalty pulls to: "zero" or the "generative" classifier

@@ -6,7 +6,7 @@
     w   s = v log theta                         exponents on fixed generative probabilities (Zaidi et al. 2017)
 
 The exponents of w may be shared. Level 4 has one for every score, 3 for every level of an attribute in every class, 2
-for every attribute in every class, 1 for every attribute; the prior has one for every class (level 1: one).
+for every level of an attribute (equation 20), 1 for every attribute; the prior has one for every class (level 1: one).
 
 d and w are log-linear in their parameters, so the negative conditional log-likelihood is convex in them for every
 structure. e reaches the same optimum, and has no others, when the structure is moral: all parents of a variable are
@@ -182,15 +182,15 @@ class Exponents(_Table):
 
 @dataclass(frozen=True, eq=False)
 class SharedExponents:
-    """w, levels 1 to 3: a factor's exponents are float64[C, 1, levels], [C, 1, 1] or [1, 1, 1]."""
+    """w, levels 3, 2 and 1: a factor's exponents are float64[C, 1, levels], [1, 1, levels] or [1, 1, 1]."""
 
     layout: Layout
     generative: NDArray[np.float64]
     level: int
 
     def _shapes(self) -> list[tuple[int, int, int]]:
-        C = self.layout.n_classes if self.level > 1 else 1
-        return [(C, 1, factor.levels if self.level == 3 else 1) for factor in self.layout.factors]
+        C = self.layout.n_classes if self.level == 3 else 1
+        return [(C, 1, factor.levels if self.level > 1 else 1) for factor in self.layout.factors]
 
     def _parts(self, x: NDArray[np.float64]) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
         """Views of the factors' exponents and of the prior's."""
@@ -232,7 +232,7 @@ class SharedExponents:
         answer = np.zeros(self.size)
         parts, own = self._parts(answer)
         for f, part in enumerate(parts):
-            axes = (1, 2) if self.level == 2 else (0, 1, 2) if self.level == 1 else (1,)
+            axes = (1,) if self.level == 3 else (0, 1) if self.level == 2 else (0, 1, 2)
             part[:] = self.layout.part(gradient, f).sum(axis=axes, keepdims=True)
         if self.layout.prior:
             slopes = gradient[:, self.layout.cells]

@@ -1,8 +1,8 @@
 """Randomised MDLP, for ensembles: cuts are drawn among those that pass the test of `mdlp`, by their margin.
 
 A cut is drawn with probability proportional to how much it shortens the description, and its two parts are cut in turn.
-Where none passes for the whole column the best cut is taken, so that every member sees every column that tells
-anything (Zhang, Petitjean and Buntine 2020, chapter 4).
+Where none passes for the whole column one is drawn in proportion to its information gain, so that every member sees
+every column that tells anything (Zhang 2020, Algorithm 11).
 """
 
 from __future__ import annotations

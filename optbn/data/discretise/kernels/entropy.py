@@ -23,12 +23,26 @@ def _spread(counts):
 
 
 @kernel
+def _pick(shares, begin, end, u):
+    """The place in begin .. end - 1 in whose share u, between 0 and the sum of them, lies; no share of 0 is picked."""
+    last = -1
+    for i in range(begin, end):
+        u -= shares[i]
+        if shares[i] > 0.0:
+            last = i
+            if u <= 0.0:
+                break
+    return last
+
+
+@kernel
 def partition(groups, by_rows, drawn, state):
     """bool[g]: whether there is a cut after each of the g different values, in ascending order.
 
     groups   float64[g, C], the weight of each class at each value
     by_rows  whether all places between rows are paid for, or only those between different values
-    drawn    whether cuts are drawn by their margin with the random bits of `state`, or the best ones are taken
+    drawn    whether cuts are drawn by their margin with the random bits of `state`, or the best ones are taken; where
+             none passes for the whole, one is drawn by its gain
     Cost: O(g C) per accepted or refused part. Twin: tests.naive.classifiers.mdlp_cuts.
     """
     g, C = groups.shape
@@ -37,7 +51,7 @@ def partition(groups, by_rows, drawn, state):
     parts[0, 0], parts[0, 1] = 0, g
     waiting = 1
     whole, left, right = np.empty(C), np.empty(C), np.empty(C)
-    margins = np.empty(g if drawn else 0)
+    margins, gains = np.empty(g if drawn else 0), np.empty(g if drawn else 0)
     while waiting > 0:
         waiting -= 1
         begin, end = parts[waiting]
@@ -54,7 +68,7 @@ def partition(groups, by_rows, drawn, state):
         price = (math.log(places) if places > 1.0 else 0.0) + present * math.log(3.0)
         price += math.log1p(-2.0 * 3.0 ** (-present))
         left[:] = 0.0
-        best, best_gain, best_margin, passing = -1, 0.0, 0.0, 0.0
+        best, best_gain, best_margin, passing, gained = -1, 0.0, 0.0, 0.0, 0.0
         for i in range(begin, end - 1):
             for k in range(C):
                 left[k] += groups[i, k]
@@ -69,16 +83,15 @@ def partition(groups, by_rows, drawn, state):
             if drawn:
                 margins[i] = max(margin, 0.0)
                 passing += margins[i]
+                gains[i] = gain if gain > 1e-12 * rows else 0.0
+                gained += gains[i]
         cut = -1
-        if drawn and passing > 0.0:
-            u = uniform(state) * passing
-            for i in range(begin, end - 1):
-                u -= margins[i]
-                if margins[i] > 0.0:
-                    cut = i
-                    if u <= 0.0:
-                        break
-        elif best >= 0 and (best_margin > 0.0 or (drawn and begin == 0 and end == g)):
+        if drawn:
+            if passing > 0.0:
+                cut = _pick(margins, begin, end - 1, uniform(state) * passing)
+            elif gained > 0.0 and begin == 0 and end == g:
+                cut = _pick(gains, begin, end - 1, uniform(state) * gained)
+        elif best >= 0 and best_margin > 0.0:
             cut = best
         if cut < 0:
             continue
