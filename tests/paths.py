@@ -8,6 +8,12 @@ from pathlib import Path
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
+RESULTS = Path(__file__).parent.parent / "results"
+
+
+def study(name: str) -> str:
+    """The task file of a study, as an Experiment names it."""
+    return str(RESULTS / name / "study.py")
 
 
 def shared_data(*parts: str) -> Path:

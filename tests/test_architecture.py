@@ -60,8 +60,6 @@ def test_rooms_import_from_floors_below(package):
                 continue  # the top floor may stand at the front door
             if floor_of.get(other, len(floor_of)) >= floor_of[room]:
                 wrong.append(f"{path.relative_to(folder)} imports {name}")
-    # The studies are on their way to results/<study>/.
-    wrong = [each for each in wrong if "optbn.experiments" not in each and "smoothing/studies" not in each]
     assert not wrong, wrong
 
 

@@ -26,8 +26,8 @@ def bench(
 ) -> None:
     """Run a declared experiment; finished cells are kept and skipped.
 
-    A task is one of optbn's (a wrong name gets their list) or package.module of your own, found from the current
-    folder: it has cell(**parameters) -> dict and report(rows, folder) -> str.
+    A task is a Python file beside SPEC, or one of optbn's (a wrong name gets their list), or package.module of your
+    own, found from the current folder: it has cell(**parameters) -> dict and report(rows, folder) -> str.
 
     Example: optbn bench results/recovery/spec.toml --jobs 2
     """

@@ -36,7 +36,7 @@ def curve(
         "score": parse_methods(methods),
     }
     title = f"Learning {network} from samples"
-    run_and_print(Experiment("recovery", (grid,), {"max_parents": max_parents}, title, time_limit), folder, jobs)
+    run_and_print(Experiment("curve", (grid,), {"max_parents": max_parents}, title, time_limit), folder, jobs)
 
 
 def parse_methods(text: str) -> tuple[str, ...]:

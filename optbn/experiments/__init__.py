@@ -1,4 +1,4 @@
-"""Declared, resumable experiments. TASKS lists what a cell can do by name; adding one is a module and a line here.
+"""Declared, resumable experiments. TASKS lists what a cell can do by name; a study of your own names its task file.
 
 A task is a module with
     cell(**parameters) -> dict      one measurement; plain JSON values only
@@ -6,11 +6,6 @@ A task is a module with
 """
 
 TASKS: dict[str, str] = {
-    "recovery": "optbn.experiments.recovery",
+    "curve": "optbn.experiments.curve",
     "intersection": "optbn.experiments.intersection",
-    "times": "optbn.experiments.times",
-    "hyper": "optbn.experiments.hyper",
-    "classifiers": "optbn.classifiers.study",
-    "discriminative": "optbn.classifiers.discriminative.study",
-    "trees": "optbn.classifiers.trees.study",
 }

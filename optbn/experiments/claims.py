@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optbn.experiments.tables import table
+from optbn.report.tables import table
 
 Results = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """method -> data set -> score -> value."""
@@ -25,19 +25,6 @@ class Claim(NamedTuple):
     text: str
     score: str
     pairs: Sequence[tuple[str, str]]
-
-
-def rounds_said(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How often two-fold cross-validation was repeated: five times, where a cell's `rounds` does not say otherwise."""
-    other: dict[int, list[str]] = {}
-    for row in rows:
-        name, rounds = row["cell"]["dataset"], row["cell"].get("rounds", 5)
-        if rounds != 5 and name not in other.setdefault(rounds, []):
-            other[rounds].append(name)
-    text = "Two folds, five rounds"
-    for rounds, names in sorted(other.items()):
-        text += f"; {rounds} round{'s' if rounds > 1 else ''} on {', '.join(names)}"
-    return text + ".\n"
 
 
 def verdicts(results: Results, claims: Sequence[Claim], tolerance: float = 1e-4) -> str:

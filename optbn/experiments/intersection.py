@@ -16,7 +16,7 @@ import numpy as np
 
 from optbn.base.errors import DataError
 from optbn.data.read import read
-from optbn.experiments.tables import Series, curves, mean_and_error, standard_error, table
+from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

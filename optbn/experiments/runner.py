@@ -95,7 +95,7 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
         raise DataError(f"{folder}: no finished cell to report on")
     done = sum(row["status"] == "done" for row in found)
     cells = len(experiment.cells()) + sum(len(read(path).cells()) for path in experiment.of)
-    head = f"# {experiment.title or experiment.task}\n\n{done} of {cells} cells done"
+    head = f"# {experiment.title or experiment.name}\n\n{done} of {cells} cells done"
     if failed := len(found) - done:
         head += f", {failed} failed or over the limit of {experiment.time_limit:g} s"
     if len(found) < cells:
@@ -103,7 +103,7 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
     try:
         body = experiment.module().report(found, folder)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        message = f"task {experiment.task!r} cannot report on these rows: {type(error).__name__}: {error}"
+        message = f"task {experiment.name!r} cannot report on these rows: {type(error).__name__}: {error}"
         raise DataError(f"{folder}: {message}; are all of them its own, of this version?") from error
     path = folder / "README.md"
     head += ". Written by `optbn bench`; no number here was typed by hand."

@@ -1,6 +1,6 @@
 """What an experiment is: a task, and the grid of parameters it is run for.
 
-    task = "recovery"            # a name in TASKS, or "package.module" of your own
+    task = "study.py"            # a task file beside the spec; or a name in TASKS; or "package.module" of your own
     title = "How soon ..."       # heads the generated README
     time_limit = 600             # wall seconds a cell may take; longer is a row that says so
     [fixed]                      # the same for every cell
@@ -22,10 +22,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import itertools
 import json
 import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,13 +66,18 @@ class Experiment:
                 found.setdefault(cell_name(cell), cell)
         return list(found.values())
 
+    @property
+    def name(self) -> str:
+        """What to call it: the task, or the folder that its task file is in."""
+        return Path(self.task).parent.name if self.task.endswith(".py") else self.task
+
     def module(self) -> ModuleType:
         """The module that carries out the task."""
         name = TASKS.get(self.task, self.task)
         if "." not in name:
             raise unknown("task", self.task, TASKS)
         try:
-            return importlib.import_module(name)
+            return _loaded(Path(name)) if name.endswith(".py") else importlib.import_module(name)
         except (ImportError, TypeError, ValueError) as error:
             raise DataError(f"task {self.task!r}: {error}") from None
 
@@ -103,13 +110,30 @@ def read(path: str | Path) -> Experiment:
     if isinstance(time_limit, int) and time_limit.bit_length() > 1000:
         raise DataError(f"{path}: time_limit has too many digits, expected seconds")
     return Experiment(
-        task=str(raw["task"]),
+        task=str(path.parent.resolve() / str(raw["task"])) if str(raw["task"]).endswith(".py") else str(raw["task"]),
         grid=tuple({key: _values(path, key, value) for key, value in block.items()} for block in blocks),
         fixed=dict(raw.get("fixed", {})),
         title=str(raw.get("title", "")),
         time_limit=float(time_limit),
         of=_others(path, raw.get("of", [])),
     )
+
+
+def _loaded(path: Path) -> ModuleType:
+    """The module in a task file. It is known by its path: every study may call its file study.py."""
+    name = f"task_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None or not path.is_file():
+            raise DataError(f"{path}: there is no such task file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
 
 
 def cell_name(cell: Parameters) -> str:

@@ -1,4 +1,4 @@
-"""Distances, equivalence classes, and a cell of the recovery study."""
+"""Distances, equivalence classes, and a cell of a learning curve."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 import optbn
 from optbn.evaluate.distances import compare
-from optbn.experiments import learning, recovery
+from optbn.experiments import curve, learning
 from optbn.network.structure import Structure
 from tests.benchmarks import Figure, cpu_seconds
 
@@ -41,12 +41,12 @@ def _distances() -> Iterator[Figure]:
 
 def _recovery() -> Iterator[Figure]:
     """Sample to SHD, nothing of an earlier cell at hand."""
-    recovery.cell("alarm", 100, 0, "pcartp", max_parents=2)
+    curve.cell("alarm", 100, 0, "pcartp", max_parents=2)
     found: dict[str, object] = {}
 
     def run() -> None:
         learning.plain_table.cache_clear()
-        found.update(recovery.cell("alarm", 1600, 0, "pcartp", max_parents=4, solve_seconds=600.0))
+        found.update(curve.cell("alarm", 1600, 0, "pcartp", max_parents=4, solve_seconds=600.0))
 
     seconds = cpu_seconds(run)
     proved = "proved optimal" if found["optimal"] else "not proved optimal"

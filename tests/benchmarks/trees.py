@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from optbn.classifiers.study import labelled
 from optbn.classifiers.trees import ProbabilityForest, ProbabilityTree
 from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.hdp import HDP
+from results.classifiers.datasets import labelled
 from tests.benchmarks import Figure, cpu_seconds
 from tests.paths import shared_data
 

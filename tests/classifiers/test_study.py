@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from optbn.base.errors import UnknownNameError
-from optbn.classifiers import claims, study
-from optbn.experiments.claims import rounds_said
+from results.classifiers.datasets import rounds_said
+from results.classifiers.study import claims, study
 from tests.classifiers.examples import mixed
 
 

@@ -7,15 +7,19 @@ import pytest
 
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.write import write
-from optbn.experiments import hyper, intersection, learning, recovery, runner, times
+from optbn.experiments import intersection, learning, runner
 from optbn.experiments.spec import Experiment, read
 from optbn.network.catalog import load_network
 from optbn.scores.pipeline import score_table
+from results.hyper import study as hyper
+from results.recovery import study as recovery
+from results.times import study as times
+from tests.paths import study
 
 
 def test_recovery_runs_reports_and_pairs_the_samples(tmp_path):
     grid = {"network": ("asia",), "rows": (60,), "repeat": (0, 1), "score": ("pcartp", "bdeu:1")}
-    experiment = Experiment("recovery", (grid,), {"max_parents": 2}, "Small", 120)
+    experiment = Experiment(study("recovery"), (grid,), {"max_parents": 2}, "Small", 120)
     assert runner.run(experiment, tmp_path).failed == 0
     rows = runner.rows(experiment, tmp_path)
     assert all(row["result"]["optimal"] and row["result"]["families"] == 8 * 29 for row in rows)
@@ -70,8 +74,8 @@ def test_times_are_made_of_the_rows_of_other_studies(tmp_path):
     for name in ("one", "times"):
         (tmp_path / name).mkdir()
     grid = 'network = "asia"\nrows = [60]\nrepeat = [0]\nscore = ["ft", "ftp"]'
-    (tmp_path / "one" / "spec.toml").write_text(f'task = "recovery"\n[fixed]\nmax_parents = 1\n[[grid]]\n{grid}')
-    (tmp_path / "times" / "spec.toml").write_text('task = "times"\nof = ["../one/spec.toml"]')
+    (tmp_path / "one" / "spec.toml").write_text(f'task = "curve"\n[fixed]\nmax_parents = 1\n[[grid]]\n{grid}')
+    (tmp_path / "times" / "spec.toml").write_text(f'task = "{study("times")}"\nof = ["../one/spec.toml"]')
     runner.run(read(tmp_path / "one" / "spec.toml"), tmp_path / "one")
     reading = read(tmp_path / "times" / "spec.toml")
     assert runner.run(reading, tmp_path / "times") == runner.Tally(0, 0, 0, 0)
@@ -89,7 +93,7 @@ def test_hyper_parameters_are_compared_on_equal_samples(tmp_path):
         "network": ("asia",), "rows": (100,), "repeat": (0, 1), "model": ("ft",), "alpha": (0.5, 50.0),
         "prior": ("none", "arcs"),
     }  # fmt: skip
-    experiment = Experiment("hyper", (grid,), {"max_parents": 2, "held_out": 500})
+    experiment = Experiment(study("hyper"), (grid,), {"max_parents": 2, "held_out": 500})
     assert runner.run(experiment, tmp_path).failed == 0
     rows = runner.rows(experiment, tmp_path)
     arcs = {prior: sum(r["result"]["arcs"] for r in rows if r["cell"]["prior"] == prior) for prior in ("none", "arcs")}

@@ -18,7 +18,7 @@ PATIENCE = 900.0  # seconds; whoever takes longer hangs
 MOMENTS = (0.0, 1.15)  # of the time that the undisturbed run took
 STARTED = 1.0  # seconds: before that Python itself may hear a request to end, and says so in its own way
 SIGNALS = [signal.SIGKILL] * 8 + [signal.SIGTERM, signal.SIGINT]
-SPEC = """task = "recovery"
+SPEC = """task = "curve"
 [fixed]
 max_parents = 2
 [[grid]]

@@ -356,7 +356,7 @@ def _read_report(path: Path) -> None:
 
 
 def _experiments(folder: Path) -> Files:
-    toml = b"""task = "recovery"\ntitle = "t"\ntime_limit = 60\n[fixed]\nmax_parents = 2\n[[grid]]\n"""
+    toml = b"""task = "curve"\ntitle = "t"\ntime_limit = 60\n[fixed]\nmax_parents = 2\n[[grid]]\n"""
     toml += b"""network = ["asia"]\nrows = [50, 100]\nrepeat = { from = 0, to = 9 }\n"""
     return [toml]
 
@@ -398,7 +398,7 @@ def _read_row(path: Path) -> None:
     from optbn.experiments import runner
     from optbn.experiments.spec import Experiment, cell_name
 
-    experiment = Experiment("recovery", ({name: (value,) for name, value in CELL.items()},))
+    experiment = Experiment("curve", ({name: (value,) for name, value in CELL.items()},))
     runs = path.parent / "runs"
     runs.mkdir(exist_ok=True)
     (runs / f"{cell_name(CELL)}.json").write_bytes(path.read_bytes())
@@ -406,7 +406,7 @@ def _read_row(path: Path) -> None:
     assert all(row["cell"] == CELL for row in found)
     if not found:
         raise DataError("the cell is to be done")
-    with suppress(DataError):  # of a result that recovery did not write
+    with suppress(DataError):  # of a result that the task did not write
         runner.report(experiment, path.parent)
 
 

@@ -169,7 +169,7 @@ def test_workers_killed_in_mid_run(tmp_path, small_blocks):
     assert optbn.score_table(data(), slow, 3, store=store) == expected
 
 
-SPEC = """task = "recovery"
+SPEC = """task = "curve"
 time_limit = 300
 [fixed]
 max_parents = 2

@@ -8,7 +8,8 @@ import pytest
 
 from optbn.experiments.runner import report, run
 from optbn.experiments.spec import Experiment
-from optbn.smoothing.studies.methods import METHODS
+from results.smoothing.methods import METHODS
+from tests.paths import study
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ from optbn.smoothing.studies.methods import METHODS
     ],
 )
 def test_a_small_run(task, fixed, grid, tmp_path):
-    experiment = Experiment(f"optbn.smoothing.studies.{task}", (grid,), fixed, "A title")
+    experiment = Experiment(study(f"smoothing-{task}"), (grid,), fixed, "A title")
     tally = run(experiment, tmp_path)
     assert tally.done == tally.cells and tally.failed == 0
     rows = [json.loads(path.read_text()) for path in (tmp_path / "runs").iterdir()]

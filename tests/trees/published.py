@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from optbn.classifiers.study import labelled
 from optbn.classifiers.trees.estimator import ProbabilityTree
 from optbn.classifiers.trees.member import TreeMember
 from optbn.evaluate.cross_validation import cross_validate, read_folds, stratified_folds
-from optbn.experiments.tables import table
+from optbn.report.tables import table
 from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
+from results.classifiers.datasets import labelled
 from tests.paths import shared_data, shared_neighbour
 
 FILES = {

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from optbn.classifiers.study import labelled
 from optbn.classifiers.trees.estimator import ProbabilityTree
 from optbn.classifiers.trees.growing import Growth, Prepared, columns_of, useless, values_of
 from optbn.classifiers.trees.tree import Tree
 from optbn.data.discretise.table import Values as Column
+from results.classifiers.datasets import labelled
 from tests.naive import trees as naive
 from tests.paths import shared_data, shared_neighbour
 

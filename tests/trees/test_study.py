@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optbn.classifiers.discriminative import study as discriminative
-from optbn.classifiers.trees import study as trees
 from optbn.experiments.claims import Claim, paired, verdicts
+from results.discriminative.study import study as discriminative
+from results.trees.study import study as trees
 
 RESULTS = Path(__file__).parents[2] / "results"
 

@@ -134,8 +134,8 @@ def descend(
 
 def plot_curves(curves: Mapping[str, Curve], path: str | Path, passes: int | None = None) -> None:
     """The loss after every pass, a line per curve, logarithmic axes; needs matplotlib."""
-    from optbn.experiments.tables import Series
-    from optbn.experiments.tables import curves as draw
+    from optbn.report.tables import Series
+    from optbn.report.tables import curves as draw
 
     series: Series = {}
     for name, curve in curves.items():

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from results.classifiers.datasets import labelled
+
 Row = Mapping[str, Any]
 
 AS_PUBLISHED = {"discretizer": "random_mdlp", "weights": "uniform", "calibrate": False}
@@ -64,24 +66,6 @@ def cell(dataset: str, method: str, data: str, rounds: int = 5, seed: int = 0, s
         "rows": len(y),
         "classes": len(found.classes),
     }
-
-
-def labelled(dataset: str, data: str) -> tuple[Any, Any]:
-    """Attributes and classes of the complete file `dataset`.parquet in the folder `data`."""
-    import os
-
-    import pyarrow.parquet as pq
-
-    frame = pq.read_table(Path(os.path.expandvars(data)) / f"{dataset}.parquet").to_pandas()
-    target = _target(frame.columns)
-    frame = frame.dropna(subset=[target])
-    return frame.drop(columns=target), np.asarray(frame[target].astype(str))
-
-
-def _target(names: Sequence[str]) -> str:
-    known = ("class", "income", "contact-lenses")
-    found = [name for name in names if name.lower() in known]
-    return found[-1] if found else names[-1]
 
 
 def classifier(method: str, sweeps: int) -> Any:
@@ -204,6 +188,6 @@ COMPETITORS = {"RF": _forest, "HGB": _boosting, "XGB": _xgboost, "XGB-tuned": _x
 
 def report(rows: Sequence[Row], folder: Path) -> str:
     """Everything from the finished rows."""
-    from optbn.classifiers.claims import report
+    from results.classifiers.study.claims import report
 
     return report(rows, folder)

@@ -1,89 +1,34 @@
-"""Structure recovery: how far the optimal network for a sample is from the network that was sampled.
+"""Structure recovery as published: which score is nearer to the truth, at which sample size, and is it chance?
 
-A cell samples a bundled network, learns the optimal structure under one score, and measures the structural Hamming
-distance between DAGs and between CPDAGs, the time of both phases, and whether optimality was proved. All scores see the
-same sample at the same (network, rows, repeat), so differences between scores are paired.
+Cells are those of `optbn curve`. The report adds the published claims with computed verdicts, PCARTp against FTp on the
+same samples, and the times.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from optbn.experiments.tables import Series, curves, mean_and_error, standard_error, table
-from optbn.experiments.times import section
+from optbn.experiments import curve
+from optbn.experiments.curve import LEVELS, cell
+from optbn.report.tables import table
+from results.times.study import section
+
+__all__ = ["cell", "report"]
 
 Row = Mapping[str, Any]
 
 
-def cell(
-    network: str,
-    rows: int,
-    repeat: int,
-    score: str,
-    max_parents: int = 4,
-    solver: str = "auto",
-    solve_seconds: float = 300.0,
-    settings: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """One sample, one score; `score` may carry an equivalent sample size as in "bdeu:10"."""
-    from optbn.evaluate.distances import compare
-    from optbn.experiments.learning import learn
-    from optbn.network.catalog import load_network
-
-    truth = load_network(network)
-    data = truth.sample(rows, zlib.crc32(f"{network} {rows} {repeat}".encode()))
-    found = learn(data, score, max_parents, solver, solve_seconds, settings or {})
-    distance = compare(truth, found.structure, sid=False)
-    gap = found.solution.gap
-    return {
-        "shd_dag": distance.shd_dag,
-        "shd_cpdag": distance.shd_cpdag,
-        "arcs": distance.estimated_arcs,
-        "skeleton_f1": distance.skeleton.f1,
-        "score": found.solution.score,
-        "optimal": bool(gap == 0.0),
-        "gap": gap if np.isfinite(gap) else None,
-        "solver": found.solution.solver,
-        "families": found.families,
-        "kept": len(found.scores),
-        "score_cpu": found.seconds["score"][1],
-        "solve_cpu": found.seconds["solve"][1],
-    }
-
-
 def report(rows: Sequence[Row], folder: Path) -> str:
-    """Tables and curves of the distances, the paired tests, and the times."""
+    """The claims, tables and curves of the distances, the paired tests, and the times."""
     done = [row for row in rows if row["status"] == "done"]
-    networks, scores = _order(done, "network"), _order(done, "score")
+    networks = list(dict.fromkeys(row["cell"]["network"] for row in done))
     sizes = sorted({row["cell"]["rows"] for row in done})
-    parts = [_claims(done)]
-    for key, level in LEVELS.items():
-        series: Series = {}
-        parts.append(f"## Structural Hamming distance between {level}\n\nMean ± standard error over the repeats.\n")
-        for network in networks:
-            body = []
-            for size in sizes:
-                cells = [_values(done, key, network=network, rows=size, score=score) for score in scores]
-                if any(cells):
-                    body.append([str(size), *(mean_and_error(values) for values in cells)])
-                for score, values in zip(scores, cells, strict=True):
-                    if values:
-                        series.setdefault((network, score), []).append(
-                            (size, float(np.mean(values)), standard_error(values))
-                        )
-            parts.append(f"### {network}\n\n" + table(["rows", *scores], body))
-        curves(folder / f"{key}.svg", series, "rows", f"SHD between {level} (mean, standard error)")
-        parts.append(f"![curves]({key}.svg)\n")
-    parts.append(_paired_tests(done, networks, sizes))
-    parts.append(_optimality(done))
-    parts.append(_repeats(done, networks, scores, sizes))
-    parts.append(section("times", done, folder))
-    return "\n".join(parts)
+    parts = [_claims(done), curve.report(rows, folder), _paired_tests(done, networks, sizes)]
+    return "\n".join([*parts, section("times", done, folder)])
 
 
 def _paired_tests(done: Sequence[Row], networks: Sequence[str], sizes: Sequence[int]) -> str:
@@ -112,7 +57,6 @@ def _paired_tests(done: Sequence[Row], networks: Sequence[str], sizes: Sequence[
 
 
 LEVEL = 0.05
-LEVELS = {"shd_dag": "DAGs", "shd_cpdag": "CPDAGs"}
 CLAIMS = (
     ("insurance", 0, 400, "PCARTp is below FTp on insurance for N <= 400", -1),
     ("water", 3200, 16400, "PCARTp is below FTp on water for 3200 <= N <= 16400", -1),
@@ -172,31 +116,6 @@ def _verdict(done: Sequence[Row], network: str, sizes: Sequence[int], key: str, 
     return f"**{word}** between {LEVELS[key]}, {_said(done, network, sizes, key)}. By size: {', '.join(alone)}."
 
 
-def _optimality(done: Sequence[Row]) -> str:
-    open_ = [row for row in done if not row["result"]["optimal"]]
-    text = f"## Proofs\n\n{len(done) - len(open_)} of {len(done)} networks are proved optimal."
-    if open_:
-        body = [
-            [*(str(row["cell"][key]) for key in ("network", "rows", "repeat", "score")), f"{row['result']['gap']:.3g}"]
-            for row in open_
-        ]
-        text += " The others, with bound minus score in nats:\n\n" + table(
-            ["network", "rows", "repeat", "score", "gap"], body
-        )
-    return text + "\n"
-
-
-def _repeats(done: Sequence[Row], networks: Sequence[str], scores: Sequence[str], sizes: Sequence[int]) -> str:
-    """How many samples each mean is over."""
-    body = []
-    for score in scores:
-        counts = [[len(_values(done, "arcs", network=n, rows=size, score=score)) for n in networks] for size in sizes]
-        body.append([score, *(str(c[0]) if len(set(c)) == 1 else "/".join(map(str, c)) for c in counts)])
-    return f"## Samples\n\nHow many there are ({'/'.join(networks)} where they differ).\n\n" + table(
-        ["score", *map(str, sizes)], body
-    )
-
-
 def _pairs(
     done: Sequence[Row], network: str, sizes: Sequence[int], key: str, first: str = "pcartp", second: str = "ftp"
 ) -> tuple[list[float], list[float]]:
@@ -212,11 +131,3 @@ def _pairs(
     a, b = of(first), of(second)
     both = sorted(a.keys() & b.keys())
     return [a[at] for at in both], [b[at] for at in both]
-
-
-def _values(done: Iterable[Row], key: str, **where: Any) -> list[float]:
-    return [row["result"][key] for row in done if all(row["cell"][k] == v for k, v in where.items())]
-
-
-def _order(done: Iterable[Row], key: str) -> list[str]:
-    return list(dict.fromkeys(row["cell"][key] for row in done))

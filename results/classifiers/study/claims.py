@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from optbn.evaluate.significance import WinDrawLoss, sign_test
-from optbn.experiments.claims import rounds_said
-from optbn.experiments.tables import table
+from optbn.report.tables import table
+from results.classifiers.datasets import rounds_said
 
 Row = Mapping[str, Any]
 Losses = Mapping[str, Mapping[str, Mapping[str, Any]]]

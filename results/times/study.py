@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from optbn.experiments.tables import Series, curves, table
+from optbn.report.tables import Series, curves, table
 
 Row = Mapping[str, Any]
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.experiments.tables import Series, curves, table
+from optbn.report.tables import Series, curves, table
 from optbn.smoothing.hierarchical import Hierarchical
-from optbn.smoothing.studies.methods import METHODS, made, mean_or_infinite, number, shown
 from optbn.smoothing.tree import CountTree
+from results.smoothing.methods import METHODS, made, mean_or_infinite, number, shown
 
 Row = Mapping[str, Any]
 MEASURES = {"mse": "mean squared error", "kl": "Kullback-Leibler divergence, nats", "hellinger": "Hellinger distance"}

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from optbn.experiments.tables import Series, curves, table
-from optbn.smoothing.studies.methods import METHODS, made, mean_or_infinite, number, shown
+from optbn.report.tables import Series, curves, table
+from results.smoothing.methods import METHODS, made, mean_or_infinite, number, shown
 
 Row = Mapping[str, Any]
 PANELS = 4

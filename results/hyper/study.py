@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optbn.experiments.tables import Series, curves, mean_and_error, standard_error, table
+from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset

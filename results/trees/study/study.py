@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from optbn.experiments.claims import Claim, Results, paired, ranks, verdicts
-from optbn.experiments.tables import Series, curves, table
+from optbn.report.tables import Series, curves, table
+from results.classifiers.datasets import labelled
 
 Row = Mapping[str, Any]
 
@@ -27,7 +28,6 @@ SINGLE = ("mle", "laplace", "m_estimate", "m_branch", "hdp", "gradient1", "gradi
 
 def cell(dataset: str, method: str, data: str, folds: int, sweeps: int = 500, seed: int = 0) -> dict[str, Any]:
     """Scores, size and CPU seconds of one method on one data set; `data` is the folder of the parquet files."""
-    from optbn.classifiers.study import labelled
     from optbn.evaluate.cross_validation import cross_validate, stratified_folds
 
     X, y = labelled(dataset, data)

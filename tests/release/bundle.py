@@ -1,4 +1,4 @@
-"""Makes `networks/` from the repository's files: `python -m optbn.network.bundle SOURCE TARGET`.
+"""Makes `networks/` from the repository's files: `python -m tests.release.bundle SOURCE TARGET`.
 
 SOURCE holds <name>.bif and networks.json (per network its name, known counts, source and licence). Every file is read,
 its counts are compared with the known ones, and it is written again by our own BIF writer; a text above a megabyte is

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from optbn.experiments.claims import Claim, Results, ranks, rounds_said, verdicts
-from optbn.experiments.tables import Series, table
-from optbn.experiments.tables import curves as draw
+from optbn.experiments.claims import Claim, Results, ranks, verdicts
+from optbn.report.tables import Series, table
+from optbn.report.tables import curves as draw
+from results.classifiers.datasets import labelled, rounds_said
 
 Row = Mapping[str, Any]
 
@@ -31,7 +32,6 @@ KEPT = 51
 
 def cell(dataset: str, method: str, data: str, rounds: int = 5, iterations: int = 500, seed: int = 0) -> dict[str, Any]:
     """Curve and scores of one method on one data set; `data` is the folder of the parquet files."""
-    from optbn.classifiers.study import labelled
     from optbn.evaluate.cross_validation import cross_validate, stratified_folds
 
     X, y = labelled(dataset, data)

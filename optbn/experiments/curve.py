@@ -1,0 +1,118 @@
+"""Learning curves: how far the optimal network for a sample is from the network that was sampled.
+
+A cell samples a bundled network, learns the optimal structure under one score, and measures the structural Hamming
+distance between DAGs and between CPDAGs, the time of both phases, and whether optimality was proved. All scores see the
+same sample at the same (network, rows, repeat), so differences between scores are paired.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
+
+Row = Mapping[str, Any]
+
+LEVELS = {"shd_dag": "DAGs", "shd_cpdag": "CPDAGs"}
+
+
+def cell(
+    network: str,
+    rows: int,
+    repeat: int,
+    score: str,
+    max_parents: int = 4,
+    solver: str = "auto",
+    solve_seconds: float = 300.0,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """One sample, one score; `score` may carry an equivalent sample size as in "bdeu:10"."""
+    from optbn.evaluate.distances import compare
+    from optbn.experiments.learning import learn
+    from optbn.network.catalog import load_network
+
+    truth = load_network(network)
+    data = truth.sample(rows, zlib.crc32(f"{network} {rows} {repeat}".encode()))
+    found = learn(data, score, max_parents, solver, solve_seconds, settings or {})
+    distance = compare(truth, found.structure, sid=False)
+    gap = found.solution.gap
+    return {
+        "shd_dag": distance.shd_dag,
+        "shd_cpdag": distance.shd_cpdag,
+        "arcs": distance.estimated_arcs,
+        "skeleton_f1": distance.skeleton.f1,
+        "score": found.solution.score,
+        "optimal": bool(gap == 0.0),
+        "gap": gap if np.isfinite(gap) else None,
+        "solver": found.solution.solver,
+        "families": found.families,
+        "kept": len(found.scores),
+        "score_cpu": found.seconds["score"][1],
+        "solve_cpu": found.seconds["solve"][1],
+    }
+
+
+def report(rows: Sequence[Row], folder: Path) -> str:
+    """Tables and curves of the distances, and how many of the networks are proved optimal."""
+    done = [row for row in rows if row["status"] == "done"]
+    networks, scores = _order(done, "network"), _order(done, "score")
+    sizes = sorted({row["cell"]["rows"] for row in done})
+    parts = []
+    for key, level in LEVELS.items():
+        series: Series = {}
+        parts.append(f"## Structural Hamming distance between {level}\n\nMean ± standard error over the repeats.\n")
+        for network in networks:
+            body = []
+            for size in sizes:
+                cells = [_values(done, key, network=network, rows=size, score=score) for score in scores]
+                if any(cells):
+                    body.append([str(size), *(mean_and_error(values) for values in cells)])
+                for score, values in zip(scores, cells, strict=True):
+                    if values:
+                        series.setdefault((network, score), []).append(
+                            (size, float(np.mean(values)), standard_error(values))
+                        )
+            parts.append(f"### {network}\n\n" + table(["rows", *scores], body))
+        curves(folder / f"{key}.svg", series, "rows", f"SHD between {level} (mean, standard error)")
+        parts.append(f"![curves]({key}.svg)\n")
+    parts.append(_optimality(done))
+    parts.append(_repeats(done, networks, scores, sizes))
+    return "\n".join(parts)
+
+
+def _optimality(done: Sequence[Row]) -> str:
+    open_ = [row for row in done if not row["result"]["optimal"]]
+    text = f"## Proofs\n\n{len(done) - len(open_)} of {len(done)} networks are proved optimal."
+    if open_:
+        body = [
+            [*(str(row["cell"][key]) for key in ("network", "rows", "repeat", "score")), f"{row['result']['gap']:.3g}"]
+            for row in open_
+        ]
+        text += " The others, with bound minus score in nats:\n\n" + table(
+            ["network", "rows", "repeat", "score", "gap"], body
+        )
+    return text + "\n"
+
+
+def _repeats(done: Sequence[Row], networks: Sequence[str], scores: Sequence[str], sizes: Sequence[int]) -> str:
+    """How many samples each mean is over."""
+    body = []
+    for score in scores:
+        counts = [[len(_values(done, "arcs", network=n, rows=size, score=score)) for n in networks] for size in sizes]
+        body.append([score, *(str(c[0]) if len(set(c)) == 1 else "/".join(map(str, c)) for c in counts)])
+    return f"## Samples\n\nHow many there are ({'/'.join(networks)} where they differ).\n\n" + table(
+        ["score", *map(str, sizes)], body
+    )
+
+
+def _values(done: Iterable[Row], key: str, **where: Any) -> list[float]:
+    return [row["result"][key] for row in done if all(row["cell"][k] == v for k, v in where.items())]
+
+
+def _order(done: Iterable[Row], key: str) -> list[str]:
+    return list(dict.fromkeys(row["cell"][key] for row in done))

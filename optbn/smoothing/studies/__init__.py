@@ -1,1 +1,0 @@
-"""Declared experiments that say which smoother to use when: `optbn bench results/smoothing-density/spec.toml`."""
