@@ -47,12 +47,13 @@ def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int]
 
 def _check_fits(network: BayesianNetwork, n: int) -> None:
     """Refuse what would fill the memory."""
-    from optbn.base.memory import half_of_machine, readable
+    from optbn.base.memory import readable
+    from optbn_solvers.base.memory import half_of_memory
 
     row = sum(
         np.dtype(code_dtype(len(d.levels))).itemsize if isinstance(d, Categorical) else 8 for d in network.domains
     )
-    if n * row > half_of_machine():
+    if n * row > half_of_memory():
         raise LimitError(
             f"{n:,} rows of {len(network.names)} variables take {readable(n * row)} of memory: draw fewer, or write "
             "them as csv, which is written as it is drawn"

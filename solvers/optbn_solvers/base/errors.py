@@ -49,6 +49,10 @@ class ConstraintError(SolverError, ValueError):
     """Constraints on the answer that name what does not exist or contradict each other."""
 
 
+class StartError(SolverError, ValueError):
+    """The graph to start from is none of the table's, or has a cycle."""
+
+
 class TooLargeError(SolverError, MemoryError):
     """The instance needs more memory than this solver may use; says how much and what to do."""
 

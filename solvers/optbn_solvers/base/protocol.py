@@ -9,36 +9,45 @@ the terminal, so that Ctrl-C gives an answer too.
 from __future__ import annotations
 
 import copy
+import functools
 import math
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+
+from optbn_solvers.base.clock import TELLS_THREADS, ThreadClock
+from optbn_solvers.base.memory import half_of_memory
 
 if TYPE_CHECKING:
     from optbn_solvers.base.solution import Solution
     from optbn_solvers.base.table import ScoreTable
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 @dataclass
 class Budget:
-    """How long a solver may work. Clocks start when the budget is made; `wall` and `cpu` are in seconds.
+    """How long one solve may take: `wall` seconds, and `cpu` seconds of the threads that work on it.
 
-    `gap` is the absolute difference bound - score at which a solver may stop short of a proof (0: prove it).
-    `grace` is for writing evidence down and checking it: wall seconds after `wall`.
+    The clocks start with the solve, so that a budget can be used for several, one after another or at once; one that
+    was stopped remains so. `gap` is the absolute difference bound - score at which a solver may stop short of a proof
+    (0: prove it). `grace` is for writing evidence down and checking it: wall seconds after `wall`.
     `clock` and `cpu_clock` can be replaced in tests.
     """
 
     wall: float = float("inf")
     cpu: float = float("inf")
-    memory: int | None = None  # bytes a solver may plan to use; None: half of the machine
+    memory: int | None = None  # bytes a solver may plan to use; None: half of what the process may have
     gap: float = 0.0
     grace: float = float("inf")
     clock: Callable[[], float] = time.monotonic
-    cpu_clock: Callable[[], float] = time.process_time
+    cpu_clock: Callable[[], float] | None = None
     _wall_start: float = field(init=False, repr=False)
     _cpu_start: float = field(init=False, repr=False)
+    _started: bool = field(default=False, init=False, repr=False)
+    _cpu: Callable[[], float] = field(init=False, repr=False)
     _stopped: bool = field(default=False, init=False, repr=False)
     _whole: Budget | None = field(default=None, init=False, repr=False)  # that this is a part of
 
@@ -46,14 +55,42 @@ class Budget:
         for name in ("wall", "cpu", "gap", "grace"):
             if math.isnan(getattr(self, name)):
                 raise ValueError(f"the budget's {name} is not a number")
+            if getattr(self, name) < 0:
+                raise ValueError(f"the budget's {name} is {getattr(self, name)!r}, expected a number from 0")
+        self._begin()
+
+    def _begin(self) -> None:
+        threads = ThreadClock if TELLS_THREADS else lambda: time.process_time
+        self._cpu = self.cpu_clock or threads()
         self._wall_start = self.clock()
-        self._cpu_start = self.cpu_clock()
+        self._cpu_start = self._cpu()
+
+    def started(self) -> Budget:
+        """This budget with clocks that begin now, in this thread; a solve within a solve goes on with the same ones."""
+        if self._started:
+            return self
+        running = copy.copy(self)
+        running._whole, running._started = self, True
+        running._begin()
+        return running
+
+    def counting(self, work: Callable[P, T]) -> Callable[P, T]:
+        """`work` for another thread, whose CPU seconds then count, too."""
+
+        @functools.wraps(work)
+        def counted(*args: P.args, **kwargs: P.kwargs) -> T:
+            if not isinstance(self._cpu, ThreadClock):
+                return work(*args, **kwargs)
+            with self._cpu.joined():
+                return work(*args, **kwargs)
+
+        return counted
 
     @property
     def bytes(self) -> int:
         """The memory a solver may plan to use."""
         if self.memory is None:
-            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+            return half_of_memory()
         return self.memory
 
     def stop(self) -> None:
@@ -73,12 +110,12 @@ class Budget:
         return self._stopped or (self._whole is not None and self._whole.stopped)
 
     def elapsed(self) -> float:
-        """Wall seconds since the budget was made."""
+        """Wall seconds since the solve began (of a budget that no solve uses: since it was made)."""
         return self.clock() - self._wall_start
 
     def cpu_elapsed(self) -> float:
-        """CPU seconds of this process since the budget was made."""
-        return self.cpu_clock() - self._cpu_start
+        """CPU seconds of the threads at work since then."""
+        return self._cpu() - self._cpu_start
 
     def remaining(self) -> float:
         """Seconds left on whichever clock runs out first (never negative)."""

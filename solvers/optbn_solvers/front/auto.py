@@ -69,7 +69,7 @@ class Auto:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The answer of the chosen solvers, joined."""
-        budget = budget or Budget()
+        budget = (budget or Budget()).started()
         if self.residual:
             return self._constrained(table, budget, start, progress)
         solution = Components(Steps(self.jobs)).solve(table, budget, start, progress)
@@ -106,7 +106,7 @@ class Steps:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The answer of the step that settled it, or the best of all when the budget ended first."""
-        budget = budget or Budget()
+        budget = (budget or Budget()).started()
         run = _Run(table, budget, start, progress)
         density = len(table) / table.n
         seconds = recurrence_seconds(table.n, budget)

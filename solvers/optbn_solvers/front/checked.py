@@ -21,8 +21,9 @@ from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.errors import CheckFailed, InfeasibleError
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
 from optbn_solvers.base.solution import Proof, Solution, Tree
+from optbn_solvers.base.start import Start, rows_of_start
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.front.filtering import allowed_families
+from optbn_solvers.front.filtering import Filtered, allowed_families
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.relaxation.cases import Cases
 from optbn_solvers.verify import verify
@@ -32,26 +33,36 @@ def solve(
     table: ScoreTable,
     solver: str = "auto",
     budget: Budget | None = None,
-    start: Sequence[int] | None = None,
+    start: Start | None = None,
     progress: ProgressCallback | None = None,
     constraints: Constraints | None = None,
     **options: Any,
 ) -> Solution:
     """The checked answer of the solver called `solver` (its `options` are its own settings).
 
+    `start` is a graph to begin from: {child: parents}, arcs (parent, child), an object with `edges`, a Solution, or a
+    row of the table per variable. What cannot be kept of it is noted in statistics["start"].
+
     Under constraints it is the best graph that obeys them; InfeasibleError when there is none. What families cannot say
     is the business of solvers with a setting `residual`, and of `Cases` around the others.
     statistics["checked"] says what was proved and what the solver only claims, and whether the check was ended: it is
     given up when the budget's grace is used up.
     """
-    budget = budget or Budget()
     chosen = load_solver(solver, **options)
-    with stopping_on_interrupt(budget):
+    rows, note = rows_of_start(table, start)
+    running = (budget or Budget()).started()
+    with stopping_on_interrupt(budget or running):
         if constraints:
-            solution = _constrained(table, solver, chosen, budget, start, progress, constraints)
+            filtered = allowed_families(table, constraints)
+            begin = filtered.narrow(rows)
+            note = "left out: it breaks the constraints" if rows is not None and begin is None else note
+            solution = _constrained(table, solver, chosen, running, filtered, begin, progress)
+            solution = replace(solution, constraints=constraints)
         else:
-            solution = chosen.solve(table, budget, start, progress)
-    return checked(table, solution, budget)
+            solution = chosen.solve(table, running, rows, progress)
+    if note:
+        solution = replace(solution, statistics={**solution.statistics, "start": note})
+    return checked(table, solution, running)
 
 
 def checked(table: ScoreTable, solution: Solution, budget: Budget) -> Solution:
@@ -75,12 +86,11 @@ def _constrained(
     name: str,
     solver: Any,
     budget: Budget,
+    filtered: Filtered,
     start: Sequence[int] | None,
     progress: ProgressCallback | None,
-    constraints: Constraints,
 ) -> Solution:
     """The answer on the families that the constraints allow, as one for the whole table."""
-    filtered = allowed_families(table, constraints)
     if filtered.residual:
         own = any(field.name == "residual" for field in fields(solver))
         solver = replace(solver, residual=filtered.residual) if own else Cases(solver, name, filtered.residual)
@@ -93,12 +103,10 @@ def _constrained(
             progress(replace(event, choice=lifted(event.choice)))
 
     try:
-        solution: Solution = solver.solve(
-            filtered.table, budget, filtered.narrow(start), None if progress is None else listen
-        )
+        solution: Solution = solver.solve(filtered.table, budget, start, None if progress is None else listen)
     except InfeasibleError as error:
         raise InfeasibleError(f"under the constraints, {error}") from None
-    return replace(solution, choice=lifted(solution.choice), table_digest=table.digest, constraints=constraints)
+    return replace(solution, choice=lifted(solution.choice), table_digest=table.digest)
 
 
 def bound_of_proof(table: ScoreTable, stated: int, proof: Proof | Tree) -> int:

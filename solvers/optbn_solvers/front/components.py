@@ -103,7 +103,7 @@ class Components:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The joined answer: optimal when all components are."""
-        budget = budget or Budget()
+        budget = (budget or Budget()).started()
         table.check_feasible()
         groups = components(table)
         if len(groups) == 1:
@@ -120,19 +120,16 @@ class Components:
         joint = _Joint(table, choice, parts)
         notes: list[dict[str, Any]] = []
         evidence: list[Part] = []
-        allowance = budget.gap
-        try:
-            for i, part in enumerate(parts):
-                listen = None if progress is None else joint.listener(i, budget, progress)
-                solution = self.solver.solve(part.table, budget, part.narrow(table, choice).tolist(), listen)
-                assert solution.choice is not None, "a solver that was given a graph has one"
-                choice[list(part.members)] = part.rows[list(solution.choice)]
-                joint.settle(i, part.table.total_units(solution.choice), solution.bound)
-                budget.gap = max(0.0, budget.gap - solution.gap)
-                evidence += _renamed(part, joint.bounds[i], solution.evidence)
-                notes.append(_note(part.table, solution))
-        finally:
-            budget.gap = allowance
+        own = budget.within()  # whose gap is what the parts before have left of it
+        for i, part in enumerate(parts):
+            listen = None if progress is None else joint.listener(i, budget, progress)
+            solution = self.solver.solve(part.table, own, part.narrow(table, choice).tolist(), listen)
+            assert solution.choice is not None, "a solver that begins with a graph has one"
+            choice[list(part.members)] = part.rows[list(solution.choice)]
+            joint.settle(i, part.table.total_units(solution.choice), solution.bound)
+            own.gap = max(0.0, own.gap - solution.gap)
+            evidence += _renamed(part, joint.bounds[i], solution.evidence)
+            notes.append(_note(part.table, solution))
         return Solution(
             status=Status.OPTIMAL if joint.score == joint.bound else Status.FEASIBLE,
             choice=tuple(choice.tolist()),

@@ -23,7 +23,7 @@ def k_best(
     """The choices (rows) of the k best graphs, best first (fewer if there are fewer); StoppedError when stopped."""
     if k < 1:
         raise TableError(f"the {k} best graphs: expected a number from 1")
-    budget = budget or Budget()
+    budget = (budget or Budget()).started()
     table.check_feasible()
     n = table.n
     check_memory(n, 20 * k, budget)

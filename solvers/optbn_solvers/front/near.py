@@ -102,7 +102,7 @@ def best_graphs(
         raise TableError(f"the {most} best graphs: expected a number from 1")
     if within is not None and not (within >= 0 and math.isfinite(within)):
         raise TableError(f"graphs within {within!r} of the best: expected a number from 0")
-    budget = budget or Budget()
+    budget = (budget or Budget()).started()
     if best is None:
         solved = solve(table, "auto", budget, None, progress, constraints)
         if solved.status is not Status.OPTIMAL or solved.choice is None:

@@ -63,7 +63,7 @@ def posterior(
     """The exact posterior (see the module's header); StoppedError when the budget ends first."""
     if over not in ("graphs", "orders"):
         raise TableError(f"a posterior over {over!r}: expected 'graphs' or 'orders'")
-    budget = budget or Budget()
+    budget = (budget or Budget()).started()
     table.check_feasible()
     best = table.scores[table.offsets[:-1]]
     weights = table.scores - np.repeat(best, np.diff(table.offsets))

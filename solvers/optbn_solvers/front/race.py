@@ -32,11 +32,13 @@ class Race:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """An error of one of them is everybody's."""
-        budget = budget or Budget()
+        budget = (budget or Budget()).started()
         listen = None if progress is None else Best(progress)
         own = budget.within()
         with ThreadPoolExecutor(len(self.solvers)) as pool:
-            running = {pool.submit(solver.solve, table, own, start, listen) for solver in self.solvers.values()}
+            running = {
+                pool.submit(own.counting(solver.solve), table, own, start, listen) for solver in self.solvers.values()
+            }
             try:
                 waiting = running
                 while waiting and not any(_settled(each, budget) for each in running - waiting):

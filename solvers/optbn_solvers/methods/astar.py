@@ -73,7 +73,7 @@ class OrderSearch:
         table.check_feasible()
         if table.n > MOST:
             raise TooLargeError(f"{table.n} variables need more than one word: astar takes at most {MOST}; use ilp")
-        return _Solve(self, table, budget or Budget(), progress).run(start)
+        return _Solve(self, table, (budget or Budget()).started(), progress).run(start)
 
 
 class _Solve:

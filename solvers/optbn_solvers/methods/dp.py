@@ -47,7 +47,7 @@ class SubsetDP:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The optimum; or, when the budget ends first, the start (or local search's graph) and the plain bound."""
-        budget = budget or Budget()
+        budget = (budget or Budget()).started()
         table.check_feasible()
         check_memory(table.n, 8, budget)
         incumbent = tuple(int(row) for row in start) if start is not None else None
@@ -135,7 +135,7 @@ class _Sweep:
             for layer in layers:
                 if budget.exhausted():
                     return
-                for size in self._sizes(pool, layer):
+                for size in self._sizes(pool, layer, budget):
                     self.done += size
                     yield
                     if budget.exhausted():
@@ -143,12 +143,12 @@ class _Sweep:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _sizes(self, pool: ThreadPoolExecutor, layer: list[int]) -> Iterator[int]:
+    def _sizes(self, pool: ThreadPoolExecutor, layer: list[int], budget: Budget) -> Iterator[int]:
         """Sweep a layer, on the pool if there are several threads; yields what each top part has filled."""
         if self.threads == 1:
             yield from map(self._sweep, layer)
         else:
-            for future in as_completed([pool.submit(self._sweep, top) for top in layer]):
+            for future in as_completed([pool.submit(budget.counting(self._sweep), top) for top in layer]):
                 yield future.result()
 
     def _sweep(self, top: int) -> int:

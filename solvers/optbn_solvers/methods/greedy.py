@@ -39,11 +39,11 @@ class Greedy:
     ) -> Solution:
         """The best graph met; optimal only when it takes every variable's best family."""
         table.check_feasible()
-        budget = budget or Budget()
+        budget = (budget or Budget()).started()
         seconds = self.seconds
         if seconds is None:
             seconds = 1.0 if math.isinf(budget.remaining()) else math.inf
-        own = Budget(cpu=seconds, clock=budget.clock, cpu_clock=budget.cpu_clock)
+        own = budget.within(seconds)
         index = FamilyIndex.of(table)
         bound_units = int(table.units[table.offsets[:-1]].sum())
         state = random_state(self.seed)
@@ -52,12 +52,12 @@ class Greedy:
         count = climbs = 0
         if start is not None:
             best = Walk.from_graph(index, np.array(start, dtype=np.int64), state)
-        while best is None or not (budget.exhausted() or own.exhausted() or best.total == bound_units):
+        while best is None or not (own.exhausted() or best.total == bound_units):
             if best is not None and count % (starts + 1) == starts:
                 walk, kicks = best.copy(), self.kicks * starts
             else:
                 walk, kicks = Walk.from_random(index, state), self.kicks
-            climbs += walk.work(kicks, budget, own)
+            climbs += walk.work(kicks, own)
             count += 1
             if best is None or walk.total > best.total:
                 best = walk

@@ -63,7 +63,7 @@ class MaxSat:
         table.check_feasible()
         if table.n > MOST_VARIABLES:
             raise SolverError(f"maxsat takes at most {MOST_VARIABLES} variables, not {table.n}; use cp or ilp")
-        budget = budget or Budget()
+        budget = (budget or Budget()).started()
         rows = search(table, seed=self.seed, start=start, budget=budget)
         top, score = int(table.units[table.offsets[:-1]].sum()), table.total_units(rows)
         alive, clusters, bound = self._ascend(table, top - score, budget)
@@ -71,7 +71,7 @@ class MaxSat:
         encoded = encode(table, alive, clusters, budget.exhausted) if score < bound else None
         if encoded is not None:
             formula, families = encoded
-            solved = _Run(formula)
+            solved = _Run(formula, budget)
             reported = budget.elapsed()
             while not solved.wait(LOOK_SECONDS):
                 bound = max(score, min(bound, top - solved.cost))
@@ -166,14 +166,14 @@ def encode(
 class _Run:
     """RC2 in a thread of its own, so that the main thread keeps hearing Ctrl-C; what it raises is raised by `model`."""
 
-    def __init__(self, formula: WCNF) -> None:
+    def __init__(self, formula: WCNF, budget: Budget) -> None:
         from optbn_solvers.methods.cores import Cores
 
         self._solver = Cores(formula)
         self._answer: list[int] | None = None
         self._error: BaseException | None = None
         self._stopped = False
-        self._thread = threading.Thread(target=self._compute, daemon=True)
+        self._thread = threading.Thread(target=budget.counting(self._compute), daemon=True)
         self._thread.start()
 
     def _compute(self) -> None:

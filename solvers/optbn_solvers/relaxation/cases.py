@@ -31,6 +31,7 @@ from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, Solv
 from optbn_solvers.base.residual import ArcLimit, ChildLimit, Clause, Residual
 from optbn_solvers.base.solution import Evidence, Exhausted, Literal, Solution, Status
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.relaxation.feasible import grown, sparsest
 from optbn_solvers.relaxation.orders import improve, search
 
 Mask = NDArray[np.bool_]
@@ -55,7 +56,7 @@ class Cases:
     ) -> Solution:
         """The best graph that obeys; InfeasibleError when there is none. `start` must obey."""
         table.check_feasible()
-        return _Search(self, table, budget or Budget(), progress).run(start)
+        return _Search(self, table, (budget or Budget()).started(), progress).run(start)
 
 
 class _Search:
@@ -80,6 +81,8 @@ class _Search:
             self.offer(np.asarray(start, dtype=np.int64))
         everything = np.ones(len(table), dtype=np.bool_)
         begin = repaired(table, search(table, starts=2, kicks=20, budget=self.budget), residual, self.budget)
+        if begin is None and self.score is None:
+            begin = obeying(table, residual, self.budget)
         if begin is not None:
             self.offer(begin)
         ticket = itertools.count()
@@ -241,6 +244,17 @@ def repaired(
             break
         rows = climbed
     return best
+
+
+def obeying(table: ScoreTable, residual: Sequence[Residual], budget: Budget) -> NDArray[np.int64] | None:
+    """A graph that obeys, from one with few arcs; None where that leads nowhere."""
+    rows = sparsest(table)
+    if shortest_clause(parents_of(table, rows), residual) is not None:
+        decided = _decide(table, rows, np.ones(len(table), dtype=np.bool_), residual, budget)
+        if decided is None:
+            return None
+        rows, _ = decided
+    return grown(table, rows, residual, budget)
 
 
 def _decide(

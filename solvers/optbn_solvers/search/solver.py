@@ -78,7 +78,7 @@ class ClusterSearch:
     ) -> Solution:
         """The best graph, with a proof if asked for; a bound and what is found when the budget ends first."""
         table.check_feasible()
-        return _Solve(self, table, budget or Budget(), progress).run(start)
+        return _Solve(self, table, (budget or Budget()).started(), progress).run(start)
 
 
 @dataclass(eq=False)

@@ -33,7 +33,7 @@ from optbn_solvers.methods.ilp.branch import Branching, BranchSettings
 from optbn_solvers.methods.ilp.certify import certified
 from optbn_solvers.methods.ilp.tree import TreeSettings, solve_tree
 from optbn_solvers.proofs.writer import CARRIED
-from optbn_solvers.relaxation.cases import Cases
+from optbn_solvers.relaxation.cases import Cases, obeying
 from optbn_solvers.relaxation.evidence import row_bound
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.ledger import Ledger, WrongProof
@@ -93,16 +93,18 @@ class Ilp:
         table.check_feasible()
         if self.proof is not None:
             check_place(self.proof)
-        budget = budget or Budget()
+        budget = (budget or Budget()).started()
         rows = search(FamilyIndex.of(table), self.seed, self.starts, self.kicks, start, budget)
         rules = Rules(table, self.residual, budget) if self.residual else None
         if rules is not None:
-            obeying = rules.obeying(rows)
-            if start is not None and (obeying is None or table.total(obeying) < table.total(start)):
-                obeying = np.asarray(start, dtype=np.int64)
-            if obeying is None:
+            first = rules.obeying(rows)
+            if start is not None and (first is None or table.total(first) < table.total(start)):
+                first = np.asarray(start, dtype=np.int64)
+            if first is None:
+                first = obeying(table, self.residual, budget)
+            if first is None:
                 return Cases(replace(self, residual=()), "ilp", self.residual).solve(table, budget, None, progress)
-            rows = obeying
+            rows = first
         run = _Solve(self, table, budget, progress, known, rules)
         solution = run.run(rows)
         if self.proof is None or solution.status is not Status.OPTIMAL:

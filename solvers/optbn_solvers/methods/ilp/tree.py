@@ -86,7 +86,7 @@ def solve_tree(
 ) -> TreeResult:
     """Run SCIP until done or out of budget. `report(bound in units, nodes)` is called when its bound improves."""
     run = _Run(ledger, relaxation, index, rng, settings, report, seed, budget)
-    thread = threading.Thread(target=run.optimize, daemon=True)
+    thread = threading.Thread(target=budget.counting(run.optimize), daemon=True)
     thread.start()
     try:
         while thread.is_alive():
