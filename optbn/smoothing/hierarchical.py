@@ -14,6 +14,10 @@ and whose Hessian is a diagonal with a border (`kernels.hierarchical.ascend`). N
 where alternating updates take 15 to 35; every step is halved until the bound rises. Contexts without rows are left
 out: they do not change the posterior, and each would loosen the bound.
 
+The strength s is learned: the bound, maximised over kappa and tau, is a function of s alone
+(`kernels.hierarchical.ascend_strength`), and where the evidence is highest new rows are predicted best. A weak prior
+around the number of levels keeps the s of few contexts from the ends, where a level that was not seen is impossible.
+
 Exact: `polynomial`, for small tables.
 """
 
@@ -25,13 +29,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from optbn.base.registry import unknown
 from optbn.base.settings import check_positive
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
 
 METHODS = ("variational", "exact")
+STRENGTHS = ("learned", "levels")
 MOST_STEPS = 100
+SPREAD = 1.5
+"""Of log s around log K, where s is learned: two contexts say little about it, and no evidence is highest at 0 or
+infinity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,69 +99,139 @@ def posterior(
     method: str = "variational",
     tolerance: float = 1e-6,
 ) -> Posterior:
-    """The posterior of one table, counts float64[Y, K]; s defaults to K. Exact needs whole counts."""
+    """The posterior of one table, counts float64[Y, K], at a strength s, by default K. Exact needs whole counts."""
     counts = np.asarray(counts, dtype=np.float64)
-    K = counts.shape[1]
-    s = float(K) if s is None else float(s)
+    s = float(counts.shape[1]) if s is None else float(s)
     seen = counts[counts.sum(axis=1) > 0]
     if method == "exact":
         from optbn.smoothing.polynomial import exact_moments
 
         mean, covariance, evidence = exact_moments(np.rint(seen).astype(np.int64), s, alpha0)
         return Posterior(counts, s, mean, covariance, evidence, np.zeros(0), float("nan"))
-    kappa, tau, trace = _variational(seen, s, alpha0, tolerance)
-    covariance = s * s * (np.diag(kappa) - np.outer(kappa, kappa)) / (tau + 1.0)
-    return Posterior(counts, s, s * kappa, covariance, float(trace[-1]), trace, tau)
+    if seen.shape[0] == 0 or seen.shape[1] == 1:
+        return _nothing_learned(counts, s, alpha0)
+    from optbn.smoothing.kernels.hierarchical import ascend
+
+    table, trace = _Distinct.of(seen), np.empty(MOST_STEPS + 1)
+    kappa, tau = table.start_of_ascent(alpha0)
+    tau, steps = ascend(kappa, tau, float(len(seen)), *table.levels, s, alpha0, tolerance, trace)
+    return _variational(counts, table, s, alpha0, kappa, tau, trace[: steps + 1])
+
+
+def learned_posterior(
+    counts: NDArray[np.float64], alpha0: float = 1.0, spread: float = SPREAD, tolerance: float = 1e-6
+) -> Posterior:
+    """The variational posterior at the likeliest strength s: log s ~ Normal(log K, spread^2), evidence by the bound.
+
+    Without rows, or with one level, nothing is known about s but its prior.
+    """
+    counts = np.asarray(counts, dtype=np.float64)
+    levels = float(counts.shape[1])
+    seen = counts[counts.sum(axis=1) > 0]
+    if seen.shape[0] == 0 or seen.shape[1] == 1:
+        return _nothing_learned(counts, levels, alpha0)
+    from optbn.smoothing.kernels.hierarchical import ascend_strength
+
+    table, trace = _Distinct.of(seen), np.empty(MOST_STEPS + 1)
+    kappa, tau = table.start_of_ascent(alpha0)
+    tau, s, steps = ascend_strength(kappa, tau, table.levels, table.contexts, levels, spread, alpha0, tolerance, trace)
+    return _variational(counts, table, s, alpha0, kappa, tau, trace[: steps + 1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """A table of counts in which every context has rows, as the bound needs it: each count of a level once.
+
+    levels     start, value, times: level x was seen value[j] times in times[j] contexts, j = start[x] .. start[x+1]-1
+    contexts   total, times: so many contexts have so many rows
+    shares     float64[K]: each level's frequency, summed over the contexts
+    """
+
+    levels: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+    contexts: tuple[NDArray[np.float64], NDArray[np.float64]]
+    shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, counts: NDArray[np.float64]) -> _Distinct:
+        Y, K = counts.shape
+        ordered = np.sort(counts, axis=0).T.ravel()
+        fresh = np.ones(K * Y, dtype=np.bool_)
+        fresh[1:] = ordered[1:] != ordered[:-1]
+        fresh[::Y] = True
+        at = np.flatnonzero(fresh)
+        times = np.diff(np.append(at, K * Y)).astype(np.float64)
+        total = counts.sum(axis=1)
+        rows, contexts = np.unique(total, return_counts=True)
+        return cls(
+            (np.searchsorted(at, np.arange(K + 1) * Y), ordered[at], times),
+            (rows, contexts.astype(np.float64)),
+            (counts / total[:, None]).sum(axis=0),
+        )
+
+    def start_of_ascent(self, alpha0: float) -> tuple[NDArray[np.float64], float]:
+        """kappa and tau to begin from."""
+        kappa = self.shares + alpha0
+        return kappa / kappa.sum(), float(self.contexts[1].sum() + len(kappa) * alpha0)
+
+
+def _nothing_learned(counts: NDArray[np.float64], s: float, alpha0: float) -> Posterior:
+    """No rows to learn from, or one level only: beta is what it was before, and the evidence is 1."""
+    K = counts.shape[1]
+    kappa, tau = np.full(K, 1.0 / K), K * alpha0
+    return Posterior(counts, s, s * kappa, _covariance(s, kappa, tau), 0.0, np.zeros(1), tau)
 
 
 def _variational(
-    counts: NDArray[np.float64], s: float, alpha0: float, tolerance: float
-) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
-    """kappa, tau and the bound's trace; every context has rows."""
-    Y, K = counts.shape
-    if Y == 0 or K == 1:  # nothing to learn from, or nothing to learn: the evidence is 1
-        return np.full(K, 1.0 / K), K * alpha0, np.zeros(1)
-    from optbn.smoothing.kernels.hierarchical import ascend
+    counts: NDArray[np.float64],
+    table: _Distinct,
+    s: float,
+    alpha0: float,
+    kappa: NDArray[np.float64],
+    tau: float,
+    trace: NDArray[np.float64],
+) -> Posterior:
+    """The posterior at the end of an ascent; the trace gets what is constant in kappa and tau."""
+    K, (total, contexts) = len(kappa), table.contexts
+    constant = (contexts * (gammaln(s) - gammaln(total + s))).sum() + gammaln(K * alpha0) - K * gammaln(alpha0)
+    trace = trace + constant
+    return Posterior(counts, s, s * kappa, _covariance(s, kappa, tau), float(trace[-1]), trace, tau)
 
-    ordered = np.sort(counts, axis=0).T.ravel()
-    fresh = np.ones(K * Y, dtype=np.bool_)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    fresh[::Y] = True
-    at = np.flatnonzero(fresh)
-    value, times = ordered[at], np.diff(np.append(at, K * Y)).astype(np.float64)
-    start = np.searchsorted(at, np.arange(K + 1) * Y)
-    total = counts.sum(axis=1, keepdims=True)
-    kappa = (counts / total).sum(axis=0) + alpha0
-    kappa /= kappa.sum()
-    trace = np.empty(MOST_STEPS + 1)
-    tau, steps = ascend(kappa, float(Y + K * alpha0), float(Y), start, value, times, s, alpha0, tolerance, trace)
-    constant = Y * gammaln(s) - gammaln(total + s).sum() + gammaln(K * alpha0) - K * gammaln(alpha0)
-    return kappa, tau, trace[: steps + 1] + constant
+
+def _covariance(s: float, kappa: NDArray[np.float64], tau: float) -> NDArray[np.float64]:
+    """Cov alpha of alpha = s beta, beta ~ Dir(tau kappa)."""
+    return np.asarray(s * s * (np.diag(kappa) - np.outer(kappa, kappa)) / (tau + 1.0))
 
 
 @dataclass(frozen=True)
 class Hierarchical:
-    """s           strength of the prior of each context, None for the number of levels
+    """s           strength of the prior of each context: "learned" (the likeliest, for each family and depth on its
+                own), "levels" (the number of levels, as published) or a number
+    spread      of a learned s: log s ~ Normal(log K, spread^2) beforehand; inf: where the evidence is highest
     alpha0      the prior of the shared mean, per level
     method      "variational" or "exact"
     tolerance   relative change of kappa and tau at which Newton's method stops
     deviations  report posterior standard deviations
+
+    A learned strength is always that of the variational bound, also for the exact posterior.
     """
 
-    s: float | None = None
+    s: float | str = "learned"
+    spread: float = SPREAD
     alpha0: float = 1.0
     method: str = "variational"
     tolerance: float = 1e-6
     deviations: bool = False
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            from optbn.base.registry import unknown
-
-            raise unknown("method of the hierarchical smoother", self.method, METHODS)
+        for name, choices in (("method", METHODS), ("s", STRENGTHS)):
+            value = getattr(self, name)
+            if isinstance(value, str) and value not in choices:
+                raise unknown(f"{name} of the hierarchical smoother", value, choices)
         for name in ("s", "alpha0", "tolerance"):
-            if getattr(self, name) is not None:
+            if not isinstance(getattr(self, name), str):
                 check_positive(self, name)
+        if self.spread != float("inf"):
+            check_positive(self, "spread")
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         """The leaves share one model; the inner nodes of a depth are contexts of a model of their own."""
@@ -164,10 +243,20 @@ class Hierarchical:
         no_children = np.diff(tree.first_child) == 0
         for d in range(deepest + 1):
             contexts = np.flatnonzero((tree.depth == d) | (no_children & (tree.depth < d)))
-            answer = posterior(tree.counts[contexts], self.s, self.alpha0, self.method, self.tolerance)
+            answer = self.posterior(tree.counts[contexts])
             probabilities[contexts] = answer.theta()
             if deviations is not None:
                 deviations[contexts] = answer.theta_deviations()
         unseen = np.tile(answer.mean / answer.s, (len(probabilities), 1))
-        found = {"log_evidence" if self.method == "exact" else "lower_bound": answer.log_evidence}
-        return Estimate(probabilities, unseen, deviations, found)
+        evidence = {"log_evidence" if self.method == "exact" else "lower_bound": answer.log_evidence}
+        return Estimate(probabilities, unseen, deviations, {**evidence, "s": answer.s})
+
+    def posterior(self, counts: NDArray[np.float64]) -> Posterior:
+        """The posterior of one table under these settings."""
+        if self.s == "learned":
+            learned = learned_posterior(counts, self.alpha0, self.spread, self.tolerance)
+            if self.method == "variational":
+                return learned
+            return posterior(counts, learned.s, self.alpha0, self.method, self.tolerance)
+        s = float(counts.shape[1]) if isinstance(self.s, str) else self.s
+        return posterior(counts, s, self.alpha0, self.method, self.tolerance)

@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from optbn.base.errors import LimitError
-from optbn.smoothing.hierarchical import Hierarchical, posterior
+from optbn.smoothing.hierarchical import Hierarchical, learned_posterior, posterior
 from optbn.smoothing.kernels.hierarchical import bound, derivatives, polygammas
 from optbn.smoothing.tree import CountTree
 from tests.naive import smoothing as naive
@@ -159,8 +159,62 @@ def test_contexts_without_rows_are_answered_by_the_shared_mean():
     assert np.allclose(with_empty.mean, without.mean)
     assert np.allclose(with_empty.theta()[1], without.mean / 2.0)
     tree = CountTree.from_configurations(np.array([[0], [2]]), counts[[0, 2]], (3,))
-    estimate = Hierarchical().fit(tree, np.random.default_rng(0))
+    estimate = Hierarchical("levels").fit(tree, np.random.default_rng(0))
     assert np.allclose(estimate.at(tree, tree.cells()), with_empty.theta())
+
+
+def some_contexts(seed):
+    """Counts drawn from the model itself, with a strength that differs a lot."""
+    generator = np.random.default_rng(seed)
+    Y, K = generator.integers(1, 20), generator.integers(2, 6)
+    beta = generator.dirichlet(np.ones(K))
+    strength = generator.choice([0.1, 1.0, 10.0, 1000.0])
+    theta = generator.dirichlet(strength * beta + 1e-6, Y)
+    return np.stack([generator.multinomial(generator.integers(1, 60), t) for t in theta]).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("spread", [0.5, 1.5, np.inf])
+def test_a_learned_strength_is_the_likeliest_of_a_grid(seed, spread):
+    counts = some_contexts(seed)
+    K = counts.shape[1]
+
+    def value(log_s):
+        prior = -0.5 * ((log_s - np.log(K)) / spread) ** 2
+        return posterior(counts, float(np.exp(log_s))).log_evidence + prior
+
+    found = learned_posterior(counts, spread=spread)
+    grid = np.linspace(np.log(K) - 12, np.log(K) + 12, 97)
+    best = max(value(log_s) for log_s in grid)
+    if np.isinf(spread) and abs(np.log(found.s / K)) > 12:  # the evidence rises to an end that nothing reaches
+        assert found.log_evidence > best - 0.05
+    else:
+        assert value(np.log(found.s)) > best - 1e-6
+    assert found.log_evidence == pytest.approx(posterior(counts, found.s).log_evidence, abs=1e-8)
+
+
+def test_a_learned_strength_is_near_that_of_the_truth():
+    generator = np.random.default_rng(5)
+    theta = generator.dirichlet(300.0 * generator.dirichlet(np.ones(5)), 60)
+    counts = np.stack([generator.multinomial(100, t) for t in theta]).astype(float)
+    assert 100 < learned_posterior(counts).s < 900
+    assert Hierarchical().posterior(counts).s == learned_posterior(counts).s
+    assert Hierarchical(method="exact").posterior(counts[:4, :2]).s == pytest.approx(
+        learned_posterior(counts[:4, :2]).s
+    )
+
+
+def test_a_learned_strength_depends_on_no_order_and_no_names():
+    counts = some_contexts(3)
+    found = learned_posterior(counts, tolerance=1e-10)
+    turned = learned_posterior(counts[::-1, ::-1].copy(), tolerance=1e-10)
+    assert turned.s == pytest.approx(found.s, rel=1e-6)
+    assert np.allclose(turned.theta(), found.theta()[::-1, ::-1], atol=1e-7)
+
+
+@pytest.mark.parametrize("counts", [np.zeros((3, 4)), np.full((3, 1), 2.0)])
+def test_without_rows_or_with_one_level_the_strength_is_the_number_of_levels(counts):
+    assert learned_posterior(counts).s == counts.shape[1]
 
 
 def test_exact_refuses_what_is_out_of_reach():

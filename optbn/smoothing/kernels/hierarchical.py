@@ -158,6 +158,73 @@ def ascend(kappa, tau, contexts, start, value, times, s, alpha0, tolerance, trac
     return tau, len(trace) - 1
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def slope_by_strength(kappa, tau, levels, contexts, s):
+    """d bound / d log s at (kappa, tau), the terms that are constant in (kappa, tau) included.
+
+    levels     (start, value, times) as in `bound`
+    contexts   (total, times): so many contexts have so many rows
+    """
+    start, value, times = levels
+    total, total_times = contexts
+    n_contexts = total_times.sum()
+    psi_next = polygammas(tau)[0] + 1.0 / tau
+    result = n_contexts * polygammas(s)[0]
+    for j in range(len(total)):
+        result -= total_times[j] * polygammas(total[j] + s)[0]
+    for x in range(len(kappa)):
+        k, p, a = kappa[x], s * kappa[x], tau * kappa[x]
+        own = polygammas(1.0 + p)[0] - math.log(k) + polygammas(a)[0] + 1.0 / a - psi_next
+        result -= n_contexts * (k * own - 1.0 / s)
+        for j in range(start[x], start[x + 1]):
+            result += times[j] * k * polygammas(value[j] + p)[0]
+    return s * result
+
+
+FURTHEST = 14.0  # of log s from its centre: a factor of a million; beyond, estimates do not change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ascend_strength(kappa, tau, levels, contexts, centre, spread, alpha0, tolerance, trace):
+    """The s at which the bound, maximised over (kappa, tau), plus log N(log s; log centre, spread^2) is highest.
+
+    The secant method on log s: by the envelope theorem the slope of that maximum is the slope at the maximising
+    (kappa, tau). Each ascent begins where the last one ended. A point never leaves the bracket (low, high) of a rising
+    and a falling slope nor `FURTHEST` from the centre; steps are of length 3 at most. Returns tau, s and the
+    steps of the last ascent, which alone is run to the full tolerance.
+    """
+    start, value, times = levels
+    n_contexts = contexts[1].sum()
+    low, high = -np.inf, np.inf
+    middle = math.log(centre)
+    at, bend, step = middle, 0.0, 0.0
+    slope = 0.0
+    for look in range(60):
+        s = math.exp(at)
+        rough = 1e-2 if look == 0 else 1e-3
+        tau, _ = ascend(kappa, tau, n_contexts, start, value, times, s, alpha0, rough, trace)
+        before = slope
+        slope = slope_by_strength(kappa, tau, levels, contexts, s) - (at - middle) / (spread * spread)
+        if look > 0:
+            bend = (slope - before) / step
+        if slope > 0.0:
+            low = at
+        else:
+            high = at
+        there = at - slope / bend if bend < 0.0 else at + math.copysign(3.0, slope)
+        there = min(max(there, low, at - 3.0), high, at + 3.0)
+        if there in (low, high) and high - low < np.inf:
+            there = 0.5 * (low + high)
+        there = min(max(there, middle - FURTHEST), middle + FURTHEST)
+        step = there - at
+        if abs(step) < 1e-4:
+            break
+        at = there
+    s = math.exp(at)
+    tau, steps = ascend(kappa, tau, n_contexts, start, value, times, s, alpha0, tolerance, trace)
+    return tau, s, steps
+
+
 @kernel
 def log_sum(terms, n):
     """log(sum(exp(terms[:n]))), -inf for none."""
