@@ -17,7 +17,8 @@ def verify(
 ) -> None:
     """Check a graph, its score and the proof of its bound, in exact integers; a proof file is read too.
 
-    Says what is proved and what is only claimed. Exit code 4: something is false, and the message says what.
+    Says what is proved and what is only claimed. The scores are also added up as written, to the last digit.
+    Exit code 4: something is false, and the message says what.
 
     Examples:
 
@@ -38,6 +39,7 @@ def verify(
     from optbn_solvers.base.solution_json import from_json, has_constraints
     from optbn_solvers.front.checked import bound_of_proof
     from optbn_solvers.verify import verify as check
+    from optbn_solvers.verify import written
 
     text = Path(solution).read_bytes()
     try:
@@ -56,6 +58,9 @@ def verify(
             raise UnsupportedError(f"{solution}: its proof is not beside it ({beside}); say where with --proof FILE")
         answer = replace(answer, evidence=replace(answer.evidence, path=str(beside)))
     verdict = check(table, answer, proof_checker=bound_of_proof)
+    exact = None  # the score of the graph in the file, to the last digit; a .parquet file is on the grid already
+    if answer.choice is not None and scores != "-" and Path(scores).suffix.lower() in written.KINDS:
+        exact = written.check_written(table, answer, written.read(scores))
     if as_json:
         fields = {
             "score": verdict.score,
@@ -63,12 +68,18 @@ def verify(
             "optimal": verdict.optimal,
             "proved": verdict.proved,
             "claimed": verdict.claimed,
+            "tolerance": table.tolerance,
+            "score_as_written": None if exact is None else str(exact),
         }
         print(msgspec.json.encode(fields).decode())
         return
     for sentence in verdict.proved:
         print(f"proved   {sentence}")
+    if exact is not None:
+        print(f"proved   its scores as written in {scores} add up to {written.in_decimals(exact)}")
     for sentence in verdict.claimed:
         print(f"claimed  {sentence}")
     if verdict.optimal:
-        print("proved   the graph is optimal")
+        print(
+            f"proved   the graph is optimal (to within {table.tolerance:.1g}, which rounding to the grid leaves open)"
+        )

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from optbn_solvers.base.errors import InfeasibleError, TableError
+from optbn_solvers.base.grid import GRID_BITS, MAX_EXPONENT, grid_exponent
 from optbn_solvers.base.kernels.masks import pack_sets, undominated, unplaced
-from optbn_solvers.base.table import GRID_BITS, MAX_EXPONENT, ScoreTable, grid_exponent, mask_members
+from optbn_solvers.base.table import ScoreTable, mask_members
 from tests.naive import masks as naive
 from tests.naive.solvers import KINDS, families_of, random_table
 

@@ -1,12 +1,13 @@
 """Solutions as JSON: exact round trip (floats in shortest form), readable without this package.
 
     {"format": "optbn-solution-1", "solver": "ilp", "status": "optimal", "score": -15.5, "bound": -15.5,
-     "table": "<digest>", "variables": ["a", "b"], "parents": {"a": [], "b": ["a"]},
+     "tolerance": 1.4e-14, "table": "<digest>", "variables": ["a", "b"], "parents": {"a": [], "b": ["a"]},
      "evidence": {"kind": "rows", "stages": [[{"row": "cluster", "members": [0, 1], "multiplier": 7}]]},
      "statistics": {...}}
 
-`parents` is the answer; evidence counts variables by their place in `variables`. `constraints`, if there were any, are
-the fields of `base.constraints`. An infinite bound is null. Reading needs the table, to turn parents into its rows.
+`parents` is the answer, `tolerance` what the grid of the scores leaves open (base.grid); evidence counts variables by
+their place in `variables`. `constraints`, if there were any, are the fields of `base.constraints`. An infinite bound is
+null. Reading needs the table, to turn parents into its rows.
 A file with another program's graph needs only `parents` and `score`: what it does not say is not claimed.
 """
 
@@ -117,6 +118,7 @@ class _File(msgspec.Struct, omit_defaults=False):
     variables: list[str] | None = None
     evidence: _AnyEvidence | None = None
     statistics: dict[str, Any] = {}
+    tolerance: float | None = None
     constraints: dict[str, Any] = {}
     format: Literal["optbn-solution-1"] = FORMAT
 
@@ -135,10 +137,11 @@ def to_json(table: ScoreTable, solution: Solution) -> bytes:
         parents=None if graph is None else {child: list(parents) for child, parents in graph.items()},
         evidence=None if solution.evidence is None else _written(solution.evidence),
         statistics=dict(solution.statistics),
+        tolerance=table.tolerance,
         constraints=solution.constraints.given() if solution.constraints else {},
     )
     fields = msgspec.to_builtins(file, enc_hook=_plain)
-    order = ["format", "solver", "status", "score", "bound", "table", "variables", "parents"]
+    order = ["format", "solver", "status", "score", "bound", "tolerance", "table", "variables", "parents"]
     order += [*(["constraints"] if solution.constraints else []), "evidence", "statistics"]
     lines = [f"  {_encode(key)}: {_block(fields[key]) if key == 'parents' else _encode(fields[key])}" for key in order]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()

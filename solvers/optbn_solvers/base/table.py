@@ -1,8 +1,9 @@
 """The instance every solver works on: per child a list of candidate parent sets with scores.
 
-Scores snap to a power-of-two grid when the table is built: the quantum is 2^-k with k = 51 - ceil(log2(n max|s|)),
-and a row stores the integer `units = score / quantum`. Any n units then add up below 2^51, so float64 sums of scores
-are exact, addition is order-independent, ties are real and every solver can agree to the bit.
+Scores snap to a power-of-two grid when the table is built (base.grid says which): the quantum is 2^-k, as a rule with
+k = 51 - ceil(log2(n max|s|)), and a row stores the integer `units = score / quantum`. The units of one row per variable
+then add up below 2^51, so float64 sums of scores are exact, addition is order-independent, ties are real and every
+solver can agree to the bit. What is optimal on the grid is optimal in the file to within `tolerance`.
 
 Rows of child v are `offsets[v]:offsets[v+1]`, best first (equal scores: fewer parents, then smaller mask). A row that
 is dominated (some subset scores at least as much) is dropped unless asked for: no optimum needs it.
@@ -20,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import InfeasibleError, TableError, repeated
+from optbn_solvers.base.grid import settle
 from optbn_solvers.base.kernels.masks import pack_sets, undominated, unplaced
-
-GRID_BITS = 51
-MAX_EXPONENT = 1000  # keeps the quantum a normal number when all scores are tiny
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +92,11 @@ class ScoreTable:
             child = names[int(np.argmin(counts))]
             raise TableError(f"{child!r} has no candidate parent set; give it at least one (the empty set, say)")
 
-        largest = float(np.abs(scores).max())
-        if not math.isfinite(2.0 * n * largest):  # twice: with room for the rounding to the grid
-            raise TableError(f"a score of {largest:g} in magnitude: {n} of them may add up to more than a number holds")
-        exponent = grid_exponent(n, largest)
+        rows, exponent = settle(n, children.astype(np.int64), masks, scores, keep_dominated)
+        if len(rows) < len(scores):
+            _refuse_contradictions(names, children, masks, scores)
+            children, masks, scores = children[rows], masks[rows], scores[rows]
+            counts = np.bincount(children, minlength=n)
         units = np.rint(np.ldexp(scores, exponent)).astype(np.int64)
         sizes = np.bitwise_count(masks).sum(axis=1, dtype=np.int64)
         order = np.lexsort((*masks.T, sizes, -units, children))
@@ -106,7 +106,8 @@ class ScoreTable:
         keep: NDArray[np.bool_] = undominated(offsets, masks, units)
         # The best of several rows of one set comes first and "dominates" the others, so different scores for the
         # same set would be dropped silently by `keep`; that is a contradiction in the input, not a dominated row.
-        _refuse_contradictions(names, children, masks, units, keep, doubled)
+        if not (doubled.all() or keep.all()):
+            _refuse_contradictions(names, children, masks, units)
         if keep_dominated:
             keep = np.concatenate([[True], ~doubled])
         kept = np.concatenate([[0], np.cumsum(keep)])
@@ -151,6 +152,11 @@ class ScoreTable:
     def quantum(self) -> float:
         """The grid step; every score is an integer multiple of it."""
         return math.ldexp(1.0, -self.exponent)
+
+    @property
+    def tolerance(self) -> float:
+        """By how much the order of two graphs may differ from that of their scores before rounding: n quanta."""
+        return math.ldexp(float(self.n), -self.exponent)
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
@@ -241,15 +247,6 @@ class ScoreTable:
         return f"ScoreTable({self.n} variables, {len(self)} parent sets, digest {self.digest[:8]})"
 
 
-def grid_exponent(n: int, largest: float) -> int:
-    """The k of the quantum 2^-k for n variables whose scores are at most `largest` in magnitude."""
-    if largest == 0.0:
-        return GRID_BITS
-    mantissa, power = math.frexp(largest)  # largest = mantissa * 2^power, 1/2 <= mantissa < 1
-    scaled = n * mantissa
-    return min(GRID_BITS - power - math.ceil(math.log2(scaled)), MAX_EXPONENT)
-
-
 def mask_members(mask: NDArray[np.uint64]) -> tuple[int, ...]:
     """The positions of the set bits of uint64[W], ascending."""
     members = []
@@ -265,16 +262,12 @@ def _refuse_contradictions(
     names: tuple[str, ...],
     children: NDArray[np.integer],
     masks: NDArray[np.uint64],
-    units: NDArray[np.int64],
-    keep: NDArray[np.bool_],
-    repeated: NDArray[np.bool_],
+    scores: NDArray[np.integer] | NDArray[np.floating],
 ) -> None:
-    """Raise when one parent set of a child carries two different scores."""
-    if repeated.all() or keep.all():
-        return
-    order = np.lexsort((units, *masks.T, children))
+    """Raise when one parent set of a child carries two different scores (or units)."""
+    order = np.lexsort((scores, *masks.T, children))
     same = (np.diff(children[order]) == 0) & (masks[order][1:] == masks[order][:-1]).all(axis=1)
-    clash = same & (np.diff(units[order]) != 0)
+    clash = same & (scores[order][1:] != scores[order][:-1])
     if clash.any():
         row = order[int(np.flatnonzero(clash)[0])]
         parents = ", ".join(names[u] for u in mask_members(masks[row]))

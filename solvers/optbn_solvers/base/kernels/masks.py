@@ -55,6 +55,36 @@ def unplaced(offsets, masks):
 
 
 @kernel
+def greedy_loss(offsets, masks, losses):
+    """What the greedy graph loses against the best row of every variable; infinite if there is no acyclic graph.
+
+    offsets int64[n + 1], masks uint64[m, W], losses float64[m] >= 0 and ascending for each variable.
+    """
+    n = len(offsets) - 1
+    placed = np.zeros(masks.shape[1], dtype=np.uint64)
+    waiting = np.ones(n, dtype=np.bool_)
+    first = offsets[1:].copy()  # of each variable: its best row that fits, as far as is known
+    lost = 0.0
+    for _ in range(n):
+        chosen, least = -1, np.inf
+        for v in range(n):
+            if not waiting[v]:
+                continue
+            for row in range(offsets[v], first[v]):
+                if inside(masks, row, placed):
+                    first[v] = row
+                    break
+            if first[v] < offsets[v + 1] and (chosen < 0 or losses[first[v]] < least):
+                chosen, least = v, losses[first[v]]
+        if chosen < 0:
+            return np.inf
+        waiting[chosen] = False
+        placed[chosen >> 6] |= np.uint64(1) << np.uint64(chosen & 63)
+        lost += least
+    return lost
+
+
+@kernel
 def undominated(offsets, masks, units):
     """bool[m]: the rows that no earlier row of the same child is a subset of.
 
