@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,9 +13,8 @@ MOST_ROWS = 10**6
 
 
 def check_positive(owner: Any, field: str, why: str = "") -> None:
-    """Raise unless the field is a finite number above 0."""
-    value = getattr(owner, field)
-    if not _finite(value) or value <= 0:
+    """Raise unless the field is a finite number above 0, or a mapping to such numbers."""
+    if not all(_finite(value) and value > 0 for value in _values(owner, field)):
         raise UnsupportedError(f"{_said(owner, field)}, expected a finite number above 0{why}")
 
 
@@ -22,15 +22,15 @@ def check_rows(owner: Any, field: str) -> None:
     """Raise unless the field is a number above 0 of imagined rows that a score can tell from real ones: it subtracts
     log-gammas of the one with and without the other, which leaves ten digits at MOST_ROWS and none at 10^16."""
     check_positive(owner, field)
-    if getattr(owner, field) > MOST_ROWS:
+    if max(_values(owner, field), default=1) > MOST_ROWS:
         raise UnsupportedError(
             f"{_said(owner, field)}, expected at most {MOST_ROWS:,}: beyond, counts are lost to rounding"
         )
 
 
 def check_finite(owner: Any, field: str) -> None:
-    """Raise unless the field is a finite number."""
-    if not _finite(getattr(owner, field)):
+    """Raise unless the field is a finite number, or a mapping to such numbers."""
+    if not all(_finite(value) for value in _values(owner, field)):
         raise UnsupportedError(f"{_said(owner, field)}, expected a finite number")
 
 
@@ -45,6 +45,12 @@ def check_seed(seed: Any) -> None:
     """Raise unless random numbers can be drawn from it."""
     if not _whole(seed) or seed < 0:
         raise UnsupportedError(f"the seed is {seed!r}, expected a whole number, at least 0")
+
+
+def _values(owner: Any, field: str) -> list[Any]:
+    """The numbers of a field: one, or those of a mapping by column."""
+    value = getattr(owner, field)
+    return list(value.values()) if isinstance(value, Mapping) else [value]
 
 
 def _finite(value: Any) -> bool:

@@ -14,9 +14,6 @@ def intersect(
     fractions: Annotated[str, typer.Option(help="Subsamples, comma-separated.")] = "1/2,1/4,1/8,1/16",
     repeats: Annotated[int, typer.Option(help="Subsamples per fraction.", min=1)] = 10,
     max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
-    standardise: Annotated[
-        bool, typer.Option("--standardise", help="Real columns to mean 0 and deviation 1, the scale of leaf priors.")
-    ] = False,
     most_levels: Annotated[
         int | None, typer.Option(help="Merge the rarest levels of columns that have more.", min=2)
     ] = None,
@@ -44,7 +41,7 @@ def intersect(
         "repeat": tuple(range(repeats)),
         "score": parse_methods(methods),
     }
-    fixed = {"max_parents": max_parents, "seed": seed, "standardise": standardise, "most_levels": most_levels}
+    fixed = {"max_parents": max_parents, "seed": seed, "most_levels": most_levels}
     run_and_print(
         Experiment("intersection", (grid,), fixed, f"Intersection-validation on {data.name}", time_limit), folder, jobs
     )

@@ -21,7 +21,7 @@ from optbn.report.tables import Series, curves, mean_and_error, standard_error, 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optbn.data.dataset import Categorical, Dataset, Real
+    from optbn.data.dataset import Categorical, Dataset
     from optbn.evaluate.intersection import Agreement
     from optbn.network.structure import Structure
 
@@ -39,18 +39,16 @@ def cell(
     solve_seconds: float = 300.0,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
-    standardise: bool = False,
     most_levels: int | None = None,
 ) -> dict[str, Any]:
     """Learn from 1/part of the rows. `data` is a path, or a name of a data set below $OPTBN_DATA/datasets.
 
-    standardise  real columns to mean 0 and deviation 1: the priors of normal leaves are on that scale
     most_levels  a categorical column has so many at most: its rarest become one, called "others"
     """
     from optbn.evaluate.intersection import subsample
     from optbn.experiments.learning import learn
 
-    rows = prepared(read(_locate(data), missing="as_level"), standardise, most_levels)
+    rows = prepared(read(_locate(data), missing="as_level"), most_levels)
     if part != WHOLE:
         rows = subsample(rows, rows.n_rows // part, seed, repeat)
     elif repeat:
@@ -69,27 +67,15 @@ def cell(
     }
 
 
-def prepared(data: Dataset, standardise: bool, most_levels: int | None) -> Dataset:
+def prepared(data: Dataset, most_levels: int | None) -> Dataset:
     """The data as the study wants them; from all rows, before any are sampled."""
     from optbn.data.dataset import Categorical, Dataset
 
     domains, columns = list(data.domains), list(data.columns)
     for v, (domain, column) in enumerate(zip(data.domains, data.columns, strict=True)):
-        if not isinstance(domain, Categorical):
-            if standardise:
-                domains[v], columns[v] = _standardised(column)
-        elif most_levels is not None and len(domain.levels) > most_levels:
+        if isinstance(domain, Categorical) and most_levels is not None and len(domain.levels) > most_levels:
             domains[v], columns[v] = _merged(domain, column, most_levels)
     return Dataset(data.names, tuple(domains), tuple(columns))
-
-
-def _standardised(column: NDArray[Any]) -> tuple[Real, NDArray[np.float64]]:
-    from optbn.data.dataset import Real
-
-    values = np.asarray(column, dtype=np.float64)
-    spread = values.std()
-    values = (values - values.mean()) / (spread if spread > 0 else 1.0)
-    return Real(values.min(), values.max()), values
 
 
 def _merged(domain: Categorical, column: NDArray[Any], most: int) -> tuple[Categorical, NDArray[Any]]:

@@ -10,7 +10,8 @@ a child v with k parents P, A = aw - n, and the residual of v on P in R scores
     1/2 log(am / (N + am)) - N/2 log pi + lgamma((N + A + k + 1) / 2) - lgamma((A + k + 1) / 2)
     + (A + 2k + 1)/2 log t - 1/2 log |R_P| - (N + A + k + 1)/2 log residual.
 
-Markov-equivalent graphs score the same.
+Markov-equivalent graphs score the same. Columns are standardised first (units.py), or t would mean something else in
+every unit; real_prior = "paper" takes them as they come.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from optbn.base.errors import UnsupportedError
 from optbn.base.settings import check_finite, check_rows
 from optbn.data.dataset import Dataset
 from optbn.scores.gaussian import Coefficients, GaussianScore, cross_products
+from optbn.scores.units import RealPrior, check_real_prior
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,13 @@ class BGe:
     alpha_mu  am, how many rows the prior mean counts for
     alpha_w   aw, the Wishart's degrees of freedom, above n + 1; None: n + am + 1
     mean      m, the prior mean of every variable; None: the mean of the data
+    real_prior  the scale of t and m: "unit-free", of standardised columns, or "paper", of the columns as they come
     """
 
     alpha_mu: float = 1.0
     alpha_w: float | None = None
     mean: float | None = None
+    real_prior: RealPrior = "unit-free"
 
     def __post_init__(self) -> None:
         check_rows(self, "alpha_mu")
@@ -45,9 +49,10 @@ class BGe:
             check_rows(self, "alpha_w")
         if self.mean is not None:
             check_finite(self, "mean")
+        check_real_prior(self, self.real_prior)
 
     def bind(self, data: Dataset) -> GaussianScore:
-        means, matrix = cross_products(self, data)
+        means, matrix, jacobian = cross_products(self, data, self.real_prior)
         n, rows, am = data.n_variables, data.n_rows, self.alpha_mu
         aw = n + am + 1 if self.alpha_w is None else self.alpha_w
         if aw <= n + 1:
@@ -63,4 +68,4 @@ class BGe:
             constant += math.lgamma((rows + a + 1) / 2) - math.lgamma((a + 1) / 2) + (a + k + 1) / 2 * math.log(t)
             return Coefficients(constant, 0.5, (rows + a + 1) / 2)
 
-        return GaussianScore(data, matrix, coefficients)
+        return GaussianScore(data, matrix, coefficients, jacobian)

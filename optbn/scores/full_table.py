@@ -4,8 +4,7 @@
 
 with leaves as in trees/leaves.py, no structure prior, and pi_v(P) = 1 (FT) or 1 / binom(n-1, |P|) (FTP). A categorical
 or ordinal parent is split into its levels; a real parent into 2..max_bins bins of about as many rows each, whichever
-number is best jointly with those of the other real parents. Cut points are Hazen quantiles of the column (position
-N i / b - 1/2, linear interpolation); x < cut goes left.
+number is best jointly with those of the other real parents (trees/cuts.py).
 
 Families of purely categorical data need no choice: their sums over cells are those of scores/counting.py.
 Source: Talvitie, Eggeling, Koivisto, "Learning Bayesian networks with local structure, mixed variables, and exact
@@ -15,6 +14,7 @@ algorithms", International Journal of Approximate Reasoning 115, 2019. Twin: tes
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -28,7 +28,9 @@ from optbn.data.dataset import Categorical, Dataset
 from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
 from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns
-from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
+from optbn.scores.trees.cuts import quantiles
+from optbn.scores.trees.leaves import LeafContent, LeafPrior
+from optbn.scores.trees.responses import BoundLeaves
 
 Floats = NDArray[np.float64]
 MOST_TABLES = 10**6
@@ -54,17 +56,17 @@ class FT(LeafPrior, CountTerms):
             raise UnsupportedError(f"max-bins is {self.max_bins}; it may be at most 1000")
 
     def bind(self, data: Dataset) -> BoundScore:
-        columns = Columns(data, 0)
-        if all(isinstance(domain, Categorical) for domain in data.domains):
-            return CountedTables(self, columns)
-        return BinnedTables(self, columns)
+        leaves = BoundLeaves(self, Columns(data, 0))
+        if not leaves.is_real.any() and not isinstance(self.alpha, Mapping):
+            return CountedTables(self, leaves)
+        return BinnedTables(self, leaves)
 
-    # What counting.py asks of a score of categorical data
+    # What counting.py asks of a score of categorical data; one alpha
     def joint(self, cells: float) -> Term:
-        return log_gamma(self.alpha)
+        return log_gamma(float(self.alpha))  # type: ignore[arg-type]
 
     def parent(self, configurations: float, levels: int) -> Term:
-        return log_gamma(self.alpha * levels)
+        return log_gamma(float(self.alpha) * levels)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class BinnedTables:
     """FT tied to data with real columns. It keeps nothing, so threads may share it."""
 
     score: FT
-    columns: Columns
+    leaves: BoundLeaves
 
     def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """See optbn.scores.protocol.BoundScore; tables have no bound cheaper than themselves."""
@@ -115,14 +117,13 @@ class BinnedTables:
         """The best table of one family."""
         parents = tuple(sorted(parents))
         sets = np.array([parents], np.int32).reshape(1, -1)
-        wanted = np.arange(self.columns.data.n_variables)[None, :] == child
+        wanted = np.arange(self.leaves.data.n_variables)[None, :] == child
         scores, chosen = self._scores(sets, wanted)
         number, cuts = int(chosen[0, child]), []
         for u in reversed(parents):
             number, way = divmod(number, len(self.points[u]))
-            cuts.append(np.unique(self.points[u][way]))  # tied quantiles are one cut
-        score = float(scores[0, child])
-        return _table(self.score, self.columns, child, parents, score, tuple(reversed(cuts)))
+            cuts.append(self.points[u][way])
+        return _table(self.score, self.leaves, child, parents, float(scores[0, child]), tuple(reversed(cuts)))
 
     def _scores(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int64]]:
         from optbn.scores.kernels.tables import score_tables
@@ -134,19 +135,19 @@ class BinnedTables:
             sets,
             np.ascontiguousarray(wanted, dtype=np.bool_),
             tuple(self.ways),
-            tuple(self.columns.responses),
-            tuple(self.tables),
+            tuple(self.leaves.responses),
+            tuple(self.leaves.tables),
             out,
             chosen,
         )
-        return out + _log_prior(self.score, self.columns.data, sets.shape[1]), chosen
+        return out + self.leaves.jacobian + _log_prior(self.score, self.leaves.data, sets.shape[1]), chosen
 
     def _check(self, sets: NDArray[np.int32]) -> None:
         """Refuse sets with too many joint choices of bins."""
         number = self.ways.options.astype(np.float64)[sets].prod(axis=1)
         if number.max(initial=0) > MOST_TABLES:
             members = sets[int(np.argmax(number))]
-            names = ", ".join(repr(self.columns.data.names[u]) for u in members if self.ways.options[u] > 1)
+            names = ", ".join(repr(self.leaves.data.names[u]) for u in members if self.ways.options[u] > 1)
             raise LimitError(
                 f"the real parents {names} can be cut into bins in {number.max():,.0f} ways, at most {MOST_TABLES:,} "
                 "are tried: lower --max-bins or --max-parents"
@@ -156,18 +157,18 @@ class BinnedTables:
     def points(self) -> tuple[tuple[Floats, ...], ...]:
         """Per variable the cut points of every way; a categorical one has one way, without points."""
         none = (np.zeros(0),)
-        data = self.columns.data
+        data = self.leaves.data
         return tuple(
             none
             if isinstance(domain, Categorical)
-            else tuple(hazen_cuts(column, bins) for bins in range(2, self.score.max_bins + 1))
+            else tuple(quantiles(column, bins) for bins in range(2, self.score.max_bins + 1))
             for domain, column in zip(data.domains, data.columns, strict=True)
         )
 
     @cached_property
     def ways(self) -> Cuts:
         """The cells of every row under every way."""
-        data = self.columns.data
+        data = self.leaves.data
         options = np.array([len(points) for points in self.points], np.int64)
         first = np.cumsum(options) - options
         cells = np.empty((int(options.sum()), data.n_rows), np.int32)
@@ -176,23 +177,19 @@ class BinnedTables:
             for way, points in enumerate(self.points[v]):
                 at = first[v] + way
                 if isinstance(data.domains[v], Categorical):
-                    codes = self.columns.observed[v]
+                    codes = self.leaves.columns.observed[v]
                     cells[at], sizes[at] = np.searchsorted(codes, column), len(codes)
                 else:
                     cells[at], sizes[at] = np.searchsorted(points, column, side="right"), len(points) + 1
         return Cuts(cells, sizes, first, options)
 
-    @cached_property
-    def tables(self) -> LeafTables:
-        return self.score.tables(self.columns.data.n_rows, self.columns.cardinalities)
-
 
 class CountedTables:
     """FT tied to categorical data."""
 
-    def __init__(self, score: FT, columns: Columns) -> None:
-        self._score, self._columns = score, columns
-        self._counts = CountScore(score, columns.data)
+    def __init__(self, score: FT, leaves: BoundLeaves) -> None:
+        self._score, self._leaves = score, leaves
+        self._counts = CountScore(score, leaves.data)
 
     def limit_memory(self, size: int) -> None:
         """See optbn.scores.protocol."""
@@ -200,25 +197,14 @@ class CountedTables:
 
     def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """See optbn.scores.protocol.BoundScore."""
-        return self._counts.block(sets, wanted, floor) + _log_prior(self._score, self._columns.data, sets.shape[1])
+        return self._counts.block(sets, wanted, floor) + _log_prior(self._score, self._leaves.data, sets.shape[1])
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTable:
         """The table of one family."""
         parents = tuple(sorted(parents))
-        wanted = np.arange(self._columns.data.n_variables)[None, :] == child
+        wanted = np.arange(self._leaves.data.n_variables)[None, :] == child
         score = self.block(np.array([parents], np.int32).reshape(1, -1), wanted)[0, child]
-        return _table(self._score, self._columns, child, parents, float(score), (np.zeros(0),) * len(parents))
-
-
-def hazen_cuts(values: Floats, bins: int) -> Floats:
-    """float64[bins - 1]: the cut points of a column."""
-    ordered = np.sort(values)
-    last = len(ordered) - 1
-    position = np.clip(len(ordered) * np.arange(1, bins) / bins - 0.5, 0, last)
-    below = np.floor(position).astype(np.int64)
-    share = position - below
-    above = ordered[np.minimum(below + 1, last)]
-    return np.asarray(ordered[below] * (1 - share) + above * share)
+        return _table(self._score, self._leaves, child, parents, float(score), (np.zeros(0),) * len(parents))
 
 
 def _log_prior(score: FT, data: Dataset, size: int) -> float:
@@ -227,10 +213,10 @@ def _log_prior(score: FT, data: Dataset, size: int) -> float:
 
 
 def _table(
-    score: FT, columns: Columns, child: int, parents: tuple[int, ...], value: float, cuts: tuple[Floats, ...]
+    score: FT, leaves: BoundLeaves, child: int, parents: tuple[int, ...], value: float, cuts: tuple[Floats, ...]
 ) -> FittedTable:
     """The table with those cuts, checked against the score it should have."""
-    data = columns.data
+    data = leaves.data
     shape = [data.cardinalities[u] or len(points) + 1 for u, points in zip(parents, cuts, strict=True)]
     if math.prod(shape) * max(1, data.cardinalities[child]) > MOST_CELLS:
         raise LimitError(
@@ -241,11 +227,10 @@ def _table(
     for u, points, size in zip(parents, cuts, shape, strict=True):
         column = data.columns[u]
         cell = cell * size + (column if data.cardinalities[u] else np.searchsorted(points, column, side="right"))
-    content = columns.content(child, cell, math.prod(shape))
-    again = float(np.sum(score.log_marginals(content))) + _log_prior(score, data, len(parents))
+    again = leaves.log_likelihood(child, cell, math.prod(shape)) + _log_prior(score, data, len(parents))
     if abs(again - value) > 1e-9 * max(1.0, abs(value)):
         raise CheckError(
             f"the table found for variable {child} given {parents} scores {again}, its search said {value}; "
             "please report this"
         )
-    return FittedTable(child, parents, value, cuts, content)
+    return FittedTable(child, parents, value, cuts, leaves.content(child, cell, math.prod(shape)))

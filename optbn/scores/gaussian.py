@@ -4,7 +4,9 @@ Both the Gaussian BIC and BGe are, for a predictor set P of k members,
 
     score(v, P) = constant_k - determinant_k log |M_P| - residual_k log (residual of v on P in M)
 
-with a matrix M and three coefficients per size. kernels/gaussian.py finds the residuals of all v at once.
+with a matrix M and three coefficients per size. kernels/gaussian.py finds the residuals of all v at once. The matrix is
+made of standardised columns (units.py), unless a prior is on the scale of the columns as they come: then of their
+deviations from the mean. Either way log of the child's unit, N times, comes off.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
 from optbn.scores.kernels.gaussian import residuals
+from optbn.scores.units import RealPrior, check_range, standardised
 
-SMALLEST_SQUARE = 1e-280  # below, digits of the cross products are lost
+SMALLEST_SQUARE = 1e-280  # below, digits of the cross products of columns as they come are lost
 
 # A residual below this fraction of the variance is rounding noise of the cross products, not information.
 SMALLEST_RESIDUAL = 1e-10
@@ -49,8 +52,15 @@ class LinearGaussian:
 class GaussianScore:
     """A score of the form above tied to its data; a BoundScore."""
 
-    def __init__(self, data: Dataset, matrix: NDArray[np.float64], coefficients: Callable[[int], Coefficients]) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        matrix: NDArray[np.float64],
+        coefficients: Callable[[int], Coefficients],
+        jacobian: NDArray[np.float64],
+    ) -> None:
         self._data = data
+        self._jacobian = jacobian
         self._matrix = np.ascontiguousarray(matrix)
         self._coefficients = coefficients
         self._smallest = SMALLEST_RESIDUAL * np.diag(matrix)
@@ -73,15 +83,26 @@ class GaussianScore:
         at = self._coefficients(sets.shape[1])
         out = np.full(wanted.shape, -np.inf)
         scores = at.constant - at.determinant * log_det[:, None] - at.residual * np.log(np.where(wanted, residual, 1.0))
-        out[wanted] = scores[wanted]
+        out[wanted] = (scores + self._jacobian)[wanted]
         return out
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> LinearGaussian:
         """The maximum-likelihood regression of the child on its parents."""
-        y = self._data.columns[child]
-        x = np.column_stack([np.ones(len(y)), *(self._data.columns[u] for u in parents)])
-        found = np.linalg.lstsq(x, y, rcond=None)[0]
-        return LinearGaussian(child, parents, float(found[0]), found[1:], float(np.mean((y - x @ found) ** 2)))
+        y, *x = (standardised(self._data.columns[u]) for u in (child, *parents))
+        design = np.column_stack([np.ones(len(y.values)), *(column.values for column in x)])
+        found = np.linalg.lstsq(design, y.values, rcond=None)[0]
+        with np.errstate(all="ignore"):
+            slopes = np.array([b * (y.scale / column.scale) for b, column in zip(found[1:], x, strict=True)])
+            intercept = (
+                y.centre + y.scale * found[0] - sum(b * column.centre for b, column in zip(slopes, x, strict=True))
+            )
+            variance = np.mean((y.values - design @ found) ** 2) * y.scale**2
+        if not np.isfinite([intercept, variance, *slopes]).all() or variance == 0:
+            names = ", ".join(repr(self._data.names[u]) for u in (child, *parents))
+            raise DataError(
+                f"the regression among {names} has coefficients that no floating-point number holds: rescale them"
+            )
+        return LinearGaussian(child, parents, float(intercept), slopes, float(variance))
 
     def _dependent(self, members: list[int]) -> DataError:
         names = [repr(self._data.names[u]) for u in members]
@@ -91,8 +112,16 @@ class GaussianScore:
         )
 
 
-def cross_products(score: Any, data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(means, centred cross products) of real data; other data are refused by name."""
+class CrossProducts(NamedTuple):
+    """Of real columns: float64[n] means, float64[n, n] products of what is left, and what a child's unit adds."""
+
+    means: NDArray[np.float64]
+    products: NDArray[np.float64]
+    jacobian: NDArray[np.float64]
+
+
+def cross_products(score: Any, data: Dataset, real_prior: RealPrior = "unit-free") -> CrossProducts:
+    """Those of standardised columns, or of columns as they come; data that are not real are refused by name."""
     name = type(score).__name__
     if data.n_rows == 0:
         raise DataError("the data have no rows, there is nothing to score")
@@ -104,6 +133,12 @@ def cross_products(score: Any, data: Dataset) -> tuple[NDArray[np.float64], NDAr
             )
         if values.min() == values.max():
             raise DataError(f"column {column!r} has one distinct value, so {name} is not defined: leave it out")
+        check_range(column, domain)
+    if real_prior == "unit-free":
+        columns = [standardised(column) for column in data.columns]
+        x = np.column_stack([column.values for column in columns])
+        logs = np.array([column.log_scale for column in columns])
+        return CrossProducts(np.zeros(len(columns)), x.T @ x, -data.n_rows * logs)
     x = np.column_stack(data.columns)
     means = x.mean(axis=0)
     x -= means
@@ -114,6 +149,6 @@ def cross_products(score: Any, data: Dataset) -> tuple[NDArray[np.float64], NDAr
         if not SMALLEST_SQUARE < square < math.inf:
             raise DataError(
                 f"column {column!r} has squares that no floating-point number holds (they sum to {square:g}): "
-                "rescale it"
+                "rescale it, or leave real_prior at 'unit-free'"
             )
-    return means, products
+    return CrossProducts(means, products, np.zeros(len(means)))

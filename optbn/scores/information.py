@@ -27,14 +27,14 @@ class PenalisedLikelihood(CountTerms):
         """Tied to categorical or to real data; mixed data are refused by name."""
         if not any(isinstance(domain, Real) for domain in data.domains):
             return CountScore(self, data)
-        _, products = cross_products(self, data)
+        _, products, jacobian = cross_products(self, data)
         rows, weight = data.n_rows, self.weight(data.n_rows)
 
         def coefficients(k: int) -> Coefficients:
             constant = -rows / 2 * (math.log(2 * math.pi / rows) + 1) - weight * (k + 2)
             return Coefficients(constant, 0.0, rows / 2)
 
-        return GaussianScore(data, products, coefficients)
+        return GaussianScore(data, products, coefficients, jacobian)
 
     def joint(self, cells: float) -> Term:
         return n_log_n()

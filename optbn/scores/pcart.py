@@ -27,8 +27,9 @@ from optbn.scores.trees.bounds import Regret
 from optbn.scores.trees.columns import Columns, count_splits
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
 from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
-from optbn.scores.trees.leaves import LeafContent, LeafPrior, LeafTables
+from optbn.scores.trees.leaves import LeafContent, LeafPrior
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
+from optbn.scores.trees.responses import BoundLeaves
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +66,8 @@ class PCART(LeafPrior):
             raise UnsupportedError(f"max-splits is {self.max_splits}; it may be at most 12")
 
     def bind(self, data: Dataset) -> BoundTrees:
-        return BoundTrees(self, Columns(data, self.max_splits))
+        columns = Columns(data, self.max_splits)
+        return BoundTrees(self, columns, BoundLeaves(self, columns))
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,20 @@ class BoundTrees:
 
     score: PCART
     columns: Columns
+    leaves: BoundLeaves
 
     def block(
         self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None = None
     ) -> Floats:
         """See optbn.scores.protocol.BoundScore."""
         sets = np.ascontiguousarray(sets, dtype=np.int32)
-        wanted = np.ascontiguousarray(wanted, dtype=np.bool_)
+        out = np.full(wanted.shape, -np.inf)
+        for part in self.leaves.together(np.ascontiguousarray(wanted, dtype=np.bool_)):
+            out = np.maximum(out, self._block(sets, part, floor))
+        # Floors are only compared with scores of categorical responses, which have no jacobian.
+        return out + self.leaves.jacobian
+
+    def _block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None) -> Floats:
         if not self._prior_falls_to(sets.shape[1]):
             floor = None
         self._refuse_hopeless(sets[wanted.any(axis=1)])
@@ -114,7 +123,7 @@ class BoundTrees:
         for i in np.flatnonzero(~dense):
             if wanted[i].any():
                 plan = self._sparse(sets[i], wanted[i], int(priors.leaf_rows[i]))
-                for lanes, work in plan.climb(self.columns, self.tables, wanted[i], float(priors.leaf_cost[i])):
+                for lanes, work in plan.climb(self.leaves, wanted[i], float(priors.leaf_cost[i])):
                     out[i, lanes] = work[3][-1, : len(lanes)] + priors.constant[i]
         return out
 
@@ -148,11 +157,11 @@ class BoundTrees:
             sparse = self._sparse(sets[0], wanted[0], int(priors.leaf_rows[0]))
             names, plan = sparse.names, sparse.plan
             slots = len(names)
-            ((_, work),) = sparse.climb(self.columns, self.tables, wanted[0], cost)
+            ((_, work),) = sparse.climb(self.leaves, wanted[0], cost)
         content = self._content(child, plan[2][:slots].astype(np.int64), work)
-        leaf = self.score.log_marginals(content) - cost
+        leaf = self.leaves.log_marginals(child, content) - cost
         solved = Solved(names, content, work[3][:slots, 0], leaf, plan[3], plan[4], plan[5])
-        return trace(solved, self.columns, self.score, cost, float(priors.constant[0]), child, parents)
+        return trace(solved, self.leaves, cost, float(priors.constant[0]), child, parents)
 
     def _content(self, child: int, rows: NDArray[np.int64], work: Any) -> LeafContent:
         """The contents of all slots, from the kernels' columns for a single response."""
@@ -186,7 +195,7 @@ class BoundTrees:
             *(np.empty(most_splits, np.uint32) for _ in range(2)),
         )
         lanes = self._lanes_at_a_time(most_boxes)
-        work = workspace(most_boxes + 1, lanes, self.columns.responses.levels)
+        work = workspace(most_boxes + 1, lanes, self.leaves.responses.levels)
         bound = (np.empty(0), np.empty(n))
         if floor is not None:
             bound = (self._xlogx, np.array([self._least_regret(v, k + 1) for v in range(n)]))
@@ -197,8 +206,8 @@ class BoundTrees:
             np.empty((0, 0)) if floor is None else np.ascontiguousarray(floor, dtype=np.float64),
             *priors,
             tuple(self.columns.predictors),
-            tuple(self.columns.responses),
-            tuple(self.tables),
+            tuple(self.leaves.responses),
+            self.leaves.tables_of(np.flatnonzero(wanted.any(axis=0))),
             bound,
             lanes,
             box,
@@ -211,7 +220,7 @@ class BoundTrees:
     def _lanes_at_a_time(self, boxes: int) -> int:
         """How many responses to run together: all, unless their rows of every box would take too much memory."""
         lanes = self.columns.data.n_variables
-        while lanes > LANES_AT_A_TIME and boxes * bytes_per_slot(lanes, self.columns.responses.levels) > WORK_BYTES:
+        while lanes > LANES_AT_A_TIME and boxes * bytes_per_slot(lanes, self.leaves.responses.levels) > WORK_BYTES:
             lanes = max(LANES_AT_A_TIME, lanes // 2)
         return lanes
 
@@ -219,8 +228,8 @@ class BoundTrees:
         from optbn.scores.kernels.sparse import sparse_plan
 
         predictors = self.columns.predictors
-        sites = Sites.of(self.columns, members)
-        if not (self.columns.responses.levels[wanted] > 0).all():
+        sites = Sites.of(self.leaves, members)
+        if not (self.leaves.responses.levels[wanted] > 0).all():
             leaf_rows = 1
         names, rows, site, offset, left, right = sparse_plan(
             predictors.kinds[members],
@@ -278,13 +287,10 @@ class BoundTrees:
         )
 
     @cached_property
-    def tables(self) -> LeafTables:
-        return self.score.tables(self.columns.data.n_rows, self.columns.cardinalities)
-
-    @cached_property
-    def regrets(self) -> dict[int, Regret]:
-        """By number of declared levels."""
-        return {r: Regret(self.score.alpha, r, self.columns.data.n_rows) for r in self.columns.cardinalities}
+    def regrets(self) -> dict[tuple[float, float], Regret]:
+        """Of categorical responses, by alpha and number of declared levels."""
+        rows = self.columns.data.n_rows
+        return {(alpha, r): Regret(alpha, int(r), rows) for alpha, r in self.leaves.rows[0]}
 
     @cached_property
     def _bits(self) -> NDArray[np.int64]:
@@ -344,8 +350,7 @@ class BoundTrees:
         return n * np.log(np.maximum(n, 1.0))
 
     def _least_regret(self, v: int, leaves: int) -> float:
-        r = self.columns.data.cardinalities[v]
-        return self.regrets[r].of_leaves(leaves) if r else 0.0
+        return 0.0 if self.leaves.is_real[v] else self.regrets[self.leaves.keys[v]].of_leaves(leaves)
 
 
 def _room(size: float) -> str:

@@ -25,7 +25,8 @@ from optbn.data.dataset import Real
 from optbn.network.leaves import NormalLeaves, StudentLeaves
 
 NARROWEST = 1e-9
-"""A variance is taken for at least this share of the squared size of the values: constants still get a density."""
+"""The variance of a constant, as a share of its square (and at least of this): it still gets a density. Whatever varies
+by more than the rounding of its values has its own variance, however far from zero."""
 
 
 class NormalCounts:
@@ -63,7 +64,9 @@ class NormalCounts:
         else:
             mean = float(self.weight @ self.mean) / weight
             variance = float((self.deviations + self.weight * (self.mean - mean) ** 2).sum()) / weight
-        return mean, max(variance, NARROWEST * max(mean * mean, NARROWEST))
+        if variance <= (4 * np.finfo(np.float64).eps * mean) ** 2:
+            variance = NARROWEST * max(mean * mean, NARROWEST)
+        return mean, variance
 
     def leaves(
         self, m0: float | NDArray[np.float64], v0: float | NDArray[np.float64], kind: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 from scipy import stats
@@ -31,18 +32,34 @@ def whole(data: Dataset, parents: tuple[int, ...], max_splits: int) -> Box:
     return tuple(box)
 
 
-def cells(data: Dataset, parents: tuple[int, ...], max_splits: int) -> list[tuple[int, ...]]:
+def cells(data: Dataset, parents: tuple[int, ...], max_splits: int, cuts: str = "range") -> list[tuple[int, ...]]:
     """Where each row lies: codes, and the number of the finest cell of a real value."""
     columns = []
     for u in parents:
-        domain, column = data.domains[u], data.columns[u]
+        domain, column = data.domains[u], data.columns[u].tolist()
         if isinstance(domain, Categorical):
-            columns.append([int(x) for x in column])
+            columns.append(column)
+        elif cuts == "rank":
+            columns.append(halves(column, max_splits))
         else:
-            width = domain.high - domain.low
-            finest = 2**max_splits
-            columns.append([min(finest - 1, int((x - domain.low) / width * finest)) if width else 0 for x in column])
+            low, width = Fraction(domain.low), Fraction(domain.high) - Fraction(domain.low)
+            near = Fraction(1, 2**30)  # of the range: so little below a midpoint counts as there
+            places = [((Fraction(x) - low) / width + near) * 2**max_splits if width else 0 for x in column]
+            columns.append([min(2**max_splits - 1, math.floor(place)) for place in places])
     return list(zip(*columns, strict=True)) if columns else [()] * data.n_rows
+
+
+def halves(column: list[float], splits: int, first: int = 0) -> list[int]:
+    """The cell of each value when its rows are halved again and again, equal values together."""
+    distinct = sorted(set(column))
+    if not splits:
+        return [first] * len(column)
+    if len(distinct) < 2:
+        return halves(column, splits - 1, first)
+    cut = min(distinct[1:], key=lambda c: (abs(2 * sum(x < c for x in column) - len(column)), c))
+    left = iter(halves([x for x in column if x < cut], splits - 1, first))
+    right = iter(halves([x for x in column if x >= cut], splits - 1, first + 2 ** (splits - 1)))
+    return [next(left) if x < cut else next(right) for x in column]
 
 
 def holds(box: Box, cell: tuple[int, ...]) -> bool:
@@ -82,7 +99,18 @@ def trees(box: Box) -> Iterator[tuple[Box, ...]]:
                 yield left + right
 
 
-def leaf(data: Dataset, child: int, rows: list[int], alpha=0.5, nu=1.0, lambda_=1.0, mean=0.0, a=1.0) -> float:
+def unit(column: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation (of the population) in exact arithmetic; a constant has the deviation 1."""
+    values = [Fraction(x) for x in column.tolist()]
+    mean = sum(values) / len(values)
+    variance = sum((x - mean) ** 2 for x in values) / len(values)
+    scale = Fraction(10) ** 40  # a square root of a fraction of any size
+    return float(mean), float(Fraction(math.isqrt(int(variance * scale**2)), int(scale))) if variance else 1.0
+
+
+def leaf(
+    data: Dataset, child: int, rows: list[int], alpha=0.5, nu=1.0, lambda_=1.0, mean=0.0, a=1.0, real_prior="unit-free"
+) -> float:
     """log m of some rows: by the chain rule (categorical), as a multivariate Student t (real)."""
     if not rows:
         return 0.0
@@ -93,6 +121,9 @@ def leaf(data: Dataset, child: int, rows: list[int], alpha=0.5, nu=1.0, lambda_=
             total += math.log((seen.get(x, 0) + alpha) / (i + r * alpha))
             seen[x] = seen.get(x, 0) + 1
         return total
+    if real_prior == "unit-free":  # the prior is on the scale of the column
+        centre, scale = unit(data.columns[child])
+        mean, lambda_ = centre + scale * mean, lambda_ * scale**2
     n = len(values)
     shape = lambda_ * (np.eye(n) + np.ones((n, n)) / a)
     return float(stats.multivariate_t(loc=np.full(n, mean), shape=shape, df=nu).logpdf(values))
@@ -112,11 +143,11 @@ def log_normaliser(box: Box) -> float:
 
 
 def pcart(
-    data: Dataset, child: int, parents: tuple[int, ...], max_splits: int = 3, **prior: float
+    data: Dataset, child: int, parents: tuple[int, ...], max_splits: int = 3, cuts: str = "range", **prior: float
 ) -> tuple[float, int]:
     """The score of the best tree, and the fewest leaves a best tree has, by looking at every tree."""
     box = whole(data, parents, max_splits)
-    where = cells(data, parents, max_splits)
+    where = cells(data, parents, max_splits, cuts)
     cost, known = leaf_cost(box), {}
 
     def value(part: Box) -> float:
@@ -132,14 +163,13 @@ def pcart(
     return best + log_normaliser(box), leaves
 
 
-def quantile_cuts(values: np.ndarray, bins: int) -> list[float]:
+def quantile_cuts(values: np.ndarray, bins: int) -> list[Fraction]:
     """Hazen cut points by the definition: the i/b quantile lies at position N i / b - 1/2, linearly between rows."""
-    ordered, cuts = sorted(values.tolist()), []
+    ordered, cuts = sorted(Fraction(x) for x in values.tolist()), []
     for i in range(1, bins):
-        position = min(max(len(ordered) * i / bins - 0.5, 0.0), len(ordered) - 1.0)
-        low = int(position)
-        share = position - low
-        cuts.append(ordered[low] * (1 - share) + ordered[min(low + 1, len(ordered) - 1)] * share)
+        position = min(max(Fraction(len(ordered) * i, bins) - Fraction(1, 2), Fraction(0)), Fraction(len(ordered) - 1))
+        low = math.floor(position)
+        cuts.append(ordered[low] + (position - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]))
     return cuts
 
 
@@ -152,7 +182,7 @@ def full_table(data: Dataset, child: int, parents: tuple[int, ...], max_bins: in
             ways.append([column.tolist()])
         else:
             cuts = [quantile_cuts(column, bins) for bins in range(2, max_bins + 1)]
-            ways.append([[sum(x >= c for c in points) for x in column.tolist()] for points in cuts])
+            ways.append([[sum(Fraction(x) >= c for c in points) for x in column.tolist()] for points in cuts])
     best = -math.inf
     for table in itertools.product(*ways):
         rows: dict[tuple, list[int]] = {}

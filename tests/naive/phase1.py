@@ -187,13 +187,24 @@ def gaussian_information(data: Dataset, child: int, parents: tuple[int, ...], we
 
 
 def bge(
-    data: Dataset, child: int, parents: tuple[int, ...], am: float = 1.0, aw: float | None = None, mean: Any = None
+    data: Dataset,
+    child: int,
+    parents: tuple[int, ...],
+    am: float = 1.0,
+    aw: float | None = None,
+    mean: Any = None,
+    real_prior: str = "unit-free",
 ) -> float:
     """log p(child and parents) - log p(parents), each a matrix-variate t (Kuipers et al. 2014, equation 4)."""
     from scipy.special import multigammaln
 
     x = np.column_stack(data.columns)
     rows, n = x.shape
+    if real_prior == "unit-free":
+        deviation = x.std(axis=0)
+        x = (x - x.mean(axis=0)) / deviation
+        data = Dataset(data.names, tuple(Real(c.min(), c.max()) for c in x.T), tuple(x.T.copy()))
+        return bge(data, child, parents, am, aw, mean, "paper") - rows * math.log(deviation[child])
     aw = n + am + 1 if aw is None else aw
     t = am * (aw - n - 1) / (am + 1)
     shift = x.mean(axis=0) - (x.mean(axis=0) if mean is None else mean)

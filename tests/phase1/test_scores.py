@@ -65,6 +65,7 @@ def test_two_formulas_of_bdeu_agree(seed):
     ("name", "settings", "slow"),
     [
         ("bge", {}, naive.bge),
+        ("bge", {"real_prior": "paper"}, lambda *a: naive.bge(*a, real_prior="paper")),
         ("bge", {"alpha_mu": 2.0, "alpha_w": 9.5, "mean": 0.3}, lambda *a: naive.bge(*a, am=2.0, aw=9.5, mean=0.3)),
         ("bic", {}, lambda d, v, p: naive.gaussian_information(d, v, p, 0.5 * math.log(d.n_rows))),
         ("aic", {}, lambda d, v, p: naive.gaussian_information(d, v, p, 1.0)),
@@ -186,7 +187,7 @@ def test_golden_asia_1000():
 def test_published_bge():
     """Local scores printed in pygobnilp's manual for bnlearn's gaussian.test."""
     data = optbn.read(shared_data("datasets", "gobnilp-gaussian.parquet"))
-    assert optbn.score(data, "A", [], "bge") == pytest.approx(-7124.782936593152, rel=1e-12)
+    assert optbn.score(data, "A", [], "bge", real_prior="paper") == pytest.approx(-7124.782936593152, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +201,8 @@ def test_published_bge():
 )
 def test_published_optima(data, score, largest, optimum):
     """The best network's score in pygobnilp's notebook."""
-    table = optbn.score_table(shared_data("datasets", f"{data}.parquet"), score, largest)
+    settings = {"real_prior": "paper"} if score == "bge" else {}
+    table = optbn.score_table(shared_data("datasets", f"{data}.parquet"), score, largest, **settings)
     assert naive.best_total(table) == pytest.approx(optimum, rel=1e-11)
 
 
@@ -283,6 +285,50 @@ class TestEveryScore:
         second, _ = block(shuffled, data, sets)
         np.testing.assert_allclose(first[wanted], second[wanted], rtol=1e-10)
 
+    @pytest.mark.parametrize(("factor", "offset"), [(1e-6, 0.0), (1e6, -3e7), (0.1, 0.0), (1.0, 1e9), (2.0**20, 1e9)])
+    def test_units_do_not_matter(self, name, kind, factor, offset):
+        """Every column by itself in another unit and with another zero: all scores move by a constant, no more."""
+        bound, data = supported(name, kind)
+        for moved_column in (v for v, domain in enumerate(data.domains) if isinstance(domain, Real)):
+            data = rounded(data)
+            bound, moved = load_score(name).bind(data), shifted(data, moved_column, factor, offset)
+            again = load_score(name).bind(moved)
+            for size in (0, 1, 3):
+                sets = list(itertools.combinations(range(5), size))
+                first, wanted = block(bound, data, sets)
+                second, _ = block(again, moved, sets)
+                first[:, moved_column] -= data.n_rows * math.log(factor)
+                np.testing.assert_allclose(first[wanted], second[wanted], rtol=1e-9)
+            for child in range(5):
+                parents = tuple(u for u in range(5) if u != child)[:3]
+                assert shape_of(bound.fitted(child, parents)) == shape_of(again.fitted(child, parents))
+
+
+def rounded(data):
+    """Real columns in steps of 1/1024, so that adding 10^9 loses nothing."""
+    columns, domains = list(data.columns), list(data.domains)
+    for v, domain in enumerate(domains):
+        if isinstance(domain, Real):
+            columns[v] = np.round(columns[v] * 1024) / 1024
+            domains[v] = Real(columns[v].min(), columns[v].max())
+    return Dataset(data.names, tuple(domains), tuple(columns))
+
+
+def shifted(data, v, factor, offset):
+    """One real column times a factor, plus an offset."""
+    columns, domains = list(data.columns), list(data.domains)
+    columns[v] = columns[v] * factor + offset
+    domains[v] = Real(columns[v].min(), columns[v].max())
+    return Dataset(data.names, tuple(domains), tuple(columns))
+
+
+def shape_of(fitted):
+    """A tree's splits and the rows of its leaves or a table's cells; nothing for a line."""
+    if not hasattr(fitted, "content"):
+        return None
+    nodes = [n if isinstance(n, int) else (n.parent, n.left, n.right) for n in getattr(fitted, "nodes", ())]
+    return nodes, fitted.content.rows.tolist()
+
 
 @pytest.mark.parametrize("name", SCORES)
 def test_every_score_refuses_no_rows(name):
@@ -314,7 +360,10 @@ def test_real_columns_that_have_no_score():
     for scale, total in ((1e-170, "0"), (1e160, "inf")):
         extreme = Dataset(("a", "b"), (Real(-9, 9), Real(-9 * scale, 9 * scale)), (x, x[::-1] * scale))
         with pytest.raises(DataError, match=rf"'b' has squares .*sum to {total}\): rescale it"):
-            load_score("bic").bind(extreme)
+            load_score("bge", real_prior="paper").bind(extreme)
+        small = Dataset(("a", "b"), (Real(-9, 9), Real(-9, 9)), (x, x[::-1].copy()))
+        moved = optbn.score(small, "b", ["a"], "bic") - 30 * math.log(scale)
+        assert optbn.score(extreme, "b", ["a"], "bic") == pytest.approx(moved, rel=1e-9)
     one_row = twice.take(slice(0, 1))
     with pytest.raises(DataError, match="one distinct value"):
         optbn.score_table(one_row, "bic")

@@ -18,7 +18,6 @@ from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.kernels.kinds import CATEGORICAL
 from optbn.scores.pcart import PCART, PCARTP
 from optbn.scores.structures import in_words
-from optbn.scores.trees.columns import _cell
 from optbn.scores.trees.prior import log_normaliser
 from tests.naive import pcart as naive
 from tests.scores_pcart.columns import all_sets, golden, random_data, score
@@ -37,6 +36,7 @@ def test_equals_the_best_of_all_trees(seed):
     prior = {"alpha": 0.5, "nu": 1.0, "lambda_": 1.0, "mean": 0.0, "a": 1.0}
     if seed % 2:
         prior = dict(zip(prior, (*rng.uniform(0.2, 3.0, 3), rng.normal(), rng.uniform(0.2, 3.0)), strict=True))
+    prior |= {"real_prior": ("unit-free", "paper")[seed % 3 == 0]}
     bound = PCART(max_splits=max_splits, **prior).bind(data)
     for child, parents in [(0, (1, 2)), (1, (0,)), (2, ())]:
         if sum({"c4": 3, "o4": 3, "r": max_splits}.get(kinds[u], 1) for u in parents) > 4:
@@ -61,26 +61,10 @@ def test_the_trees_of_every_prior_sum_to_one(kinds, max_splits):
         assert mass * math.exp(log_normaliser(shape)) == pytest.approx(1.0, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "ends", [(-1.0, 1.0), (-3.0, 5.0), (0.1, 0.7), (-1.0000001, 1.0), (-1e-300, 1e300), (7.0, 7.0)]
-)
-def test_thresholds_are_the_least_numbers_of_their_cells(ends):
-    """Also where a threshold is zero, and the next number a denormal one."""
-    domain = Real(*ends)
-    data = Dataset(("x",), (domain,), (np.array(ends),))
-    thresholds = PCART(max_splits=3).bind(data).columns.thresholds(0)
-    if ends[0] == ends[1]:
-        assert (thresholds == ends[0]).all()
-        return
-    for cell, x in enumerate(thresholds, start=1):
-        at, before = _cell(domain, 8, np.array([x, np.nextafter(x, -np.inf)]))
-        assert at >= cell > before
-
-
 @pytest.mark.parametrize("name", [*CATEGORICAL_FILES, "mixed12_400_s3", "wine_s3"])
 def test_published_scores(name):
     facts, data = golden(name)
-    bound = PCART(max_splits=facts["max_splits"] or 3).bind(data)
+    bound = PCART(max_splits=facts["max_splits"] or 3, real_prior="paper").bind(data)
     for pair in facts["pairs"]:
         expected = pair.get("full_search_paper_leaf_total", pair["pcart_total"])
         leaves = pair.get("full_search_paper_leaf_leaves", pair["leaves"])
@@ -91,7 +75,7 @@ def test_published_scores(name):
 
 def test_a_split_with_an_empty_side_is_found():
     facts, data = golden("emptysplit")
-    bound = PCART(max_splits=facts["max_splits"]).bind(data)
+    bound = PCART(max_splits=facts["max_splits"], real_prior="paper").bind(data)
     best = facts["paper_optimum"]
     assert score(bound, 2, facts["v"], tuple(facts["P"])) == pytest.approx(best["total"], rel=1e-9)
     assert bound.fitted(facts["v"], tuple(facts["P"])).n_leaves == best["leaves"]
@@ -212,7 +196,7 @@ def test_fitted_trees_partition_the_rows_as_they_say():
             fitted = bound.fitted(child, (2, 3, 4))
             tree = fitted.tree(data.domains)
             leaf = tree.cells([data.columns[u] for u in fitted.parents], data.n_rows)
-            content = bound.columns.content(child, leaf, fitted.n_leaves)
+            content = bound.leaves.content(child, leaf, fitted.n_leaves)
             np.testing.assert_array_equal(content.rows, fitted.content.rows)
             if child == 0:
                 np.testing.assert_array_equal(content.counts, fitted.content.counts)
@@ -234,8 +218,8 @@ def test_moments_do_not_cancel_far_from_zero():
     x = np.repeat([0.0, 1.0], 50)
     far = np.where(x > 0, 1e9, 1e9 + 1e-6)
     data = Dataset(("x", "far"), (Real(0.0, 1.0), Real(1e9, 1e9 + 1e-6)), (x, far))
-    bound = PCART(mean=1e9).bind(data)
-    expected, _ = naive.pcart(data, 1, (0,), 3, mean=1e9)
+    bound = PCART(mean=1e9, real_prior="paper").bind(data)
+    expected, _ = naive.pcart(data, 1, (0,), 3, mean=1e9, real_prior="paper")
     assert score(bound, 2, 1, (0,)) == pytest.approx(expected, rel=1e-9)
 
 

@@ -27,15 +27,16 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     site_content  (counts int32[site, M], mean float64[site, R], spread float64[site, R])
     lanes         (column int64[W], the column of counts behind each count of a slot, level by level;
                    level_lanes int64[.], how many lanes have that level; run_end and run_row int64[.], lanes with one
-                   number of declared levels; real int64[.], the column of mean and spread behind each real lane)
-    tables        (count float64[N + 1], total float64[., N + 1]; real_constant, real_power, real_shrink float64[N + 1],
-                   real_scale, real_mean)
+                   row of total; real and real_row int64[.], behind each real lane the column of mean and spread and
+                   the row of tables)
+    tables        (count float64[N + 1], total float64[., N + 1]; real_constant, real_power, real_shrink
+                   float64[., N + 1] and real_scale float64[.])
     work          (counts int32[slots, >= W], mean, spread float64[slots, >= R], value float64[slots, >= L])
     """
     first, second, rows, offset, left, right = plan
     site_counts, site_mean, site_spread = site_content
-    column, level_lanes, run_end, run_row, real = lanes
-    count_table, total_table, real_constant, real_power, real_shrink, real_scale, real_mean = tables
+    column, level_lanes, run_end, run_row, real, real_row = lanes
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale = tables
     counts, mean, spread, value = work
     width, reals = len(column), len(real)
     cats = level_lanes[0] if len(level_lanes) else 0
@@ -86,9 +87,9 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
                 row[q] += count_table[of_level[q]]
             start = end
         for q in range(reals):
-            away = mean[s, q] - real_mean
-            scale = real_scale + spread[s, q] + real_shrink[n] * away * away
-            row[cats + q] = real_constant[n] - real_power[n] * np.log(scale) - leaf_cost
+            t = real_row[q]
+            scale = real_scale[t] + spread[s, q] + real_shrink[t, n] * mean[s, q] * mean[s, q]
+            row[cats + q] = real_constant[t, n] - real_power[t, n] * np.log(scale) - leaf_cost
 
         raise_to_best_sum(value, s, vectors, left, right, offset[s], offset[s + 1])
     return value[n_slots - 1]

@@ -23,8 +23,8 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
     responses, tables   see kernels/trees.py, kernels/climb.py
     """
     cells, sizes, first, options = predictors
-    order, onehot, start, levels, total_row, values, real = responses
-    count_table, total_table, real_constant, real_power, real_shrink, real_scale, real_mean = tables
+    order, onehot, start, levels, table_row, values, real = responses
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale = tables
     m, k = sets.shape
     n_rows = cells.shape[1]
     site = np.zeros((k + 1, n_rows), np.int32)
@@ -58,20 +58,18 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
             tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
             for q in range(n_lanes):
                 v = lane[q]
-                total = 0.0
+                total, row = 0.0, table_row[v]
                 if levels[v] > 0:
-                    row = total_row[v]
                     for s in range(u):
                         total -= total_table[row, site_rows[s]]
                         for w in range(start[v], start[v] + levels[v]):
-                            total += count_table[counts[s, w]]
+                            total += count_table[row, counts[s, w]]
                 else:
                     r = real[v]
                     for s in range(u):
                         n = site_rows[s]
-                        away = mean[s, r] - real_mean
-                        scale = real_scale + spread[s, r] + real_shrink[n] * away * away
-                        total += real_constant[n] - real_power[n] * np.log(scale)
+                        scale = real_scale[row] + spread[s, r] + real_shrink[row, n] * mean[s, r] * mean[s, r]
+                        total += real_constant[row, n] - real_power[row, n] * np.log(scale)
                 if total > out[i, v]:
                     out[i, v] = total
                     chosen[i, v] = number

@@ -34,13 +34,13 @@ def score_trees(
     predictors  (cells int32[n, N]; common int64[n], each variable's commonest cell; away int32[.], the rows in other
                 cells, variable v's from away_start[v] on; kinds, sizes, parts, table, halves, need: see `lattice`)
     responses   (order int64[n], lane order of the variables; onehot uint8[N, M]; start, levels int64[n]: where a
-                 categorical variable's columns of onehot begin and how many; total_row int64[n];
+                 categorical variable's columns of onehot begin and how many; table_row int64[n];
                  values float64[N, R]; real int64[n], the column of values or -1)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
     lanes_at_a_time  how many responses `work` has room for
     """
     cells, common, away, away_start, kinds, sizes, parts, table, halves, need = predictors
-    order, onehot, start, levels, total_row, values, real = responses
+    order, onehot, start, levels, table_row, values, real = responses
     xlogx, regret = bound
     m, k = sets.shape
     n_rows = cells.shape[1]
@@ -112,20 +112,20 @@ def score_trees(
         for q in range(0, n_lanes, lanes_at_a_time):
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
             some_cats = min(max(cats - q, 0), len(some))
-            lanes = arrange(some, some_cats, start, levels, total_row, real)
+            lanes = arrange(some, some_cats, start, levels, table_row, real)
             root = climb(plan, n_slots, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
             for s in range(len(some)):
                 out[i, some[s]] = root[s] + log_c[i]
 
 
 @part
-def arrange(lane, cats, start, levels, total_row, real):
+def arrange(lane, cats, start, levels, table_row, real):
     """The lanes argument of `climb` for the responses `lane`, of which the first `cats` are categorical."""
     width, most, runs = 0, 0, 0
     for q in range(cats):
         width += levels[lane[q]]
         most = max(most, levels[lane[q]])
-        if q == 0 or total_row[lane[q]] != total_row[lane[q - 1]]:
+        if q == 0 or table_row[lane[q]] != table_row[lane[q - 1]]:
             runs += 1
     column = np.empty(width, np.int64)
     level_lanes = np.empty(most, np.int64)
@@ -141,11 +141,13 @@ def arrange(lane, cats, start, levels, total_row, real):
     run_row = np.empty(runs, np.int64)
     g = -1
     for q in range(cats):
-        if q == 0 or total_row[lane[q]] != total_row[lane[q - 1]]:
+        if q == 0 or table_row[lane[q]] != table_row[lane[q - 1]]:
             g += 1
-            run_row[g] = total_row[lane[q]]
+            run_row[g] = table_row[lane[q]]
         run_end[g] = q + 1
     real_column = np.empty(len(lane) - cats, np.int64)
+    real_row = np.empty(len(lane) - cats, np.int64)
     for q in range(cats, len(lane)):
         real_column[q - cats] = real[lane[q]]
-    return column, level_lanes, run_end, run_row, real_column
+        real_row[q - cats] = table_row[lane[q]]
+    return column, level_lanes, run_end, run_row, real_column, real_row

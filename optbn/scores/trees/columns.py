@@ -1,4 +1,4 @@
-"""A Dataset as the kernels want it: every variable as a predictor (cells, parts) and as a response (one-hot, values).
+"""A Dataset's columns as predictors, as the kernels want them: cells and parts.
 
 Levels that no row has are dropped here: as a predictor they would only add empty boxes, as a response they add nothing
 to a leaf. The prior and the leaf's total still count them (see `prior`, `leaves`).
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
-from optbn.scores.trees.leaves import LeafContent
+from optbn.scores.trees.cuts import CutRule, halves, midpoints
+from optbn.scores.units import check_range
 
 Ints = NDArray[np.int64]
 MOST_TABULATED_PARTS = 1 << 20
@@ -39,31 +40,20 @@ class Predictors(NamedTuple):
     need: NDArray[np.uint64]
 
 
-class Responses(NamedTuple):
-    """See kernels/trees.py; onehot is padded with columns of zeros to whole vectors."""
-
-    order: Ints
-    onehot: NDArray[np.uint8]
-    start: Ints
-    levels: Ints
-    total_row: Ints
-    values: NDArray[np.float64]
-    real: Ints
-
-
 @dataclass(frozen=True)
 class Columns:
-    """The data, and how often a real predictor may be halved."""
+    """The data, how often a real predictor may be halved, and what is halved: its range or its rows."""
 
     data: Dataset
     max_splits: int
+    cuts: CutRule = "range"
 
     def __post_init__(self) -> None:
         if self.data.n_rows == 0:
             raise DataError("the data have no rows; there is nothing to score")
         for name, domain in zip(self.data.names, self.data.domains, strict=True):
-            if isinstance(domain, Real) and not math.isfinite(domain.high - domain.low):
-                raise DataError(f"column {name!r}: the range [{domain.low}, {domain.high}] is too wide; rescale it")
+            if isinstance(domain, Real):
+                check_range(name, domain)
 
     @cached_property
     def observed(self) -> tuple[NDArray[np.integer], ...]:
@@ -84,12 +74,17 @@ class Columns:
             for domain in self.data.domains
         )
 
-    def thresholds(self, v: int) -> NDArray[np.float64]:
-        """float64[2^s - 1] of a real variable: the least number in each finest cell but the first."""
-        domain = self.data.domains[v]
-        assert isinstance(domain, Real)
-        cells = 1 << self.max_splits
-        return np.array([_least(domain, cells, c) for c in range(1, cells)])
+    @cached_property
+    def thresholds(self) -> tuple[NDArray[np.float64], ...]:
+        """Per variable the cuts between its finest cells, 2^s - 1 of a real one; none of a categorical one."""
+        return tuple(
+            np.zeros(0)
+            if isinstance(domain, Categorical)
+            else halves(column, self.max_splits)
+            if self.cuts == "rank"
+            else midpoints(domain, column, self.max_splits)
+            for domain, column in zip(self.data.domains, self.data.columns, strict=True)
+        )
 
     @cached_property
     def predictors(self) -> Predictors:
@@ -104,7 +99,7 @@ class Columns:
             kinds[v] = self.shapes[v][0]
             if isinstance(domain, Real):
                 sizes[v] = 1 << self.max_splits
-                cells[v] = _cell(domain, int(sizes[v]), column)
+                cells[v] = np.searchsorted(self.thresholds[v], column, side="right")
             else:
                 sizes[v] = len(self.observed[v])
                 cells[v] = np.searchsorted(self.observed[v], column)
@@ -132,43 +127,6 @@ class Columns:
             np.concatenate(halves),
             np.concatenate(need),
         )
-
-    @cached_property
-    def cardinalities(self) -> list[int]:
-        """The different numbers of declared levels, ascending: the rows of LeafTables.total."""
-        return sorted({r for r in self.data.cardinalities if r})
-
-    @cached_property
-    def responses(self) -> Responses:
-        """Every variable as a response."""
-        data = self.data
-        n, n_rows = data.n_variables, data.n_rows
-        levels = np.array([len(codes) for codes in self.observed], np.int64)
-        start = np.cumsum(levels) - levels
-        onehot = np.zeros((n_rows, -(-int(levels.sum()) // 32) * 32), np.uint8)
-        is_real = levels == 0
-        real = np.where(is_real, np.cumsum(is_real) - 1, -1)
-        values = np.empty((n_rows, int(is_real.sum())))
-        total_row = np.zeros(n, np.int64)
-        for v, column in enumerate(data.columns):
-            if is_real[v]:
-                values[:, real[v]] = column
-            else:
-                onehot[np.arange(n_rows), start[v] + np.searchsorted(self.observed[v], column)] = 1
-                total_row[v] = self.cardinalities.index(data.cardinalities[v])
-        order = np.array(sorted(range(n), key=lambda v: (-levels[v], total_row[v], v)), np.int64)
-        return Responses(order, onehot, start, levels, total_row, values, real)
-
-    def content(self, v: int, leaf: Ints, leaves: int) -> LeafContent:
-        """What variable v looks like in each leaf, given the leaf of every row."""
-        rows = np.bincount(leaf, minlength=leaves)
-        values, r = self.data.columns[v], self.data.cardinalities[v]
-        if r:
-            table = np.bincount(leaf * r + values, minlength=leaves * r).reshape(leaves, r)
-            return LeafContent(rows, counts=table)
-        mean = np.bincount(leaf, values, minlength=leaves) / np.maximum(rows, 1)
-        spread = np.bincount(leaf, (values - mean[leaf]) ** 2, minlength=leaves)
-        return LeafContent(rows, mean=mean, spread=np.asarray(spread, dtype=np.float64))
 
 
 def count_parts(kind: int, size: int) -> int:
@@ -214,22 +172,3 @@ def _need(kind: int, size: int) -> NDArray[np.uint64]:
     hi = np.repeat(np.arange(size), np.arange(1, size + 1))
     lo = hi - (part.astype(np.int64) - hi * (hi + 1) // 2)
     return np.asarray(bit[hi] | bit[lo])
-
-
-def _cell(domain: Real, cells: int, values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The finest cell of each value: floor of its share of the range times the number of cells, clamped."""
-    if domain.low == domain.high:
-        return np.zeros(len(values), np.int64)
-    share = (values - domain.low) / (domain.high - domain.low)
-    return np.clip(np.floor(share * cells), 0, cells - 1).astype(np.int64)
-
-
-def _least(domain: Real, cells: int, cell: int) -> float:
-    """The least number that `_cell` puts into `cell`: the midpoint up to rounding, so that x < threshold is exact."""
-    low, high = domain.low, domain.high
-    while low < (middle := low / 2 + high / 2) < high:  # to the last bit, wherever zero lies
-        if _cell(domain, cells, np.array([middle]))[0] >= cell:
-            high = middle
-        else:
-            low = middle
-    return high

@@ -20,7 +20,8 @@ from optbn.base.errors import CheckError
 from optbn.data.dataset import Categorical
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.trees.columns import Columns
-from optbn.scores.trees.leaves import LeafContent, LeafPrior
+from optbn.scores.trees.leaves import LeafContent
+from optbn.scores.trees.responses import BoundLeaves
 
 if TYPE_CHECKING:
     from optbn.network.tree import Split, Tree
@@ -86,8 +87,7 @@ class Solved:
 
 def trace(
     solved: Solved,
-    columns: Columns,
-    prior: LeafPrior,
+    leaves: BoundLeaves,
     cost: float,
     constant: float,
     child: int,
@@ -96,6 +96,7 @@ def trace(
     """The best tree of a solved family; cost = log 4C, `constant` is what the score adds to the root's value."""
     from optbn.network.tree import Split
 
+    columns = leaves.columns
     root = len(solved.value) - 1
     fewest = _fewest_leaves(solved, root)
 
@@ -122,15 +123,15 @@ def trace(
         nodes.append(Split(j, _goes_left(columns, parents[j], first, second, heavier_left), number + 1, -1))
         waiting += [(b, number), (a, -1)]
 
-    score = float(solved.value[root]) + constant
-    content = columns.content(child, _leaf_of_rows(columns, parents, nodes), n_leaves)
-    again = float(np.sum(prior.log_marginals(content))) - n_leaves * cost + constant
+    leaf = _leaf_of_rows(columns, parents, nodes)
+    again = leaves.log_likelihood(child, leaf, n_leaves) - n_leaves * cost + constant
+    score = float(solved.value[root]) + constant + float(leaves.jacobian[child])
     if abs(again - score) > 1e-9 * max(1.0, abs(score)):
         raise CheckError(
             f"the tree found for variable {child} given {parents} scores {again}, its search said {score}; "
             "please report this"
         )
-    return FittedTree(child, parents, score, tuple(nodes), content)
+    return FittedTree(child, parents, score, tuple(nodes), leaves.content(child, leaf, n_leaves))
 
 
 def _fewest_leaves(solved: Solved, root: int) -> dict[int, int]:
@@ -193,7 +194,7 @@ def _goes_left(columns: Columns, u: int, left: int, right: int, heavier_left: bo
     if kind == REAL:
         while 2 * right >= parts:  # the first finest cell of the right side
             right = 2 * right - parts - 1
-        return float(columns.thresholds(u)[right - 1])
+        return float(columns.thresholds[u][right - 1])
     observed = columns.observed[u]
     if kind == ORDINAL:
         hi = _interval_end(right)

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.scores.trees.columns import Columns
-from optbn.scores.trees.leaves import LeafTables
+from optbn.scores.trees.responses import BoundLeaves
 
 LANES_AT_A_TIME = 8
 """Responses climbed together; bounds the memory per box."""
@@ -30,10 +29,11 @@ class Sites:
     content: tuple[NDArray[Any], ...]
 
     @classmethod
-    def of(cls, columns: Columns, members: NDArray[np.int32]) -> Sites:
+    def of(cls, leaves: BoundLeaves, members: NDArray[np.int32]) -> Sites:
         from optbn.scores.kernels.sites import refine, tabulate
 
-        cells, responses = columns.predictors.cells, columns.responses
+        columns, responses = leaves.columns, leaves.responses
+        cells = columns.predictors.cells
         n_rows, k = columns.data.n_rows, len(members)
         site, coordinates, n = np.zeros(n_rows, np.int32), np.zeros((n_rows, k), np.int32), 1
         for j, v in enumerate(members):
@@ -92,20 +92,20 @@ class SparsePlan:
         return cls(np.concatenate([np.zeros_like(names[:1]), names[order]]), plan, sites)
 
     def climb(
-        self, columns: Columns, tables: LeafTables, wanted: NDArray[np.bool_], cost: float
+        self, leaves: BoundLeaves, wanted: NDArray[np.bool_], cost: float
     ) -> Iterator[tuple[NDArray[np.int64], tuple[NDArray[Any], ...]]]:
         """Run the plan for a few responses at a time: (responses, scratch with value last); see `workspace`."""
         from optbn.scores.kernels.climb import climb
         from optbn.scores.kernels.trees import arrange
 
-        responses = columns.responses
+        responses = leaves.responses
         inside = responses.order[wanted[responses.order]]
         for at in range(0, len(inside), LANES_AT_A_TIME):
             lane = inside[at : at + LANES_AT_A_TIME]
             cats = int((responses.levels[lane] > 0).sum())
-            lanes = arrange(lane, cats, responses.start, responses.levels, responses.total_row, responses.real)
+            lanes = arrange(lane, cats, responses.start, responses.levels, responses.row, responses.real)
             work = workspace(len(self.names), len(lane), responses.levels[lane])
-            climb(self.plan, len(self.names), cost, self.sites.content, lanes, tuple(tables), work)
+            climb(self.plan, len(self.names), cost, self.sites.content, lanes, leaves.tables_of(lane), work)
             yield lane, work
 
 

@@ -1,39 +1,50 @@
-"""What a leaf is worth: log marginal likelihoods of the rows in it, tabulated by counts.
+"""What a leaf is worth: log marginal likelihoods of the rows in it, by counts and moments.
 
 categorical response, r declared levels, Dirichlet(alpha each):
     log m = sum_x [lgamma(n_x + alpha) - lgamma(alpha)] - [lgamma(n + r alpha) - lgamma(r alpha)]
 real response, sigma^2 ~ inverse-gamma(nu/2, nu lambda/2), mu | sigma^2 ~ normal(mean, sigma^2 / a):
     log m = -n/2 log pi + 1/2 log(a/(a+n)) + lgamma((nu+n)/2) - lgamma(nu/2) + nu/2 log(nu lambda)
             - (nu+n)/2 log(nu lambda + S + a n/(a+n) (x - mean)^2)
-with x the average and S the sum of squared deviations from it; no rows, 0. Twin: tests/naive/pcart.py.
+with x the average and S the sum of squared deviations from it; no rows, 0.
+
+`mean` and `lambda` are on the scale of standardised columns (units.py), unless real_prior is "paper": then on that of
+the columns as they come. Either way a column is turned into t = (y - location) / unit, for which mean is 0 and lambda
+is 1, and log m of the column is log m of t less n log unit: kernels know of nothing else. Twin: tests/naive/pcart.py.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from optbn.base.errors import UnsupportedError
+from optbn.base.registry import unknown
 from optbn.base.settings import check_finite, check_positive, check_rows
+from optbn.scores.units import RealPrior, check_real_prior
 
 Floats = NDArray[np.float64]
+PerColumn = float | Mapping[str, float]
+"""One number for all columns, or numbers by name; "*" is for those not named, and without it they have the default."""
 
 
 class LeafTables(NamedTuple):
-    """What the kernels look up; rows 0..N. `total` has a row per number of declared levels."""
+    """What the kernels look up by counts 0..N. Responses of one prior (and number of declared levels) share a row.
+
+    per_level, total         float64[rows, N + 1], categorical responses
+    constant, power, shrink  float64[real rows, N + 1] and scale float64[real rows], real ones, on the scale of t
+    """
 
     per_level: Floats
     total: Floats
     constant: Floats
     power: Floats
     shrink: Floats
-    scale: float
-    mean: float
+    scale: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +68,14 @@ class LeafContent:
 
 @dataclass(frozen=True)
 class LeafPrior:
-    """Hyper-parameters of both kinds of leaf."""
+    """Hyper-parameters of both kinds of leaf, for all columns or by name, and the scale of `mean` and `lambda_`."""
 
-    alpha: float = 0.5
-    nu: float = 1.0
-    lambda_: float = 1.0
-    mean: float = 0.0
-    a: float = 1.0
+    alpha: PerColumn = 0.5
+    nu: PerColumn = 1.0
+    lambda_: PerColumn = 1.0
+    mean: PerColumn = 0.0
+    a: PerColumn = 1.0
+    real_prior: RealPrior = "unit-free"
 
     def __post_init__(self) -> None:
         for name in ("alpha", "nu"):
@@ -71,39 +83,48 @@ class LeafPrior:
         for name in ("lambda_", "a"):
             check_positive(self, name)
         check_finite(self, "mean")
-        if not 0.0 < self.nu * self.lambda_ < math.inf:
-            raise UnsupportedError(
-                f"{type(self).__name__}: nu is {self.nu!r} and lambda is {self.lambda_!r}, so their product is no "
-                "finite number above 0"
-            )
+        check_real_prior(self, self.real_prior)
 
-    def tables(self, n_rows: int, cardinalities: list[int]) -> LeafTables:
-        """Tables for up to n_rows rows and these numbers of declared levels."""
-        n = np.arange(n_rows + 1, dtype=np.float64)
-        total = [gammaln(n + r * self.alpha) - gammaln(r * self.alpha) for r in cardinalities]
-        power = (self.nu + n) / 2
-        constant = -n / 2 * math.log(math.pi) + 0.5 * np.log(self.a / (self.a + n)) + gammaln(power)
-        constant += self.nu / 2 * math.log(self.nu * self.lambda_) - gammaln(self.nu / 2)
-        return LeafTables(
-            per_level=gammaln(n + self.alpha) - gammaln(self.alpha),
-            total=np.array(total).reshape(len(cardinalities), n_rows + 1),
-            constant=constant,
-            power=power,
-            shrink=self.a * n / (self.a + n),
-            scale=self.nu * self.lambda_,
-            mean=self.mean,
-        )
+    def of_columns(self, field: str, names: tuple[str, ...]) -> Floats:
+        """float64[n]: a hyper-parameter of every column."""
+        value = getattr(self, field)
+        if not isinstance(value, Mapping):
+            return np.full(len(names), float(value))
+        for name in value:
+            if name != "*" and name not in names:
+                raise unknown("column", name, names)
+        default = next(f.default for f in fields(LeafPrior) if f.name == field)
+        return np.array([float(value.get(name, value.get("*", default))) for name in names])
 
-    def log_marginals(self, content: LeafContent) -> Floats:
-        """float64[leaves]: log m of each leaf, straight from the formulas."""
-        n = content.rows.astype(np.float64)
-        if content.counts is not None:
-            r = content.counts.shape[1]
-            levels = gammaln(content.counts + self.alpha) - gammaln(self.alpha)
-            return np.asarray(levels.sum(axis=1) - gammaln(n + r * self.alpha) + gammaln(r * self.alpha))
-        assert content.mean is not None and content.spread is not None
-        scale = self.nu * self.lambda_
-        posterior = scale + content.spread + self.a * n / (self.a + n) * (content.mean - self.mean) ** 2
-        log_m = 0.5 * (np.log(self.a / (self.a + n)) - n * math.log(math.pi) + self.nu * math.log(scale))
-        log_m += gammaln((self.nu + n) / 2) - gammaln(self.nu / 2) - (self.nu + n) / 2 * np.log(posterior)
-        return np.where(content.rows > 0, log_m, 0.0)
+
+def dirichlet_tables(alpha: float, r: int, n_rows: int) -> tuple[Floats, Floats]:
+    """Rows of LeafTables.per_level and total."""
+    n = np.arange(n_rows + 1, dtype=np.float64)
+    return gammaln(n + alpha) - gammaln(alpha), gammaln(n + r * alpha) - gammaln(r * alpha)
+
+
+def normal_tables(nu: float, a: float, n_rows: int) -> tuple[Floats, Floats, Floats]:
+    """Rows of LeafTables.constant, power and shrink."""
+    n = np.arange(n_rows + 1, dtype=np.float64)
+    power = (nu + n) / 2
+    constant = -n / 2 * math.log(math.pi) + 0.5 * np.log(a / (a + n)) + gammaln(power)
+    constant += nu / 2 * math.log(nu) - gammaln(nu / 2)
+    return constant, power, a * n / (a + n)
+
+
+def dirichlet_log_marginals(content: LeafContent, alpha: float) -> Floats:
+    """float64[leaves], straight from the formula."""
+    assert content.counts is not None
+    n, r = content.rows.astype(np.float64), content.counts.shape[1]
+    levels = gammaln(content.counts + alpha) - gammaln(alpha)
+    return np.asarray(levels.sum(axis=1) - gammaln(n + r * alpha) + gammaln(r * alpha))
+
+
+def normal_log_marginals(content: LeafContent, nu: float, a: float) -> Floats:
+    """float64[leaves], straight from the formula, of a response on the scale of t."""
+    assert content.mean is not None and content.spread is not None
+    n = content.rows.astype(np.float64)
+    posterior = nu + content.spread + a * n / (a + n) * content.mean**2
+    log_m = 0.5 * (np.log(a / (a + n)) - n * math.log(math.pi) + nu * math.log(nu))
+    log_m += gammaln((nu + n) / 2) - gammaln(nu / 2) - (nu + n) / 2 * np.log(posterior)
+    return np.where(content.rows > 0, log_m, 0.0)

@@ -1,0 +1,177 @@
+"""A Dataset's columns as responses, with their leaves' priors: what the kernels count, and look up by the counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.base.errors import DataError
+from optbn.data.dataset import Dataset
+from optbn.scores.trees.columns import Columns
+from optbn.scores.trees.leaves import (
+    LeafContent,
+    LeafPrior,
+    LeafTables,
+    dirichlet_log_marginals,
+    dirichlet_tables,
+    normal_log_marginals,
+    normal_tables,
+)
+from optbn.scores.units import standardised
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+LARGEST = 1e140
+"""Of a real response on the scale of its prior; sums of squares of larger ones are no floating-point numbers."""
+
+
+class Responses(NamedTuple):
+    """See kernels/trees.py; onehot is padded with columns of zeros to whole vectors."""
+
+    order: Ints
+    onehot: NDArray[np.uint8]
+    start: Ints
+    levels: Ints
+    row: Ints
+    values: Floats
+    real: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class BoundLeaves:
+    """A leaf prior tied to data."""
+
+    prior: LeafPrior
+    columns: Columns
+
+    def __post_init__(self) -> None:
+        for field in ("alpha", "nu", "lambda_", "mean", "a"):
+            self.prior.of_columns(field, self.data.names)  # names that do not exist are refused at once
+
+    @property
+    def data(self) -> Dataset:
+        return self.columns.data
+
+    @cached_property
+    def is_real(self) -> NDArray[np.bool_]:
+        """bool[n]."""
+        return np.array([not r for r in self.data.cardinalities], np.bool_)
+
+    @cached_property
+    def alpha(self) -> Floats:
+        """float64[n]."""
+        return self.prior.of_columns("alpha", self.data.names)
+
+    @cached_property
+    def keys(self) -> tuple[tuple[float, float], ...]:
+        """Per variable what its tables depend on: (alpha, declared levels) or (nu, a)."""
+        nu, a = (self.prior.of_columns(field, self.data.names).tolist() for field in ("nu", "a"))
+        alpha, levels = self.alpha.tolist(), self.data.cardinalities
+        return tuple((nu[v], a[v]) if real else (alpha[v], levels[v]) for v, real in enumerate(self.is_real))
+
+    @cached_property
+    def rows(self) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+        """The distinct keys of categorical and of real variables: the rows of their tables."""
+        pairs = list(zip(self.keys, self.is_real, strict=True))
+        return sorted({key for key, real in pairs if not real}), sorted({key for key, real in pairs if real})
+
+    @cached_property
+    def _scaled(self) -> tuple[Floats, Floats]:
+        """(t float64[N, R] by columns, log unit float64[n]); see leaves.py."""
+        data, prior = self.data, self.prior
+        means, variances = (prior.of_columns(field, data.names) for field in ("mean", "lambda_"))
+        values = np.empty((data.n_rows, int(self.is_real.sum())))
+        log_unit = np.zeros(data.n_variables)
+        for r, v in enumerate(np.flatnonzero(self.is_real).tolist()):
+            t, log_scale = data.columns[v], 0.0
+            if prior.real_prior == "unit-free":
+                column = standardised(t)
+                t, log_scale = column.values, column.log_scale
+            with np.errstate(over="ignore"):
+                t = (t - means[v]) / math.sqrt(variances[v])
+            if not np.abs(t).max() < LARGEST:
+                raise DataError(
+                    f"column {data.names[v]!r} has values whose squares no floating-point number holds on the scale of "
+                    "its prior (mean, lambda): rescale it, or leave real_prior at 'unit-free'"
+                )
+            values[:, r], log_unit[v] = t, log_scale + 0.5 * math.log(variances[v])
+        return values, log_unit
+
+    @cached_property
+    def jacobian(self) -> Floats:
+        """float64[n]: what is added to every score of a response because kernels see it on another scale."""
+        return -self.data.n_rows * self._scaled[1]
+
+    @cached_property
+    def responses(self) -> Responses:
+        """Every variable as a response."""
+        data, is_real = self.data, self.is_real
+        observed = self.columns.observed
+        levels = np.array([len(codes) for codes in observed], np.int64)
+        start = np.cumsum(levels) - levels
+        onehot = np.zeros((data.n_rows, -(-int(levels.sum()) // 32) * 32), np.uint8)
+        row = np.array([self.rows[real].index(self.keys[v]) for v, real in enumerate(is_real.astype(int))], np.int64)
+        for v in np.flatnonzero(~is_real).tolist():
+            onehot[np.arange(data.n_rows), start[v] + np.searchsorted(observed[v], data.columns[v])] = 1
+        order = np.array(sorted(range(data.n_variables), key=lambda v: (-levels[v], row[v], v)), np.int64)
+        real = np.where(is_real, np.cumsum(is_real) - 1, -1)
+        return Responses(order, onehot, start, levels, row, self._scaled[0], real)
+
+    @cached_property
+    def tables(self) -> LeafTables:
+        """See leaves.py; rows in the order of `Responses.row`."""
+        rows = self.data.n_rows
+        counts = [dirichlet_tables(alpha, int(r), rows) for alpha, r in self.rows[0]]
+        normals = [normal_tables(nu, a, rows) for nu, a in self.rows[1]]
+        per_level, total = np.array(counts).reshape(-1, 2, rows + 1).swapaxes(0, 1).copy()
+        constant, power, shrink = np.array(normals).reshape(-1, 3, rows + 1).swapaxes(0, 1).copy()
+        return LeafTables(per_level, total, constant, power, shrink, np.array([nu for nu, _ in self.rows[1]]))
+
+    def together(self, wanted: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+        """`wanted` in parts that kernels/climb.py can run side by side: categorical responses of one alpha."""
+        alphas = np.unique(self.alpha[~self.is_real])
+        if len(alphas) < 2:
+            return [wanted]
+        groups = [wanted & (~self.is_real & (self.alpha == alpha)) for alpha in alphas]
+        return [part for part in (*groups, wanted & self.is_real) if part.any()]
+
+    def tables_of(self, some: Ints) -> tuple[Any, ...]:
+        """What kernels/climb.py looks up for some responses of one alpha."""
+        counted = some[~self.is_real[some]]
+        at = self.responses.row[counted[0]] if len(counted) else 0
+        per_level = self.tables.per_level[at] if len(self.tables.per_level) else np.zeros(1)
+        return (per_level, *self.tables[1:])
+
+    def content(self, v: int, leaf: Ints, leaves: int) -> LeafContent:
+        """What variable v looks like in each leaf, given the leaf of every row; a real one as it comes."""
+        return self._content(v, self.data.columns[v], leaf, leaves)
+
+    def log_likelihood(self, v: int, leaf: Ints, leaves: int) -> float:
+        """The sum of log m of all leaves, straight from the rows and the formulas: what kernels are checked against."""
+        if not self.is_real[v]:
+            return float(np.sum(self.log_marginals(v, self.content(v, leaf, leaves))))
+        values = self._scaled[0][:, self.responses.real[v]]
+        content = self._content(v, values, leaf, leaves)
+        return float(np.sum(self.log_marginals(v, content)) + self.jacobian[v])
+
+    def log_marginals(self, v: int, content: LeafContent) -> Floats:
+        """float64[leaves]; the content of a real response on the scale of t, without the jacobian."""
+        first, second = self.keys[v]
+        if self.is_real[v]:
+            return normal_log_marginals(content, first, second)
+        return dirichlet_log_marginals(content, first)
+
+    def _content(self, v: int, values: NDArray[Any], leaf: Ints, leaves: int) -> LeafContent:
+        rows, r = np.bincount(leaf, minlength=leaves), self.data.cardinalities[v]
+        if r:
+            table = np.bincount(leaf * r + values, minlength=leaves * r).reshape(leaves, r)
+            return LeafContent(rows, counts=table)
+        with np.errstate(over="ignore"):
+            mean = np.bincount(leaf, values, minlength=leaves) / np.maximum(rows, 1)
+            spread = np.bincount(leaf, (values - mean[leaf]) ** 2, minlength=leaves)
+        return LeafContent(rows, mean=mean, spread=np.asarray(spread, dtype=np.float64))
