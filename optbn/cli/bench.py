@@ -22,6 +22,9 @@ def bench(
         typer.Option(help="Spread the cells: local (processes here), or the address of a Dask scheduler (tcp://..)."),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed and timed-out cells again.")] = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Run cells again whose rows are of other code than today's.")
+    ] = False,
     report_only: Annotated[bool, typer.Option("--report", help="Only write the README from what is finished.")] = False,
 ) -> None:
     """Run a declared experiment; finished cells are kept and skipped.
@@ -40,7 +43,7 @@ def bench(
     experiment = read(spec)
     folder = folder or spec.parent
     if not report_only:
-        _run(experiment, folder, jobs, retry, scheduler)
+        _run(experiment, folder, jobs, retry, refresh, scheduler)
     print(runner.report(experiment, folder))
 
 
@@ -55,13 +58,19 @@ def run_and_print(experiment: Experiment, folder: Path | None, jobs: int) -> Non
     with tempfile.TemporaryDirectory() as scratch:
         kept = folder is not None
         folder = folder or Path(scratch)
-        _run(experiment, folder, jobs, False, kept=kept)
+        _run(experiment, folder, jobs, kept=kept)
         text = runner.report(experiment, folder).read_text()
         print(text if kept else re.sub(r"(^!\[.*\n)+\n?", "", text, flags=re.MULTILINE))
 
 
 def _run(
-    experiment: Experiment, folder: Path, jobs: int, retry: bool, scheduler: str | None = None, kept: bool = True
+    experiment: Experiment,
+    folder: Path,
+    jobs: int,
+    retry: bool = False,
+    refresh: bool = False,
+    scheduler: str | None = None,
+    kept: bool = True,
 ) -> None:
     import sys
 
@@ -70,9 +79,18 @@ def _run(
     def show(tally: runner.Tally, what: str) -> None:
         print(f"{tally.before + tally.done}/{tally.cells} {what}", file=sys.stderr, flush=True)
 
-    progress = show if sys.stderr.isatty() else None
-    tally = runner.run(experiment, folder, jobs=jobs, retry=retry, scheduler=scheduler, progress=progress)
+    tally = runner.run(
+        experiment,
+        folder,
+        jobs=jobs,
+        retry=retry,
+        refresh=refresh,
+        scheduler=scheduler,
+        progress=show if sys.stderr.isatty() else None,
+    )
     if tally.failed:
-        where = f"see {folder / 'runs'}" if kept else "--output FOLDER keeps what they say"
+        where = f"see {folder / 'rows.jsonl'}" if kept else "--output FOLDER keeps what they say"
         cells = f"{tally.failed} cell{'s' if tally.failed != 1 else ''}"
         print(f"{cells} failed or ran over; {where}", file=sys.stderr)
+    if tally.older:
+        print(f"{tally.older} of {tally.cells} rows are of other code; --refresh redoes them", file=sys.stderr)

@@ -33,7 +33,7 @@ def curve(
         "network": (network,),
         "rows": parse_sizes(sizes),
         "repeat": tuple(range(repeats)),
-        "score": parse_methods(methods),
+        "method": parse_methods(methods),
     }
     title = f"Learning {network} from samples"
     run_and_print(Experiment("curve", (grid,), {"max_parents": max_parents}, title, time_limit), folder, jobs)

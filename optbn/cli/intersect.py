@@ -39,7 +39,7 @@ def intersect(
         "data": (str(data),),
         "part": parts,
         "repeat": tuple(range(repeats)),
-        "score": parse_methods(methods),
+        "method": parse_methods(methods),
     }
     fixed = {"max_parents": max_parents, "seed": seed, "most_levels": most_levels}
     run_and_print(

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from optbn.experiments.evidence import counted, evidence, evidence_of
 from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
 Row = Mapping[str, Any]
@@ -25,20 +26,20 @@ def cell(
     network: str,
     rows: int,
     repeat: int,
-    score: str,
+    method: str,
     max_parents: int = 4,
     solver: str = "auto",
     solve_seconds: float = 300.0,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """One sample, one score; `score` may carry an equivalent sample size as in "bdeu:10"."""
+    """One sample, one method; a score may carry an equivalent sample size as in "bdeu:10"."""
     from optbn.evaluate.distances import compare
     from optbn.experiments.learning import learn
     from optbn.network.catalog import load_network
 
     truth = load_network(network)
     data = truth.sample(rows, zlib.crc32(f"{network} {rows} {repeat}".encode()))
-    found = learn(data, score, max_parents, solver, solve_seconds, settings or {})
+    found = learn(data, method, max_parents, solver, solve_seconds, settings or {})
     distance = compare(truth, found.structure, sid=False)
     gap = found.solution.gap
     return {
@@ -47,7 +48,7 @@ def cell(
         "arcs": distance.estimated_arcs,
         "skeleton_f1": distance.skeleton.f1,
         "score": found.solution.score,
-        "optimal": bool(gap == 0.0),
+        "evidence": evidence(found.solution),
         "gap": gap if np.isfinite(gap) else None,
         "solver": found.solution.solver,
         "families": found.families,
@@ -60,7 +61,7 @@ def cell(
 def report(rows: Sequence[Row], folder: Path) -> str:
     """Tables and curves of the distances, and how many of the networks are proved optimal."""
     done = [row for row in rows if row["status"] == "done"]
-    networks, scores = _order(done, "network"), _order(done, "score")
+    networks, methods = _order(done, "network"), _order(done, "method")
     sizes = sorted({row["cell"]["rows"] for row in done})
     parts = []
     for key, level in LEVELS.items():
@@ -69,44 +70,44 @@ def report(rows: Sequence[Row], folder: Path) -> str:
         for network in networks:
             body = []
             for size in sizes:
-                cells = [_values(done, key, network=network, rows=size, score=score) for score in scores]
+                cells = [_values(done, key, network=network, rows=size, method=method) for method in methods]
                 if any(cells):
                     body.append([str(size), *(mean_and_error(values) for values in cells)])
-                for score, values in zip(scores, cells, strict=True):
+                for method, values in zip(methods, cells, strict=True):
                     if values:
-                        series.setdefault((network, score), []).append(
+                        series.setdefault((network, method), []).append(
                             (size, float(np.mean(values)), standard_error(values))
                         )
-            parts.append(f"### {network}\n\n" + table(["rows", *scores], body))
+            parts.append(f"### {network}\n\n" + table(["rows", *methods], body))
         curves(folder / f"{key}.svg", series, "rows", f"SHD between {level} (mean, standard error)")
         parts.append(f"![curves]({key}.svg)\n")
     parts.append(_optimality(done))
-    parts.append(_repeats(done, networks, scores, sizes))
+    parts.append(_repeats(done, networks, methods, sizes))
     return "\n".join(parts)
 
 
 def _optimality(done: Sequence[Row]) -> str:
-    open_ = [row for row in done if not row["result"]["optimal"]]
-    text = f"## Proofs\n\n{len(done) - len(open_)} of {len(done)} networks are proved optimal."
+    open_ = [row for row in done if evidence_of(row["result"]) == "found"]
+    text = f"## Proofs\n\n{counted([row['result'] for row in done])}."
     if open_:
         body = [
-            [*(str(row["cell"][key]) for key in ("network", "rows", "repeat", "score")), f"{row['result']['gap']:.3g}"]
+            [*(str(row["cell"][key]) for key in ("network", "rows", "repeat", "method")), f"{row['result']['gap']:.3g}"]
             for row in open_
         ]
-        text += " The others, with bound minus score in nats:\n\n" + table(
-            ["network", "rows", "repeat", "score", "gap"], body
+        text += " Those that are the best found, with bound minus score in nats:\n\n" + table(
+            ["network", "rows", "repeat", "method", "gap"], body
         )
     return text + "\n"
 
 
-def _repeats(done: Sequence[Row], networks: Sequence[str], scores: Sequence[str], sizes: Sequence[int]) -> str:
+def _repeats(done: Sequence[Row], networks: Sequence[str], methods: Sequence[str], sizes: Sequence[int]) -> str:
     """How many samples each mean is over."""
     body = []
-    for score in scores:
-        counts = [[len(_values(done, "arcs", network=n, rows=size, score=score)) for n in networks] for size in sizes]
-        body.append([score, *(str(c[0]) if len(set(c)) == 1 else "/".join(map(str, c)) for c in counts)])
+    for method in methods:
+        counts = [[len(_values(done, "arcs", network=n, rows=size, method=method)) for n in networks] for size in sizes]
+        body.append([method, *(str(c[0]) if len(set(c)) == 1 else "/".join(map(str, c)) for c in counts)])
     return f"## Samples\n\nHow many there are ({'/'.join(networks)} where they differ).\n\n" + table(
-        ["score", *map(str, sizes)], body
+        ["method", *map(str, sizes)], body
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from optbn.base.errors import DataError
 from optbn.data.read import read
+from optbn.experiments.evidence import counted, evidence
 from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def cell(
     data: str,
     part: int,
     repeat: int,
-    score: str,
+    method: str,
     max_parents: int = 3,
     solver: str = "auto",
     solve_seconds: float = 300.0,
@@ -53,12 +54,12 @@ def cell(
         rows = subsample(rows, rows.n_rows // part, seed, repeat)
     elif repeat:
         return {"same as": 0}  # there is only one whole
-    found = learn(rows, score, max_parents, solver, solve_seconds, settings or {})
+    found = learn(rows, method, max_parents, solver, solve_seconds, settings or {})
     gap = found.solution.gap
     return {
         "parents": {child: list(found.structure.parents(child)) for child in found.structure.names},
         "rows": rows.n_rows,
-        "optimal": bool(gap == 0.0),
+        "evidence": evidence(found.solution),
         "gap": gap if np.isfinite(gap) else None,
         "families": found.families,
         "kept": len(found.scores),
@@ -108,7 +109,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
         " with directions as their equivalence classes have them. Then each learns from random parts; its loss is the"
         " number of agreed pairs on which it says something else. Mean ± standard error, in brackets how many parts."
     )
-    if any(row["cell"]["score"] in ("pcart", "pcartp") for row in done):
+    if any(row["cell"]["method"] in ("pcart", "pcartp") for row in done):
         head += f" Trees halve the range of a real predictor at most {PCART().max_splits} times (s)."
     return f"{head}\n\n![curves](curves.svg)\n\n" + "\n".join(parts)
 
@@ -117,32 +118,41 @@ def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
     """The section of one data set; adds its curves to the series."""
     from optbn.evaluate.intersection import agreement
 
-    whole = {row["cell"]["score"]: _structure(row) for row in done if row["cell"]["part"] == WHOLE}
+    whole = {row["cell"]["method"]: _structure(row) for row in done if row["cell"]["part"] == WHOLE}
     if len(whole) < 2:
         return "Fewer than two methods have finished on the whole data.\n"
     agreed = agreement(whole)
-    distances = _distances(agreed, [row for row in done if row["cell"]["score"] in whole])
+    distances = _distances(agreed, [row for row in done if row["cell"]["method"] in whole])
     fractions = sorted({part for _, part in distances})
     body = []
-    for score in whole:
-        line = [score, str(agreed.edges[score])]
+    for method in whole:
+        line = [method, str(agreed.edges[method])]
         for part in fractions:
-            values = list(distances.get((score, part), {}).values())
+            values = list(distances.get((method, part), {}).values())
             line.append(f"{mean_and_error(values)} ({len(values)})" if values else "")
             if values:
-                series.setdefault((Path(data).stem, score), []).append(
+                series.setdefault((Path(data).stem, method), []).append(
                     (1 / part, float(np.mean(values)), standard_error(values))
                 )
         body.append(line)
     n, rows = len(agreed.names), max(row["result"]["rows"] for row in done)
     pairs = int(np.triu(agreed.specified, 1).sum())
-    proved = sum(row["result"]["optimal"] for row in done)
     text = f"{rows:,} rows, {n} variables. The methods agree on {pairs} of {n * (n - 1) // 2} pairs of variables;"
     text += f" {agreed.agreed_edges} of them are edges."
     text += f" **Caution: {agreed.caution}.**" if agreed.caution else ""
-    text += f" {proved} of {len(done)} networks are proved optimal.\n\n"
+    text += f" {counted([row['result'] for row in done])}.\n\n"
     text += table(["method", "edges from all rows", *(f"1/{part}" for part in fractions)], body)
     return text + _paired_tests(list(whole), distances, fractions)
+
+
+def losses(done: Sequence[Row]) -> dict[tuple[str, int], dict[int, int]]:
+    """Of one data set: (method, part) -> repeat -> distance to the agreement graph; empty before there is one."""
+    from optbn.evaluate.intersection import agreement
+
+    whole = {row["cell"]["method"]: _structure(row) for row in done if row["cell"]["part"] == WHOLE}
+    if len(whole) < 2:
+        return {}
+    return _distances(agreement(whole), [row for row in done if row["cell"]["method"] in whole])
 
 
 def _paired_tests(
@@ -183,17 +193,17 @@ def _paired_tests(
 
 
 def _distances(agreed: Agreement, done: Sequence[Row]) -> dict[tuple[str, int], dict[int, int]]:
-    """(score, part) -> repeat -> partial Hamming distance."""
+    """(method, part) -> repeat -> partial Hamming distance."""
     from optbn.evaluate.distances import partial_hamming
     from optbn.evaluate.intersection import matrix
 
     found: dict[tuple[str, int], dict[int, int]] = {}
     for row in done:
-        score, part, repeat = (row["cell"][key] for key in ("score", "part", "repeat"))
+        method, part, repeat = (row["cell"][key] for key in ("method", "part", "repeat"))
         if part != WHOLE:
             graph = matrix(_structure(row), agreed.names, "cpdag")
             distance = partial_hamming(agreed.known, agreed.specified, graph)
-            found.setdefault((score, part), {})[repeat] = distance
+            found.setdefault((method, part), {})[repeat] = distance
     return found
 
 

@@ -1,41 +1,39 @@
 """Running an experiment's cells, each once, whatever happens.
 
-One result file per cell (`runs/<cell>.json`), written to a temporary name and renamed, so it is whole or absent.
-Finished cells are skipped, so a run that was killed goes on where it stopped and ends with the same files. A failure or
-a time-out is a row as well. Cells run in processes that are killed when a cell overruns its limit (worker.py), here or
-on a cluster (cluster.py). What is not a result (machine, versions, when) is kept apart in
-`environment.json`; times in a row are the task's own measurements.
+Finished cells are skipped, so a run that was killed goes on where it stopped and ends with the same rows (rows.py). A
+failure or a time-out is a row as well. Cells run in processes that are killed when a cell overruns its limit
+(worker.py), here or on a cluster (cluster.py). Every row says which code and versions made it; rows of other code than
+today's are kept and counted until `refresh` does them again. Times in a row are the task's own measurements.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-import logging
-import os
-import platform
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from optbn.base.errors import DataError
+from optbn.experiments.code import digest_of, versions
+from optbn.experiments.rows import Rows, listed
 from optbn.experiments.spec import Experiment, cell_name, read
 from optbn.experiments.worker import Cell, Row, Worker
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Where a run stands: cells in all, finished before it began, done now, and failed or timed out now."""
+    """Where a run stands: cells in all, finished before it began (and of other code), done now, and failed or timed out
+    now."""
 
     cells: int
     before: int
     done: int
     failed: int
+    older: int = 0
 
 
 def run(
@@ -44,30 +42,44 @@ def run(
     *,
     jobs: int = 1,
     retry: bool = False,
+    refresh: bool = False,
     scheduler: Any = None,
     progress: Callable[[Tally, str], None] | None = None,
 ) -> Tally:
-    """Run every unfinished cell, `jobs` at a time; `retry` runs failed and timed-out cells again. Safe to interrupt.
+    """Run every unfinished cell, `jobs` at a time. Safe to interrupt.
 
-    `scheduler`: "local" or a Dask scheduler's address, to spread cells over processes or machines (cluster.py).
+    retry      run failed and timed-out cells again
+    refresh    run cells again whose rows are of other code than today's
+    scheduler  "local" or a Dask scheduler's address, to spread cells over processes or machines (cluster.py)
     """
     experiment.module()  # an unknown task fails here and not in a worker
     if not experiment.grid:
         return Tally(0, 0, 0, 0)
     folder = Path(folder)
-    runs = folder / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    made = {"fixed": dict(experiment.fixed), "code": digest_of(experiment.task), "versions": versions()}
     with _locked(folder):
+        kept = Rows(experiment, folder)
         cells = experiment.cells()
-        waiting = [cell for cell in cells if not _finished(experiment, runs, cell, retry)]
-        _write(folder / "environment.json", environment())
-        tally = Tally(len(cells), len(cells) - len(waiting), 0, 0)
-        for cell, row in _results(experiment, waiting, scheduler, jobs):
-            _write(runs / f"{cell_name(cell)}.json", {**row, "fixed": experiment.fixed})
-            failed = row["status"] != "done"
-            tally = Tally(tally.cells, tally.before, tally.done + 1, tally.failed + failed)
-            if progress:
-                progress(tally, f"{cell_name(cell)}: {row['status']}")
+        found = {cell_name(cell): kept.of(cell) for cell in cells}
+        older = {name for name, row in found.items() if row is not None and row.get("code") != made["code"]}
+
+        def wanted(cell: Cell) -> bool:
+            row = found[cell_name(cell)]
+            return row is None or (retry and row["status"] != "done") or (refresh and cell_name(cell) in older)
+
+        waiting = [cell for cell in cells if wanted(cell)]
+        left = len(older) if not refresh else 0
+        tally = Tally(len(cells), len(cells) - len(waiting), 0, 0, left)
+        try:
+            for cell, row in _results(experiment, waiting, scheduler, jobs):
+                kept.put(cell, {**row, **made})
+                failed = row["status"] != "done"
+                tally = Tally(tally.cells, tally.before, tally.done + 1, tally.failed + failed, left)
+                if progress:
+                    progress(tally, f"{cell_name(cell)}: {row['status']}")
+        finally:
+            kept.gather()
     return tally
 
 
@@ -79,10 +91,8 @@ def rows(experiment: Experiment, folder: str | Path) -> list[dict[str, Any]]:
     found = []
     for path in experiment.of:
         found += [{**row, "study": path.parent.name} for row in rows(read(path), path.parent)]
-    for cell in experiment.cells():
-        if row := _row(experiment, Path(folder) / "runs", cell):
-            found.append(row)
-    return found
+    kept = Rows(experiment, folder)
+    return found + [row for cell in experiment.cells() if (row := kept.of(cell))]
 
 
 def report(experiment: Experiment, folder: str | Path) -> Path:
@@ -108,71 +118,23 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
     path = folder / "README.md"
     head += ". Written by `optbn bench`; no number here was typed by hand."
     if experiment.fixed:
-        head += f" The same for every cell: {_told(experiment.fixed)}."
-    text = f"{head}\n\n{body.strip()}\n"
+        head += f" The same for every cell: {listed(experiment.fixed)}."
+    text = f"{head}\n\n{body.strip()}\n\n## Which code\n\n{_made_by(found)}\n"
     with replacing(path) as file:
         file.write(text.encode())
     return path
 
 
-def environment() -> dict[str, Any]:
-    """What the results were made on."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    versions = {}
-    packages = "optbn numpy numba scipy pyscipopt highspy pyarrow scikit-learn xgboost-cpu"
-    for package in packages.split():
-        with contextlib.suppress(PackageNotFoundError):
-            versions[package] = version(package)
-    return {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "system": platform.system(),
-        "cores": os.cpu_count(),
-        "packages": versions,
-        "at": time.strftime("%Y-%m-%d", time.gmtime()),
-    }
-
-
-def _finished(experiment: Experiment, runs: Path, cell: Cell, retry: bool) -> bool:
-    row = _row(experiment, runs, cell)
-    return row is not None and not (retry and row["status"] != "done")
-
-
-def _row(experiment: Experiment, runs: Path, cell: Cell) -> Row | None:
-    """The row of a cell; None when it was not done yet, or what is there is no row of it.
-
-    A row of other fixed parameters is refused: it is no result of this experiment, and may not be lost either.
-    """
-    path = runs / f"{cell_name(cell)}.json"
-    if not path.exists():
-        return None
-    try:
-        row = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        row = None
-    if _fits(row, cell):
-        fixed = json.loads(json.dumps(experiment.fixed))
-        if row.get("fixed", fixed) != fixed:
-            raise DataError(
-                f"{path}: was done with {_told(row['fixed'])}, and the experiment has {_told(fixed)}; "
-                "run it in another folder"
-            )
-        return row  # type: ignore[no-any-return]
-    log.warning("%s: damaged, the cell counts as not done", path)
-    return None
-
-
-def _told(fixed: Any) -> str:
-    return ", ".join(f"{key} {value}" for key, value in fixed.items()) if isinstance(fixed, dict) and fixed else "none"
-
-
-def _fits(row: Any, cell: Cell) -> bool:
-    if not isinstance(row, dict) or row.get("cell") != json.loads(json.dumps(cell)):
-        return False
-    if row.get("status") == "done":
-        return "result" in row
-    return row.get("status") in ("failed", "timeout") and isinstance(row.get("error"), str)
+def _made_by(rows: list[Row]) -> str:
+    """Which code the rows are of, in words."""
+    count = Counter((row.get("code"), row.get("versions")) for row in rows)
+    if set(count) <= {(None, None)}:
+        return "The rows are of code before rows said which."
+    parts = []
+    for (code, with_), rows_of_it in count.most_common():
+        which = f"code {code} ({with_})" if code else "code before rows said which"
+        parts.append(f"{rows_of_it} of {which}")
+    return f"Rows: {'; '.join(parts)}."
 
 
 def _results(experiment: Experiment, waiting: list[Cell], scheduler: Any, jobs: int) -> Iterator[tuple[Cell, Row]]:
@@ -205,14 +167,6 @@ def _here(experiment: Experiment, waiting: list[Cell], jobs: int) -> Iterator[tu
     finally:
         for worker in workers:
             worker.kill()
-
-
-def _write(path: Path, value: Mapping[str, Any]) -> None:
-    """Whole or not at all."""
-    from optbn_solvers.base.files.atomic import replacing
-
-    with replacing(path) as file:
-        file.write(json.dumps(value, indent=1, sort_keys=True).encode() + b"\n")
 
 
 @contextlib.contextmanager

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optbn.experiments.evidence import counted, evidence
+from optbn.experiments.verdicts import Finding, alike, less, power, summary, wilcoxon_of
 from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ def cell(
         "shd_cpdag": distance.shd_cpdag,
         "arcs": distance.estimated_arcs,
         "divergence": best - fitted.log_likelihood(fresh) / held_out,
-        "optimal": bool(found.solution.gap == 0.0),
+        "evidence": evidence(found.solution),
         "kept": len(found.scores),
         "score_cpu": found.seconds["score"][1],
         "solve_cpu": found.seconds["solve"][1],
@@ -128,13 +130,31 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     done = [row for row in rows if row["status"] == "done"]
     levels = [row for row in done if not row["cell"].get("real")]
     reals = [row for row in done if row["cell"].get("real")]
-    open_ = sum(not row["result"]["optimal"] for row in done)
-    parts = [f"{len(done) - open_} of {len(done)} networks are proved optimal.\n"]
+    parts = [summary(findings(rows)), f"{counted([row['result'] for row in done])}.\n"]
     if levels:
         parts += [_choice(levels, folder), _effects(levels), _means(levels, ("model", "prior"), "alpha")]
     if reals:
         parts.append(_splits(reals, folder))
     return "\n".join(parts)
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """Densities and distances of trees against full tables, and the priors, at alpha 0.5 on the same samples."""
+    done = [row for row in rows if row["status"] == "done" and not row["cell"].get("real")]
+    samples, settings = _complete(done, lambda c: (c["model"], c["alpha"], c["prior"]))
+    found = []
+    pairs = (
+        ("Densities of trees and full tables hardly differ", ("pcart", 0.5, "sets"), ("ft", 0.5, "sets"), alike),
+        ("The prior over sets helps trees", ("pcart", 0.5, "sets"), ("pcart", 0.5, "none"), less),
+        ("The prior over sets helps full tables", ("ft", 0.5, "sets"), ("ft", 0.5, "none"), less),
+    )
+    for claim, first, second, judge in pairs:
+        measure = "divergence" if judge is alike else "shd_dag"
+        if len(samples) > 1 and {first, second} <= set(settings):
+            test = wilcoxon_of([s[first][measure] for s in samples], [s[second][measure] for s in samples])
+            text = f"{claim} ({MEASURES[measure]}, alpha 0.5)"
+            found.append(Finding("PCART", text, judge([test]), test.words + power([test])))
+    return found
 
 
 def _choice(done: Sequence[Row], folder: Path) -> str:

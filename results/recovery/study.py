@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from optbn.experiments import curve
-from optbn.experiments.curve import LEVELS, cell
+from optbn.experiments.curve import LEVELS
+from optbn.experiments.verdicts import Finding, alike, less, power, signs_of, summary, wilcoxon_of
 from optbn.report.tables import table
 from results.times.study import section
 
-__all__ = ["cell", "report"]
-
 Row = Mapping[str, Any]
+
+cell = curve.cell
 
 
 def report(rows: Sequence[Row], folder: Path) -> str:
@@ -56,64 +57,72 @@ def _paired_tests(done: Sequence[Row], networks: Sequence[str], sizes: Sequence[
     )
 
 
-LEVEL = 0.05
+LEVEL, STRICT = 0.05, 0.01
+"""Of tests of all sizes together, and of the paper's own, one per size."""
+PAPER = "PCART"
 CLAIMS = (
-    ("insurance", 0, 400, "PCARTp is below FTp on insurance for N <= 400", -1),
-    ("water", 3200, 16400, "PCARTp is below FTp on water for 3200 <= N <= 16400", -1),
-    ("alarm", 0, 25600, "PCARTp and FTp do not differ significantly on alarm", 0),
+    ("insurance", 0, 400, "PCARTp is below FTp on insurance for N <= 400", less),
+    ("water", 3200, 16400, "PCARTp is below FTp on water for 3200 <= N <= 16400", less),
+    ("alarm", 0, 25600, "PCARTp and FTp do not differ significantly on alarm", alike),
 )
-"""Network, range of rows, what the paper behind PCART says, and the side on which PCARTp should be."""
+"""Network, range of rows, what the paper behind PCART says, and how that is judged."""
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """The published claims, by the paper's test (each size alone) and by all sizes of the claim together."""
+    done = [row for row in rows if row["status"] == "done"]
+    found = []
+    for network, low, high, claim, judge in CLAIMS:
+        sizes = [size for size in _sizes(done, network) if low <= size <= high]
+        for key, level in LEVELS.items() if sizes else ():
+            alone = [wilcoxon_of(*_pairs(done, network, (size,), key)) for size in sizes]
+            together = wilcoxon_of(*_pairs(done, network, sizes, key))
+            each = ", ".join(f"{size}: {t.difference:+.2f}" for size, t in zip(sizes, alone, strict=True))
+            count = sum(test.p < STRICT for test in alone)
+            figure = f"{count} of {len(alone)} sizes p < {STRICT:g} ({each}){power(alone, STRICT)}"
+            found.append(Finding(PAPER, f"{claim}, {level}, each size", judge(alone, STRICT), figure))
+            verdict = judge([together], LEVEL)
+            found.append(Finding(PAPER, f"{claim}, {level}, all sizes together", verdict, together.words))
+    for key, level in LEVELS.items():
+        means = [
+            (float(np.mean(first)), float(np.mean(second)))
+            for network in dict.fromkeys(row["cell"]["network"] for row in done)
+            for size in _sizes(done, network)
+            for first, second in [_pairs(done, network, (size,), key, "pcart", "ft")]
+            if first
+        ]
+        if means:
+            below = sum(a < b for a, b in means)
+            test = signs_of(*map(np.array, zip(*means, strict=True)), 0.0)
+            figure = f"below in {below} of {len(means)} means, {test.words}"
+            found.append(Finding(PAPER, f"PCART is below FT throughout, {level}", less([test]), figure))
+    return found
 
 
 def _claims(done: Sequence[Row]) -> str:
-    """The published claims, each with what these rows say; the verdict is computed, not written."""
-    lines = []
-    for network, low, high, claim, side in CLAIMS:
-        mine = {
-            row["cell"]["rows"]
-            for row in done
-            if row["cell"]["network"] == network
-            and len(_pairs(done, network, (row["cell"]["rows"],), "shd_dag")[0]) >= 2
-        }
-        inside = [size for size in sorted(mine) if low <= size <= high]
-        outside = sorted(mine.difference(inside))
-        if inside:
-            lines += [f"- {claim}: {_verdict(done, network, inside, key, side)}" for key in LEVELS]
-        if outside:
-            said = [f"{_said(done, network, outside, key)} between {level}" for key, level in LEVELS.items()]
-            lines.append(f"- Outside that range ({', '.join(map(str, outside))}) on {network}: {'; '.join(said)}.")
-    if not lines:
+    """The findings, and what the rows say outside the ranges of the claims."""
+    found = findings(done)
+    if not found:
         return ""
+    lines = []
+    for network, low, high, *_ in CLAIMS:
+        outside = [size for size in _sizes(done, network) if not low <= size <= high]
+        if outside:
+            tests = {level: wilcoxon_of(*_pairs(done, network, outside, key)) for key, level in LEVELS.items()}
+            words = [f"{test.words} between {level}" for level, test in tests.items()]
+            lines.append(f"- Outside that range ({', '.join(map(str, outside))}) on {network}: {'; '.join(words)}.")
     head = (
-        "## The published claims\n\nThe difference is SHD of PCARTp minus SHD of FTp on the same samples, tested by"
-        " the paired Wilcoxon test on all pairs of a claim's range together. 'Below' is agreed with when the mean"
-        f" difference is negative and p < {LEVEL:g}, in part when it is only negative. 'Do not differ significantly' is"
-        f" agreed with when p >= {LEVEL:g}, in part when only all sizes together reach p < {LEVEL:g} and no size alone"
-        " does.\n"
+        "## The published claims\n\nThe difference is SHD of the first minus SHD of the second on the same samples, by"
+        f" the paired Wilcoxon test: of each size alone at {STRICT:g}, as published, and of all sizes of a claim"
+        f" together at {LEVEL:g}.\n"
     )
-    return "\n".join([head, *lines]) + "\n"
+    return "\n".join([head, summary(found), *lines]) + "\n"
 
 
-def _said(done: Sequence[Row], network: str, sizes: Sequence[int], key: str) -> str:
-    """ "-1.20 over 15 pairs (p = 0.031)"."""
-    from optbn.evaluate.significance import wilcoxon
-
-    first, second = _pairs(done, network, sizes, key)
-    return f"{np.mean(np.subtract(first, second)):+.2f} over {len(first)} pairs (p = {wilcoxon(first, second):.2g})"
-
-
-def _verdict(done: Sequence[Row], network: str, sizes: Sequence[int], key: str, side: int) -> str:
-    from optbn.evaluate.significance import wilcoxon
-
-    first, second = _pairs(done, network, sizes, key)
-    mean, p = float(np.mean(np.subtract(first, second))), wilcoxon(first, second)
-    if side == 0:
-        significant = [size for size in sizes if wilcoxon(*_pairs(done, network, (size,), key)) < LEVEL]
-        word = "does not agree" if significant else "agrees" if p >= LEVEL else "agrees in part"
-    else:
-        word = "does not agree" if mean * side <= 0 else "agrees" if p < LEVEL else "agrees in part"
-    alone = (f"{size}: {np.mean(np.subtract(*_pairs(done, network, (size,), key))):+.2f}" for size in sizes)
-    return f"**{word}** between {LEVELS[key]}, {_said(done, network, sizes, key)}. By size: {', '.join(alone)}."
+def _sizes(done: Sequence[Row], network: str) -> list[int]:
+    """The sizes of which there are two pairs or more."""
+    mine = {row["cell"]["rows"] for row in done if row["cell"]["network"] == network}
+    return [size for size in sorted(mine) if len(_pairs(done, network, (size,), "shd_dag")[0]) >= 2]
 
 
 def _pairs(
@@ -125,7 +134,7 @@ def _pairs(
         return {
             (row["cell"]["rows"], row["cell"]["repeat"]): row["result"][key]
             for row in done
-            if (row["cell"]["network"], row["cell"]["score"]) == (network, score) and row["cell"]["rows"] in sizes
+            if (row["cell"]["network"], row["cell"]["method"]) == (network, score) and row["cell"]["rows"] in sizes
         }
 
     a, b = of(first), of(second)

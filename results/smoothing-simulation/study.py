@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.experiments.verdicts import Claim, Finding, summary
+from optbn.experiments.verdicts import findings as judged
 from optbn.report.tables import Series, curves, table
 from optbn.smoothing.hierarchical import Hierarchical
 from optbn.smoothing.tree import CountTree
@@ -67,12 +69,32 @@ def _errors(theta: NDArray[np.float64], found: NDArray[np.float64]) -> tuple[flo
     )
 
 
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """The claims for one table, by sign tests over sizes of tables and numbers of rows."""
+    found = []
+    for truth in ("related", "unrelated"):
+        results: dict[str, dict[str, Any]] = {m: {} for m in METHODS}
+        for row in rows:
+            if row["status"] == "done" and row["cell"]["truth"] == truth:
+                for n, errors in row["result"].items():
+                    for m in METHODS:
+                        value = {key: np.inf if v is None else v for key, v in errors[m].items()}
+                        results[m][f"{row['cell']} {n}"] = value
+        claims = [
+            Claim(f"Hierarchical beats {other}, {truth} contexts, {title}", measure, [("hierarchical", other)])
+            for measure, title in MEASURES.items()
+            for other in ("bdeu 1", "bdeu 10")
+        ]
+        found += judged("hierarchical", results, claims, 0.0)
+    return found
+
+
 def report(rows: Sequence[Row], folder: Path) -> str:
     """Tables and curves per kind of truth, means over the sizes of tables."""
     done = [row for row in rows if row["status"] == "done"]
     truths = list(dict.fromkeys(row["cell"]["truth"] for row in done))
     names = [*METHODS, EXACT]
-    parts = []
+    parts = ["## Claims\n\n" + summary(findings(rows))]
     for measure, title in MEASURES.items():
         parts.append(
             f"## {title[0].upper()}{title[1:]}\n\nMeans over |X|, |Y| and repeats; the least of a row in bold.\n"

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from optbn.experiments.evidence import counted
+from optbn.experiments.verdicts import Finding, less, signs_of, summary
 from optbn.report.tables import Series, curves, table
 
 Row = Mapping[str, Any]
@@ -21,18 +23,43 @@ Row = Mapping[str, Any]
 def report(rows: Sequence[Row], folder: Path) -> str:
     """What dominates, in words and numbers; then means per study, network or data set, score and size."""
     done = [row for row in rows if row["status"] == "done" and "score_cpu" in row["result"]]
-    parts = [_share(done)]
+    parts = [summary(findings(rows)), _share(done)]
     for study in dict.fromkeys(row["study"] for row in done):
         parts.append(section(study, [row for row in done if row["study"] == study], folder))
     return "\n".join(parts)
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """Who is faster in Phase II, by the means of every subject and size; and which phase takes the time."""
+    done = [row for row in rows if row["status"] == "done" and "score_cpu" in row["result"]]
+    seconds: dict[tuple[str, str, int, str], list[float]] = {}
+    for row in done:
+        at = (row["study"], _subject(row), _size(row), row["cell"]["method"])
+        seconds.setdefault(at, []).append(row["result"]["solve_cpu"])
+    means = {at: float(np.mean(values)) for at, values in seconds.items()}
+    found = []
+    for first, second in (("pcartp", "ftp"), ("pcartp", "pcart"), ("ftp", "ft")):
+        for study in dict.fromkeys(row["study"] for row in done):
+            pairs = [
+                (mean, means[*at[:3], second])
+                for at, mean in means.items()
+                if at[0] == study and at[3] == first and (*at[:3], second) in means
+            ]
+            if pairs:
+                a, b = map(np.array, zip(*pairs, strict=True))
+                test = signs_of(a, b, 0.0)
+                figure = f"faster in {int((a < b).sum())} of {len(a)} means, {a.sum():.0f} s against {b.sum():.0f} s; "
+                claim = f"{first} has a faster Phase II than {second} ({study})"
+                found.append(Finding("PCART", claim, less([test]), figure + test.words))
+    return found
 
 
 def _share(done: Sequence[Row]) -> str:
     """Which phase takes the time, by score."""
     body = []
     for study in dict.fromkeys(row["study"] for row in done):
-        for score in dict.fromkeys(row["cell"]["score"] for row in done if row["study"] == study):
-            some = [row["result"] for row in done if (row["study"], row["cell"]["score"]) == (study, score)]
+        for score in dict.fromkeys(row["cell"]["method"] for row in done if row["study"] == study):
+            some = [row["result"] for row in done if (row["study"], row["cell"]["method"]) == (study, score)]
             first, second = (np.array([r[key] for r in some]) for key in ("score_cpu", "solve_cpu"))
             kept = np.array([r["kept"] / r["families"] for r in some])
             share = second.sum() / (first.sum() + second.sum())
@@ -41,9 +68,8 @@ def _share(done: Sequence[Row]) -> str:
             body[-1] += [f"{second.max():.1f}", f"{100 * kept.mean():.2f} %"]
     head = ["study", "score", "networks", "phase I s", "phase II s", "phase II of all", "more than phase I in"]
     head += ["longest phase II s", "sets that survive"]
-    proved = sum(row["result"]["optimal"] for row in done)
     text = (
-        f"CPU seconds on one core; {proved} of {len(done)} networks are proved optimal within them. Phase I scores"
+        f"CPU seconds on one core; {counted([row['result'] for row in done])}. Phase I scores"
         " every candidate parent set, phase II searches the best network among those that survive the pruning. PCART"
         " and PCARTp (and FT and FTp) of one sample share phase I; either has its whole time here. The first cells of"
         " a run carry what compiling costs, or reading the compiled code.\n\n## Which phase takes the time\n\n"
@@ -58,9 +84,9 @@ def section(name: str, done: Sequence[Row], folder: Path) -> str:
     body = []
     for subject in dict.fromkeys(_subject(row) for row in done):
         mine = [row for row in done if _subject(row) == subject]
-        for score in dict.fromkeys(row["cell"]["score"] for row in mine):
+        for score in dict.fromkeys(row["cell"]["method"] for row in mine):
             for size in sorted({_size(row) for row in mine}):
-                some = [r["result"] for r in mine if (r["cell"]["score"], _size(r)) == (score, size)]
+                some = [r["result"] for r in mine if (r["cell"]["method"], _size(r)) == (score, size)]
                 if not some:
                     continue
                 keys = ("score_cpu", "solve_cpu", "kept", "families")

@@ -137,8 +137,8 @@ def streaming_figures() -> Iterator[Figure]:
 def study_figures() -> Iterator[Figure]:
     """From the finished rows of results/classifiers/study, all shared data sets."""
     found: dict[str, dict[str, float]] = {}
-    for path in (Path(__file__).parents[2] / "results" / "classifiers" / "study" / "runs").glob("*.json"):
-        row = json.loads(path.read_text())
+    path = Path(__file__).parents[2] / "results" / "classifiers" / "study" / "rows.jsonl"
+    for row in map(json.loads, path.read_text().splitlines()):
         if row["status"] == "done":
             found.setdefault(row["cell"]["dataset"], {})[row["cell"]["method"]] = row["result"]["rmse"]
     both = [methods for methods in found.values() if {"ESKDB-m", "RF"} <= methods.keys()]

@@ -33,7 +33,7 @@ def test_cells_and_report(folder: Path) -> None:
     rows.append({"cell": {"dataset": "set0", "method": "XGB"}, "status": "failed", "error": "not installed"})
     text = study.report(rows, folder)
     assert (
-        "| HDP beats the m-estimate in every structure | NB-hdp against NB-m |" in text and "**not reproduced**" in text
+        "| HDP beats the m-estimate in every structure | NB-hdp against NB-m |" in text and "**cannot be told**" in text
     )
     assert "| NB | " in text.split("## Smoothers")[1] and "| SKDB5 | " in text.split("## Smoothers")[1]
     averages = text.split("## Averages")[1]
@@ -52,7 +52,7 @@ def test_gains_with_the_number_of_parents() -> None:
         for i in range(8)
     ]
     text = claims._claims({m: {f"d{i}": {"rmse": v + i / 100} for i in range(8)} for m, v in rmse.items()})
-    assert "more parents there are | **reproduced in part (2 of 3)** |" in text
+    assert "more parents there are | **agrees in part** | 2 of 3 comparisons |" in text
     assert "| KDB5: hdp - m against KDB3: hdp - m | 0-0-8 |" in text and "-0.0300 / -0.0100" in text
     assert rounds_said(rows[:3]) == "Two folds, five rounds; 1 round on d0, d1, d2.\n"
 
@@ -105,10 +105,11 @@ def test_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     low, high, mixed = [0.1] * 8, [0.2] * 8, [0.05, 0.3] * 4
     text = claims.report(rows(hdp=low, single=high, none=high, ten=low, RF=mixed), tmp_path)
-    assert "| Tying concentrations by level is best | **reproduced** |" in text
-    assert "| ESKDB with HDP beats random forest | **only with the published code** |" in text
+    assert "| Tying concentrations by level is best | **agrees** |" in text
+    assert "| ESKDB with HDP beats random forest | **cannot be told** |" in text
+    assert "ESKDB10-hdp against RF | 4-0-4 | 1 | 0.1000 / 0.1750 | 8-0-0 | 0.0078 |" in text
     assert "SKDB5-hdp against SKDB5-hdp-none | 8-0-0 | 0.0078 | 0.1000 / 0.2000 |" in text
     text = claims.report(rows(hdp=low, single=high, none=mixed), tmp_path)
-    assert "**reproduced in part (1 of 2)**" in text
+    assert "| **agrees in part** | 1 of 2 comparisons |" in text
     text = claims.report(rows(hdp=high, single=low, none=mixed), tmp_path)
-    assert "**not reproduced**" in text
+    assert "**cannot be told**" in text

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from optbn.base.errors import DataError, UnknownNameError
-from optbn.experiments import runner
+from optbn.experiments import code, runner
 from optbn.experiments.spec import Experiment, cell_name, read
 
 TASK = '''
@@ -42,6 +42,8 @@ def task(tmp_path, monkeypatch) -> str:
     (package / "task.py").write_text(TASK)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    for name in ("mine", "mine.task"):  # of another test
+        sys.modules.pop(name, None)
     return "mine.task"
 
 
@@ -70,10 +72,50 @@ def test_rows_of_other_fixed_parameters_are_refused_by_name(task, tmp_path):
     for verb in (runner.run, runner.rows, runner.report):
         with pytest.raises(DataError, match=r"was done with offset 100, and the experiment has offset 7; run it in an"):
             verb(read(spec), tmp_path)
-    (row,) = (tmp_path / "runs").iterdir()
-    before = {key: value for key, value in json.loads(row.read_text()).items() if key != "fixed"}
-    row.write_text(json.dumps(before))  # as it was written before rows said so
+    path = tmp_path / "rows.jsonl"
+    before = {key: value for key, value in json.loads(path.read_text()).items() if key != "fixed"}
+    path.write_text(json.dumps(before))  # as it was written before rows said so
     assert runner.rows(read(spec), tmp_path)[0]["result"] == {"value": 113}
+
+
+def test_rows_know_their_code_and_are_redone_on_request(task, tmp_path):
+    experiment = Experiment(task, ({"x": (1, 2), "y": (0,)},))
+    runner.run(experiment, tmp_path)
+    row = runner.rows(experiment, tmp_path)[0]
+    assert len(row["code"]) == 12 and "numpy" in row["versions"]
+    file = tmp_path / "mine" / "task.py"
+    words = TASK.replace("A task for tests.", "Other words.").replace('"done"]', '"done" ]  # a comment')
+    for text, older in ((words, 0), (TASK + "\nEXTRA = 1\n", 0), (TASK.replace("10 * x", "20 * x"), 2)):
+        file.write_text(text)
+        clear_caches()
+        assert runner.run(experiment, tmp_path) == runner.Tally(2, 2, 0, 0, older)
+    assert runner.rows(experiment, tmp_path)[0] == row
+    assert runner.run(experiment, tmp_path, refresh=True) == runner.Tally(2, 0, 2, 0)
+    new = runner.rows(experiment, tmp_path)
+    assert new[0]["result"] == {"value": 20} and new[0]["code"] != row["code"]
+    assert runner.run(experiment, tmp_path, refresh=True) == runner.Tally(2, 2, 0, 0)
+    assert f"2 of code {new[0]['code']}" in runner.report(experiment, tmp_path).read_text()
+
+
+def clear_caches() -> None:
+    """As in a new process."""
+    for function in (code.code_digest, code._syntax, code._file, code._homes):
+        function.cache_clear()
+
+
+def test_code_is_followed_through_imports_and_registries(tmp_path, monkeypatch):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "helper.py").write_text("from . import deeper\n")
+    (tmp_path / "own" / "deeper.py").write_text("import json\n")
+    (tmp_path / "study.py").write_text(
+        "from own import helper\nfrom optbn.scores import SCORES\nimport optbn.report.tables as tables\n"
+        "def cell(): return helper, SCORES\ndef report(rows, folder): return tables\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    clear_caches()
+    found = code._reached(str(tmp_path / "study.py"))
+    assert {"own.helper", "own.deeper", "optbn.scores", "optbn.scores.bic", "optbn.scores.pcart"} <= found.keys()
+    assert not found.keys() & {"json", "numpy", "optbn.cli", "optbn.report.tables", "optbn.classifiers"}
 
 
 def test_failures_and_timeouts_are_rows_and_can_be_retried(task, tmp_path):
@@ -104,6 +146,8 @@ def test_killed_and_resumed_gives_identical_tables(task, tmp_path):
     process.wait()
     assert 2 <= len(list((killed / "runs").glob("*.json"))) < 8
     runner.run(experiment, killed)
+    assert not (killed / "runs").exists()
+    assert (killed / "rows.jsonl").read_bytes() == (straight / "rows.jsonl").read_bytes()
     assert runner.rows(experiment, killed) == runner.rows(experiment, straight)
     assert runner.report(experiment, killed).read_text() == runner.report(experiment, straight).read_text()
 
@@ -201,12 +245,17 @@ def test_a_damaged_row_counts_as_not_done(task, tmp_path, caplog):
     experiment = Experiment(task, ({"x": (1, 2, 3), "y": (0,)},))
     runner.run(experiment, tmp_path)
     whole = runner.rows(experiment, tmp_path)
+    (tmp_path / "runs").mkdir()
+    for cell, row in zip(experiment.cells(), whole, strict=True):  # as if the run had not ended
+        (tmp_path / "runs" / f"{cell_name(cell)}.json").write_text(json.dumps(row))
+    (tmp_path / "rows.jsonl").write_bytes(b"\xff{\n[]\n")
     first, second, third = sorted((tmp_path / "runs").glob("*.json"))
     first.write_bytes(b"\xff{")
     second.write_bytes(third.read_bytes())
     assert len(runner.rows(experiment, tmp_path)) == 1 and "damaged" in caplog.text
     assert runner.run(experiment, tmp_path) == runner.Tally(3, 1, 2, 0)
     assert runner.rows(experiment, tmp_path) == whole
-    third.write_text(json.dumps({"cell": {"x": 3, "y": 0}, "status": "done", "result": "nonsense"}))
+    nonsense = {"cell": {"x": 3, "y": 0}, "status": "done", "result": "nonsense"}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(nonsense))
     with pytest.raises(DataError, match="cannot report on these rows: TypeError"):
         runner.report(experiment, tmp_path)

@@ -8,6 +8,7 @@ import pytest
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.write import write
 from optbn.experiments import intersection, learning, runner
+from optbn.experiments.evidence import counted, evidence_of
 from optbn.experiments.spec import Experiment, read
 from optbn.network.catalog import load_network
 from optbn.scores.pipeline import score_table
@@ -18,62 +19,84 @@ from tests.paths import study
 
 
 def test_recovery_runs_reports_and_pairs_the_samples(tmp_path):
-    grid = {"network": ("asia",), "rows": (60,), "repeat": (0, 1), "score": ("pcartp", "bdeu:1")}
+    grid = {"network": ("asia",), "rows": (60,), "repeat": (0, 1), "method": ("pcartp", "bdeu:1")}
     experiment = Experiment(study("recovery"), (grid,), {"max_parents": 2}, "Small", 120)
     assert runner.run(experiment, tmp_path).failed == 0
     rows = runner.rows(experiment, tmp_path)
-    assert all(row["result"]["optimal"] and row["result"]["families"] == 8 * 29 for row in rows)
+    assert all(row["result"]["evidence"] == "proved" and row["result"]["families"] == 8 * 29 for row in rows)
     text = runner.report(experiment, tmp_path).read_text()
     assert "| 60 |" in text and "4 of 4 networks are proved optimal" in text
     again = recovery.cell("asia", 60, 1, "bdeu:1", max_parents=2)
-    kept = next(row["result"] for row in rows if (row["cell"]["repeat"], row["cell"]["score"]) == (1, "bdeu:1"))
+    kept = next(row["result"] for row in rows if (row["cell"]["repeat"], row["cell"]["method"]) == (1, "bdeu:1"))
     assert {k: v for k, v in again.items() if "cpu" not in k} == {k: v for k, v in kept.items() if "cpu" not in k}
 
 
 def rows_of(network: str, size: int, distances: dict[str, list[int]]) -> list[dict]:
-    result = {"arcs": 3, "optimal": True, "gap": 0.0, "score_cpu": 1.0, "solve_cpu": 2.0, "families": 10, "kept": 5}
+    result = {
+        "arcs": 3,
+        "evidence": "proved",
+        "gap": 0.0,
+        "score_cpu": 1.0,
+        "solve_cpu": 2.0,
+        "families": 10,
+        "kept": 5,
+    }
     return [
         {
             "status": "done",
-            "cell": {"network": network, "rows": size, "repeat": repeat, "score": score},
+            "cell": {"network": network, "rows": size, "repeat": repeat, "method": method},
             "result": {**result, "shd_dag": value, "shd_cpdag": 2 * value},
         }
-        for score, values in distances.items()
+        for method, values in distances.items()
         for repeat, value in enumerate(values)
     ]
 
 
 @pytest.mark.parametrize(
-    ("pcartp", "word", "difference"),
+    ("pcartp", "each", "together", "difference"),
     [
-        ([1] * 6, "agrees", "-4.00 over 6 pairs (p = 0.031)"),
-        ([4, 6, 4, 5, 4, 6], "agrees in part", "-0.17 over 6 pairs"),
-        ([9] * 6, "does not agree", "+4.00 over 6 pairs"),
-        ([5] * 6, "does not agree", "+0.00 over 6 pairs (p = 1)"),
+        ([1] * 8, "agrees", "agrees", "-4.00 over 8 pairs (p = 0.0078)"),
+        ([1] * 6, "cannot be told", "agrees", "-4.00 over 6 pairs (p = 0.031)"),
+        ([4, 6, 4, 5, 4, 6], "cannot be told", "cannot be told", "-0.17 over 6 pairs"),
+        ([9] * 8, "the opposite", "the opposite", "+4.00 over 8 pairs"),
+        ([5] * 8, "cannot be told", "cannot be told", "+0.00 over 8 pairs (p = 1)"),
     ],
 )
-def test_the_verdict_on_a_claim_follows_from_the_rows(tmp_path, pcartp, word, difference):
-    rows = rows_of("insurance", 400, {"pcartp": pcartp, "ftp": [5] * 6})
+def test_the_verdict_on_a_claim_follows_from_the_rows(tmp_path, pcartp, each, together, difference):
+    rows = rows_of("insurance", 400, {"pcartp": pcartp, "ftp": [5] * len(pcartp)})
     text = recovery.report(rows, tmp_path)
-    assert f"PCARTp is below FTp on insurance for N <= 400: **{word}** between DAGs, {difference}" in text
+    claim = "| PCARTp is below FTp on insurance for N <= 400, DAGs,"
+    assert f"{claim} each size | **{each}** |" in text
+    assert f"{claim} all sizes together | **{together}** | {difference}" in text
+    assert ("with 6 pairs the least p is 0.0312" in text) == (len(pcartp) == 6)
     assert "on alarm" not in text and "Outside" not in text
     rows += rows_of("insurance", 800, {"pcartp": [2, 2], "ftp": [3, 5]})
     assert "- Outside that range (800) on insurance: -2.00 over 2 pairs" in recovery.report(rows, tmp_path)
 
 
 def test_the_claim_of_no_difference_is_refuted_by_a_significant_one(tmp_path):
-    claim = "PCARTp and FTp do not differ significantly on alarm: "
-    for ftp, word in ((5, "does not agree"), (1, "agrees")):
-        text = recovery.report(rows_of("alarm", 400, {"pcartp": [1] * 6, "ftp": [ftp] * 6}), tmp_path)
-        assert f"{claim}**{word}**" in text
-    rows = [row for size in (50, 100) for row in rows_of("alarm", size, {"pcartp": [1] * 3, "ftp": [5] * 3})]
-    assert f"{claim}**agrees in part**" in recovery.report(rows, tmp_path)  # six pairs, three of each size
+    claim = "PCARTp and FTp do not differ significantly on alarm, DAGs, each size |"
+    for ftp, repeats, word in ((5, 8, "the opposite"), (1, 8, "agrees"), (5, 6, "cannot be told")):
+        rows = rows_of("alarm", 400, {"pcartp": [1] * repeats, "ftp": [ftp] * repeats})
+        assert f"{claim} **{word}**" in recovery.report(rows, tmp_path)
+    rows = [
+        row
+        for size, ftp in ((50, 5), (100, 1), (200, 1))
+        for row in rows_of("alarm", size, {"pcartp": [1] * 8, "ftp": [ftp] * 8})
+    ]
+    assert f"{claim} **agrees in part**" in recovery.report(rows, tmp_path)
+
+
+def test_old_rows_do_not_pass_for_proofs():
+    results = [{"evidence": "proved"}, {"evidence": "claimed"}, {"optimal": True}, {"optimal": False}]
+    assert [evidence_of(result) for result in results] == ["proved", "claimed", "unchecked", "found"]
+    assert counted(results).startswith("1 of 4 networks are proved optimal, 1 searched completely (claimed,")
 
 
 def test_times_are_made_of_the_rows_of_other_studies(tmp_path):
     for name in ("one", "times"):
         (tmp_path / name).mkdir()
-    grid = 'network = "asia"\nrows = [60]\nrepeat = [0]\nscore = ["ft", "ftp"]'
+    grid = 'network = "asia"\nrows = [60]\nrepeat = [0]\nmethod = ["ft", "ftp"]'
     (tmp_path / "one" / "spec.toml").write_text(f'task = "curve"\n[fixed]\nmax_parents = 1\n[[grid]]\n{grid}')
     (tmp_path / "times" / "spec.toml").write_text(f'task = "{study("times")}"\nof = ["../one/spec.toml"]')
     runner.run(read(tmp_path / "one" / "spec.toml"), tmp_path / "one")
@@ -124,7 +147,7 @@ def test_intersection_study_reads_agreement_from_its_rows(tmp_path):
     b = np.where(rng.random(80) < 0.95, a, 1 - a).astype(np.uint8)
     two = Categorical(("0", "1"))
     write(Dataset(("a", "b"), (two, two), (a, b)), tmp_path / "d.csv")
-    grid = {"data": (str(tmp_path / "d.csv"),), "part": (1, 2), "repeat": (0, 1), "score": ("bic", "bdeu:1")}
+    grid = {"data": (str(tmp_path / "d.csv"),), "part": (1, 2), "repeat": (0, 1), "method": ("bic", "bdeu:1")}
     experiment = Experiment("intersection", (grid,), {"max_parents": 1})
     runner.run(experiment, tmp_path / "r")
     text = runner.report(experiment, tmp_path / "r").read_text()

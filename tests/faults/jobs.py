@@ -24,7 +24,7 @@ max_parents = 2
 [[grid]]
 network = ["asia"]
 rows = [50, 100]
-score = ["bdeu", "bic"]
+method = ["bdeu", "bic"]
 repeat = { from = 0, to = 1 }
 """
 MEASURED = ("score_cpu", "solve_cpu")  # the only fields of a row that differ from run to run
@@ -150,16 +150,19 @@ def _whole_learned(folder: Path) -> None:
 
 def _rows(folder: Path) -> dict[str, Any]:
     rows = {}
-    for path in sorted((folder / "runs").glob("*.json")):
-        row = json.loads(path.read_text())
+    for line in (folder / "rows.jsonl").read_text().splitlines():
+        row = json.loads(line)
         row["result"] = {key: value for key, value in row["result"].items() if key not in MEASURED}
-        rows[path.name] = row
+        rows[json.dumps(row["cell"])] = row
     return rows
 
 
 def _whole_rows(folder: Path) -> None:
-    for path in [*(folder / "runs").glob("*.json"), *folder.glob("environment.json")]:
-        json.loads(path.read_text())
+    texts = [path.read_text() for path in (folder / "runs").glob("*.json")]
+    for path in folder.glob("rows.jsonl"):
+        texts += path.read_text().splitlines()
+    for text in texts:
+        json.loads(text)
 
 
 JOBS = {

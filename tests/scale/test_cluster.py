@@ -176,7 +176,7 @@ max_parents = 2
 [[grid]]
 network = ["asia"]
 rows = [50, 100]
-score = ["bdeu", "bic"]
+method = ["bdeu", "bic"]
 repeat = { from = 0, to = 4 }
 """
 
@@ -184,10 +184,10 @@ repeat = { from = 0, to = 4 }
 def rows(folder):
     """The rows of an experiment without the seconds they took."""
     found = {}
-    for path in sorted((folder / "runs").glob("*.json")):
-        row = json.loads(path.read_text())
+    for line in (folder / "rows.jsonl").read_text().splitlines():
+        row = json.loads(line)
         assert row["status"] == "done", row
-        found[path.name] = {name: value for name, value in row["result"].items() if name not in MEASURED}
+        found[json.dumps(row["cell"])] = {name: value for name, value in row["result"].items() if name not in MEASURED}
     return found
 
 

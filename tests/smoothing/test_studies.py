@@ -31,14 +31,14 @@ def test_a_small_run(task, fixed, grid, tmp_path):
     experiment = Experiment(study(f"smoothing-{task}"), (grid,), fixed, "A title")
     tally = run(experiment, tmp_path)
     assert tally.done == tally.cells and tally.failed == 0
-    rows = [json.loads(path.read_text()) for path in (tmp_path / "runs").iterdir()]
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     text = report(experiment, tmp_path).read_text()
     assert all(name in text for name in METHODS)
     if task == "density":
         divergence = {(r["cell"]["rows"], r["cell"]["structure"]): r["result"]["divergence"] for r in rows}
         assert divergence[50, "true"]["mle"] is None  # something did not occur
         assert 0 < divergence[2000, "true"]["hdp"] < divergence[50, "true"]["hdp"]
-        assert all(r["result"]["optimal"] in (True, None) for r in rows)
+        assert all(r["result"]["evidence"] in ("proved", None) for r in rows)
         assert "The default follows: " in text
     else:
         for row in rows:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optbn.experiments.claims import Claim, paired, verdicts
+from optbn.experiments.verdicts import Claim, paired, verdicts
 from results.discriminative.study import study as discriminative
 from results.trees.study import study as trees
 
@@ -43,7 +43,7 @@ def test_cells_and_report(task, data: str, tmp_path) -> None:
     rows.append({"cell": {"dataset": "one", "method": "x"}, "status": "failed", "error": "E: why"})
     text = task.report(rows, tmp_path)
     assert "## Claims" in text and "Not done: x: E: why" in text and "| one | two | three |" in text
-    assert "reproduced" in text or "not decided" in text
+    assert "cannot be told" in text
 
 
 @pytest.mark.parametrize(("room", "task"), [("trees", trees), ("discriminative", discriminative)])
@@ -65,7 +65,7 @@ def test_verdicts_are_computed() -> None:
     }
     text = verdicts(results, [Claim("x", "rmse", [("a", "b"), ("b", "a"), ("c", "a"), ("d", "a")])])
     lines = text.splitlines()[2:]
-    assert [line.split(" | ")[-1].strip(" |") for line in lines] == ["reproduced", "the opposite", "not decided"]
+    assert [line.split(" | ")[-1].strip(" |") for line in lines] == ["agrees", "the opposite", "cannot be told"]
     assert "10-0-0" in lines[0] and "0-5-5" in lines[2]
     assert len(paired(results, "d", "a", "rmse")[0]) == 0
     assert verdicts({}, []) == "Nothing to compare yet.\n"

@@ -1,14 +1,9 @@
 """What the study of classifiers found, from its rows alone: claims, tables, ranks, times.
 
-A claim of the literature is a list of comparisons "first has a smaller RMSE than second". A comparison holds when a
-two-tailed sign test over data sets says so at 5 %. Beside ours stands what the published code's own results say, on its
-own folds, where they are there (golden/bnc beside $OPTBN_DATA): a claim that holds for them only rests on what that
-code does otherwise. The verdicts are
-
-    reproduced                       every comparison holds here
-    reproduced in part (2 of 3)      some do
-    only with the published code     none does here, some do there
-    not reproduced                   none does
+A claim of the literature is a list of comparisons "first has a smaller RMSE than second", judged by sign tests over
+data sets (optbn/experiments/verdicts.py). Beside ours stands what the published code's own results say, on its own
+folds, where they are there (golden/bnc beside $OPTBN_DATA): a claim that holds for them only rests on what that code
+does otherwise.
 """
 
 from __future__ import annotations
@@ -22,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from optbn.evaluate.significance import WinDrawLoss, sign_test
+from optbn.experiments.verdicts import Claim, Finding, summary
+from optbn.experiments.verdicts import findings as judged
 from optbn.report.tables import table
 from results.classifiers.datasets import rounds_said
 
@@ -30,7 +27,6 @@ Losses = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """method -> data set -> result."""
 
 DRAW = 1e-4
-LEVEL = 0.05
 
 
 def gain(structure: str) -> str:
@@ -83,7 +79,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
         reasons = sorted({f"{row['cell']['method']}: {row['error']}" for row in failed})
         parts.append("Not done: " + "; ".join(reasons[:10]) + "\n")
     parts.append(rounds_said(rows))
-    parts.append(_claims(losses))
+    parts.append(_claims(rows, losses))
     parts.append(_smoothers(losses))
     parts.append(_ours(losses))
     parts.append(_ranks(losses, folder))
@@ -103,45 +99,36 @@ def _compared(losses: Losses, first: str, second: str) -> tuple[WinDrawLoss, flo
     return sign_test(a, b, DRAW), float(np.mean(a)), float(np.mean(b))
 
 
-def _holds(test: WinDrawLoss) -> bool:
-    return test.p <= LEVEL and test.wins > test.losses
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """The claims, judged on these rows alone."""
+    losses: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row["status"] == "done":
+            losses.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = row["result"]
+    claims = [Claim(text, "rmse", pairs) for text, pairs in CLAIMS]
+    return judged("HDP, ESKDB", _with_gains(losses), claims, DRAW)
 
 
-def _claims(losses: Losses) -> str:
-    losses, known = _with_gains(losses), _with_gains(published())
-    summary, details = [], []
-    for text, pairs in CLAIMS:
-        here, there = [], []
-        for first, second in pairs:
-            found = _compared(losses, first, second)
-            if found is None:
-                continue
-            test, a, b = found
-            here.append(_holds(test))
-            other = _compared(known, first, second)
-            beside = ["", ""]
-            if other is not None:
-                there.append(_holds(other[0]))
-                beside = [str(other[0]), f"{other[0].p:.2g}"]
-            means = f"{a:.4f} / {b:.4f}"
-            details.append([text, f"{first} against {second}", str(test), f"{test.p:.2g}", means, *beside])
-        if not here:
-            continue
-        verdict = "not reproduced"
-        if all(here):
-            verdict = "reproduced"
-        elif any(here):
-            verdict = f"reproduced in part ({sum(here)} of {len(here)})"
-        elif any(there):
-            verdict = "only with the published code"
-        summary.append([text, f"**{verdict}**"])
-    if not summary:
+def _claims(rows: Sequence[Row], losses: Losses) -> str:
+    found = findings(rows)
+    if not found:
         return ""
+    losses, known = _with_gains(losses), _with_gains(published())
+    details = []
+    for text, pairs in CLAIMS:
+        for first, second in pairs:
+            here, there = _compared(losses, first, second), _compared(known, first, second)
+            if here is not None:
+                test, a, b = here
+                beside = [str(there[0]), f"{there[0].p:.2g}"] if there is not None else ["", ""]
+                line = [text, f"{first} against {second}", str(test), f"{test.p:.2g}", f"{a:.4f} / {b:.4f}"]
+                details.append([*line, *beside])
     head = ["claim", "methods", "win-draw-loss", "p", "averages", "published code", "p"]
     return (
         "## Claims of the literature\n\n"
-        "By RMSE; two-tailed sign tests at 5 %, differences of at most .0001 are draws.\n\n"
-        f"{table(['claim', 'here'], summary)}\n{table(head, details)}"
+        "By RMSE; two-tailed sign tests at 5 %, differences of at most .0001 are draws. Beside ours stands what the "
+        "published code's own results say, on its own folds, where they are there.\n\n"
+        f"{summary(found)}\n{table(head, details)}"
     )
 
 

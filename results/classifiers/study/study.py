@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from optbn.experiments.verdicts import Finding
 from results.classifiers.datasets import labelled
 
 Row = Mapping[str, Any]
@@ -184,6 +185,13 @@ class Labelled:
 
 
 COMPETITORS = {"RF": _forest, "HGB": _boosting, "XGB": _xgboost, "XGB-tuned": _xgboost_tuned}
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """The claims of the literature, judged."""
+    from results.classifiers.study.claims import findings
+
+    return findings(rows)
 
 
 def report(rows: Sequence[Row], folder: Path) -> str:

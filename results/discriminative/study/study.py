@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from optbn.experiments.claims import Claim, Results, ranks, verdicts
+from optbn.experiments.verdicts import Claim, Finding, Results, ranks, summary, verdicts
+from optbn.experiments.verdicts import findings as judged
 from optbn.report.tables import Series, table
 from optbn.report.tables import curves as draw
 from results.classifiers.datasets import labelled, rounds_said
@@ -95,13 +96,24 @@ CLAIMS = (
 )  # fmt: skip
 
 
-def report(rows: Sequence[Row], folder: Path) -> str:
-    """Everything from the finished rows."""
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """The claims of the literature, judged."""
+    return judged("CCBN", _results(rows), CLAIMS)
+
+
+def _results(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, Any]]]:
+    """method -> data set -> result."""
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for row in rows:
         if row["status"] == "done":
             results.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = dict(row["result"])
     _passes_to_fifth(results)
+    return results
+
+
+def report(rows: Sequence[Row], folder: Path) -> str:
+    """Everything from the finished rows."""
+    results = _results(rows)
     sets = list(dict.fromkeys(row["cell"]["dataset"] for row in rows))
     parts = []
     if failed := [row for row in rows if row["status"] != "done"]:
@@ -109,7 +121,8 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     parts.append(rounds_said(rows))
     parts.append(
         f"## Claims\n\nTwo-tailed sign tests; relative differences of at most .0001 are draws. Scores: nll5 and "
-        f"the like are the training loss after so many iterations, to_w5 passes.\n\n{verdicts(results, CLAIMS)}"
+        f"the like are the training loss after so many iterations, to_w5 passes.\n\n{summary(findings(rows))}\n"
+        f"{verdicts(results, CLAIMS)}"
     )
     parts.append("## Win-draw-loss of the training loss\n\n" + _grid(results))
     parts.append("## Iterations, seconds\n\nMeans over the data sets that each method has.\n\n" + _effort(results))
@@ -141,7 +154,7 @@ def _passes_to_fifth(results: dict[str, dict[str, dict[str, Any]]]) -> None:
 
 def _grid(results: Results) -> str:
     from optbn.evaluate.significance import sign_test
-    from optbn.experiments.claims import paired
+    from optbn.experiments.verdicts import paired
 
     body = []
     for structure in STRUCTURES:

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from optbn.experiments.claims import Claim, Results, paired, ranks, verdicts
+from optbn.experiments.verdicts import Claim, Finding, Results, paired, ranks, summary, verdicts
+from optbn.experiments.verdicts import findings as judged
 from optbn.report.tables import Series, curves, table
 from results.classifiers.datasets import labelled
 
@@ -88,19 +89,30 @@ CLAIMS = (
 )  # fmt: skip
 
 
-def report(rows: Sequence[Row], folder: Path) -> str:
-    """Everything from the finished rows."""
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """The claims of the literature, judged."""
+    return judged("HGS", _results(rows), CLAIMS)
+
+
+def _results(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, Any]]]:
+    """method -> data set -> result."""
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for row in rows:
         if row["status"] == "done":
-            results.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = row["result"]
+            results.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = dict(row["result"])
+    return results
+
+
+def report(rows: Sequence[Row], folder: Path) -> str:
+    """Everything from the finished rows."""
+    results = _results(rows)
     sets = list(dict.fromkeys(row["cell"]["dataset"] for row in rows))
     parts = []
     if failed := [row for row in rows if row["status"] != "done"]:
         parts.append("Not done: " + "; ".join(sorted({f"{r['cell']['method']}: {r['error']}" for r in failed})) + "\n")
     parts.append(
         "## Claims\n\nTwo-tailed sign tests on RMSE; differences of at most .0001 are draws.\n\n"
-        + verdicts(results, CLAIMS)
+        + f"{summary(findings(rows))}\n{verdicts(results, CLAIMS)}"
     )
     parts.append("## How large a forest is one smoothed tree?\n\n" + _worth(results, folder))
     single = [f"tree-{s}" for s in SINGLE] + ["pruned-mle", "pruned-gradient1", "reduced-mle"]
