@@ -67,7 +67,7 @@ def test_seeds_and_threads():
         optbn.fit(asia, data, threads=0)
     with pytest.raises(UnsupportedError, match="the seed is -1"):
         optbn.learn(data, seed=-1)
-    with pytest.raises(UnsupportedError, match="a store goes with max_parents"):
+    with pytest.raises(UnsupportedError, match="store needs max_parents"):
         optbn.learn(data, score="bdeu", store="nowhere")
 
 

@@ -24,3 +24,10 @@ def lookup(kind: str, registry: Mapping[str, str], name: str) -> Any:
         raise unknown(kind, name, registry)
     module, _, attribute = registry[name].partition(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+def names_in(place: str) -> list[str]:
+    """The names in a registry, "module:REGISTRY"; a function there gives them."""
+    module, _, attribute = place.partition(":")
+    registry = getattr(importlib.import_module(module), attribute)
+    return list(registry() if callable(registry) else registry)

@@ -23,6 +23,8 @@ from functools import partial
 from typing import Any
 
 import typer
+import typer.core
+import typer.main
 
 VERBS: tuple[str, ...] = (
     "learn",
@@ -55,6 +57,7 @@ def build_app() -> typer.Typer:
     """The typer application with every verb registered."""
     app = typer.Typer(
         name="optbn",
+        cls=_Verbs,
         help=_ROOT_HELP,
         no_args_is_help=True,
         rich_markup_mode="rich",
@@ -74,13 +77,26 @@ def build_app() -> typer.Typer:
 
             logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
 
-    for verb in VERBS:
-        app.command(verb)(getattr(importlib.import_module(f"optbn.cli.{verb}"), verb))
     return app
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+class _Verbs(typer.core.TyperGroup):
+    """The verbs; the module of one is imported when it is used, or listed in the help."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = dict.fromkeys(VERBS)  # names, to suggest for a wrong one
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in VERBS:
+            return None
+        app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
+        app.command(cmd_name)(getattr(importlib.import_module(f"optbn.cli.{cmd_name}"), cmd_name))
+        return typer.main.get_command(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
         from optbn.base.version import __version__
 
         typer.echo(__version__)
@@ -173,7 +189,7 @@ def _without_terminal(shown: Sequence[int], number: int, frame: Any) -> None:
     _as_interrupt(number, frame)
 
 
-# said by the loaders of libraries, and by the interpreter, also of libraries that do not say that they lack memory
+# What loaders of libraries and the interpreter write, also about libraries that do not say that they lack memory.
 SIGNS_OF_LITTLE_MEMORY = (
     "failed to map segment",
     "Could not find/load shared object file",

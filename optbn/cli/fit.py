@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain, count
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from optbn.cli.networks import complete_network
-from optbn.cli.options import SettingOption, settings
+from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
-from optbn.cli.reading import DataArgument, MissingOption, with_reading
+from optbn.cli.reading import DataArgument, with_reading
+from optbn.cli.texts import settings
 from optbn.cli.writing import check_network_file, write_or_beside
 
 if TYPE_CHECKING:
@@ -19,54 +18,9 @@ if TYPE_CHECKING:
     from optbn.smoothing.fitting import Fitted
 
 
-def complete_smoother(start: str) -> list[str]:
-    """Names of smoothers for the shell."""
-    from optbn.smoothing.protocol import SMOOTHERS
-
-    return [name for name in SMOOTHERS if name.startswith(start)]
-
-
+@with_options("fit")
 @with_reading
-def fit(
-    how: dict[str, Any],
-    data: DataArgument,
-    structure: Annotated[
-        str,
-        typer.Option(
-            "--structure", "-S", help="A network or structure file, or a bundled name.", autocompletion=complete_network
-        ),
-    ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="A .bif, .xmlbif, .net or .json file; - is JSON to stdout.")
-    ] = "-",
-    smoother: Annotated[
-        str | None,
-        typer.Option(
-            "--smoother",
-            help="mle, laplace, bdeu, m_estimate, m_branch, hdp, hierarchical or gradient.",
-            autocompletion=complete_smoother,
-            show_default="hdp; hierarchical with --domain",
-        ),
-    ] = None,
-    setting: SettingOption = None,
-    domain: Annotated[
-        str | None,
-        typer.Option(
-            "--domain", help="The column that says which data set a row is from: a network for each of its levels."
-        ),
-    ] = None,
-    weights: Annotated[str | None, typer.Option("--weights", help="The column with the weights of the rows.")] = None,
-    leaves: Annotated[
-        str, typer.Option("--leaves", help="For real variables: normal, or student (posterior predictive).")
-    ] = "normal",
-    seed: Annotated[int, typer.Option("--seed", help="Of the samplers.", min=0)] = 0,
-    threads: Annotated[int, typer.Option("--threads", help="Of no consequence for the result.", min=1)] = 1,
-    missing: MissingOption = "refuse",
-    report: Annotated[
-        str | None,
-        typer.Option(help="A JSON file for what the smoother says: convergence, constants it chose, deviations."),
-    ] = None,
-) -> None:
+def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     """Give a network its probabilities from data, read in one pass and never held in memory.
 
     What a format other than JSON cannot say (trees over real parents, normal leaves) goes to a .json file beside it,
@@ -74,42 +28,36 @@ def fit(
 
     Example: optbn fit data.parquet --structure learned.json --smoother hdp -o model.bif
     """
-    from pathlib import Path
-
+    from optbn.base.files import check_writable
     from optbn.smoothing.domains import fit_domains
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER, as_structure, fitted
 
-    if output != "-":
-        check_network_file(output)
-    if domain is not None and output == "-":
-        from optbn.base.errors import UnsupportedError
-
-        raise UnsupportedError("--domain makes a network per level: name a file with --output")
-    if domain is not None and report is not None:
-        from optbn.base.errors import UnsupportedError
-
-        raise UnsupportedError("--report does not go with --domain")
-    if report is not None:
-        from optbn.base.files import check_writable
-
-        check_writable(report)
-    asked = as_structure(structure)
-    given = settings(setting)
+    if options.output != "-":
+        check_network_file(options.output)
+    if options.report is not None:
+        check_writable(options.report)
+    structure = as_structure(options.structure)
     with bars(after=1) as progress:
         common: dict[str, Any] = {
-            "seed": seed, "weights": weights, "leaves": leaves, "schema": how.pop("schema"),
-            "reading": {**how, "missing": missing}, "progress": progress, **given,
+            "seed": options.seed, "weights": options.weights, "leaves": options.leaves, "schema": how.pop("schema"),
+            "reading": {**how, "missing": options.missing}, "progress": progress, **settings(options.setting),
         }  # fmt: skip
-        if domain is not None:
-            networks = fit_domains(asked, data, domain, smoother or "hierarchical", **common)
+        if options.domain is not None:
+            networks = fit_domains(structure, data, options.domain, options.smoother or "hierarchical", **common)
         else:
-            result = fitted(asked, data, smoother or DEFAULT_SMOOTHER, threads=threads, **common)
-    if domain is None:
-        _warn_of_chains(result)
-        if report is not None:
-            _write_report(result, report)
-        _write(result.network, output)
+            smoother = options.smoother or DEFAULT_SMOOTHER
+            result = fitted(structure, data, smoother, threads=options.threads, **common)
+    if options.domain is not None:
+        _write_each(networks, options.output)
         return
+    _warn_of_chains(result)
+    if options.report is not None:
+        _write_report(result, options.report)
+    _write(result.network, options.output)
+
+
+def _write_each(networks: Mapping[str, BayesianNetwork], output: str) -> None:
+    """A file per level, with the level's name before the ending."""
     path = Path(output)
     ending = "".join(path.suffixes[-2:]) if path.suffix.lower() == ".gz" else path.suffix
     for network, name in zip(networks.values(), _file_names(networks), strict=True):

@@ -17,13 +17,6 @@ from optbn.cli.progress import bars
 DATA = typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file; - is csv from stdin.", metavar="DATA")
 
 DataArgument = Annotated[str, DATA]
-MissingOption = Annotated[
-    str,
-    typer.Option(
-        "--missing", help='What to do with missing values: refuse, as_level, drop or impute; "drop, age=impute".'
-    ),
-]
-
 # How a text, or another file, becomes columns: all of these may be left away.
 FORM: dict[str, Any] = {
     "header": Annotated[

@@ -5,26 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from optbn.cli.options import (
-    CandidatesOption,
-    ForbidOption,
-    JobsOption,
-    LeavesOption,
-    MemoryOption,
-    RequireOption,
-    RootsOption,
-    SettingOption,
-    TiersOption,
-    arc_constraints,
-    refuse,
-    settings,
-)
+from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
-from optbn.cli.reading import DataArgument, MissingOption, with_reading
+from optbn.cli.reading import DataArgument, with_reading
+from optbn.cli.texts import constraints, limits, settings
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -33,125 +21,35 @@ if TYPE_CHECKING:
     from optbn.scores.protocol import LocalScore
 
 
-def complete_score(start: str) -> list[str]:
-    """Names of scores for the shell."""
-    from optbn.scores import SCORES
-
-    return [name for name in SCORES if name.startswith(start)]
-
-
+@with_options("score")
 @with_reading
-def score(
-    how: dict[str, Any],
-    data: DataArgument,
-    score: Annotated[
-        str,
-        typer.Option(
-            "--score",
-            help="pcart, pcartp, ft, ftp (any data); bdeu, bds, k2, fnml, qnml (categorical); bge (real); bic, aic.",
-            autocompletion=complete_score,
-        ),
-    ] = "bdeu",
-    max_parents: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--max-parents", "-D", help="The most parents: a number, or NAME=NUMBER for one variable (default 3)."
-        ),
-    ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="A .jkl, .jaa or (all there is to know) .parquet file; - is stdout.")
-    ] = "-",
-    missing: MissingOption = "refuse",
-    ess: Annotated[float | None, typer.Option(help="bdeu, bds: the equivalent sample size (default 1).")] = None,
-    max_splits: Annotated[
-        int | None, typer.Option(help="pcart, pcartp: how often a real predictor's range may be halved (default 3).")
-    ] = None,
-    setting: SettingOption = None,
-    jobs: JobsOption = None,
-    memory: MemoryOption = None,
-    store: Annotated[
-        str | None, typer.Option(help="A folder that keeps finished work: a stopped run goes on where it was.")
-    ] = None,
-    candidates: CandidatesOption = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(help="Spread the work: local (processes here), or the address of a Dask scheduler (tcp://..)."),
-    ] = None,
-    forbid: ForbidOption = None,
-    require: RequireOption = None,
-    tiers: TiersOption = None,
-    roots: RootsOption = None,
-    leaves: LeavesOption = None,
-    keep_dominated: Annotated[
-        bool,
-        typer.Option(
-            "--keep-dominated",
-            help="Keep the sets that a subset beats too: for constraints that require something of the graph.",
-        ),
-    ] = False,
-    families: Annotated[
-        str | None,
-        typer.Option(help="Score these only, unpruned: lines 'child: parent, parent', or a score file to score anew."),
-    ] = None,
-    structures: Annotated[
-        str | None,
-        typer.Option(help="With --families: a file for their local structures (trees, tables), a JSON object a line."),
-    ] = None,
-) -> None:
+def score(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     """Score every candidate parent set of every variable; keep those that no subset matches (--keep-dominated: all).
 
     Examples: optbn score data.csv --score pcart --max-parents 4 -o scores.jkl;
     optbn score data.csv --families candidates.txt -o scores.jkl
     """
     import optbn
-    from optbn.base.errors import UnsupportedError
-    from optbn.base.memory import parse_memory
     from optbn.scores import load_score
-    from optbn.scores.constraints import Constraints
     from optbn.scores.families import Families
     from optbn_solvers.base.files import check_writable
 
-    check_writable(output, _TEXT.get(output))
-    given = {"ess": ess, "max_splits": max_splits} | settings(setting)
-    method = load_score(score, **{name: value for name, value in given.items() if value is not None})
+    check_writable(options.output, _TEXT.get(options.output))
+    shortcuts = {"ess": options.ess, "max_splits": options.max_splits}
+    score_settings = {name: value for name, value in shortcuts.items() if value is not None}
+    method = load_score(options.score, **score_settings | settings(options.setting))
     try:
-        found = optbn.read(data, missing=missing, **how)
-        if families is not None:
-            refuse(
-                "--families, which says what to score",
-                max_parents=max_parents,
-                store=store,
-                scheduler=scheduler,
-                candidates=candidates,
-                forbid=forbid,
-                require=require,
-                tiers=tiers,
-                roots=roots,
-                leaves=leaves,
-                keep_dominated=keep_dominated,
-            )
-            listed = Families.read(families, found.names)
-            _only(found, method, listed, output, structures, jobs, memory)
-            return
-        if structures is not None:
-            raise UnsupportedError("--structures goes with --families")
-        constraints: dict[str, Any] = {
-            "max_parents": _limits(max_parents or []),
-            **arc_constraints(forbid, require, tiers, roots, leaves),
-        }
-        if keep_dominated:
-            refuse(
-                "--keep-dominated, which scores all at once", store=store, scheduler=scheduler, candidates=candidates
-            )
-            rules = Constraints.build(found.names, **constraints)
-            listed = Families.allowed(found.names, rules, parse_memory(memory))
-            _only(found, method, listed, output, None, jobs, memory)
-            return
-        constraints["candidates"] = candidates
-        _all(found, method, constraints, output, jobs, memory, store, scheduler)
+        rows = optbn.read(data, missing=options.missing, **how)
+        if options.families is not None:
+            _only(rows, method, Families.read(options.families, rows.names), options)
+        elif options.keep_dominated:
+            _only(rows, method, _allowed(rows, options), options)
+        else:
+            _all(rows, method, options)
     except KeyboardInterrupt:
         import sys
 
+        store = options.store
         kept = f"; finished work is kept, run the same command to go on with {store}" if store else ""
         print(f"optbn: interrupted{kept}", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -160,48 +58,39 @@ def score(
 _TEXT = {"-": "jkl"}
 
 
-def _all(
-    data: Dataset,
-    method: LocalScore,
-    constraints: dict[str, Any],
-    output: str,
-    jobs: int | None,
-    memory: str | None,
-    store: str | None,
-    scheduler: str | None,
-) -> None:
-    """Phase I proper: table to `output`, a line on what it is to stdout."""
+def _constraints(options: Values) -> dict[str, Any]:
+    """The keywords of `score_table` that say which families there are."""
+    return {"max_parents": limits(options.max_parents), **constraints(vars(options))}
+
+
+def _allowed(data: Dataset, options: Values) -> Families:
+    """Every family that the options allow."""
+    from optbn.base.memory import parse_memory
+    from optbn.scores.constraints import Constraints
+    from optbn.scores.families import Families
+
+    return Families.allowed(
+        data.names, Constraints.build(data.names, **_constraints(options)), parse_memory(options.memory)
+    )
+
+
+def _all(data: Dataset, method: LocalScore, options: Values) -> None:
+    """Phase I proper: table to the output, a line on what it is to stdout."""
     from optbn.scores.pipeline import describe, score_table
     from optbn.scores.selection import noted
     from optbn_solvers.base.files import write_table
 
+    values = options.keywords("score") | _constraints(options) | {"score": method}
     with _meter() as progress:
-        table = score_table(
-            data,
-            method,
-            jobs=jobs,
-            memory=memory,
-            store=store,
-            scheduler=scheduler,
-            progress=progress,
-            **constraints,
-        )
-    about = describe(data, method, constraints)
-    write_table(table, output, about=about)
-    if output != "-":
+        table = score_table(data, **values, progress=progress)
+    about = describe(data, method, _constraints(options) | {"candidates": options.candidates})
+    write_table(table, options.output, about=about)
+    if options.output != "-":
         note = f", {limited}: an optimum among them need not be one of all" if (limited := noted(about)) else ""
-        print(f"{output}: {len(table):,} parent sets of {table.n} variables kept{note}")
+        print(f"{options.output}: {len(table):,} parent sets of {table.n} variables kept{note}")
 
 
-def _only(
-    data: Dataset,
-    method: LocalScore,
-    families: Families,
-    output: str,
-    structures: str | None,
-    jobs: int | None,
-    memory: str | None,
-) -> None:
+def _only(data: Dataset, method: LocalScore, families: Families, options: Values) -> None:
     """These families, in their order, unpruned."""
     from pathlib import Path
 
@@ -209,13 +98,14 @@ def _only(
     from optbn.scores.families import score_families
     from optbn_solvers.base.files.jkl import write_rows
 
+    output = options.output
     if Path(output).suffix.lower() == ".parquet":
         raise UnsupportedError(f"{output}: families that are kept unpruned are written as .jkl or .jaa")
     with _count_meter() as progress:
-        scores = score_families(data, families, method, jobs=jobs, memory=memory, progress=progress)
+        scores = score_families(data, families, method, jobs=options.jobs, memory=options.memory, progress=progress)
     write_rows(scores.rows(), output)
-    if structures is not None:
-        _write_structures(data, scores, structures)
+    if options.structures is not None:
+        _write_structures(data, scores, options.structures)
     if output != "-":
         print(f"{output}: {len(scores):,} families scored")
 
@@ -240,19 +130,6 @@ def _write_structures(data: Dataset, scores: FamilyScores, path: str) -> None:
                 progress(row, len(scores))
 
 
-def _limits(texts: list[str]) -> dict[str, int]:
-    """{"*": 3, "A": 1} from ["3", "A=1"]."""
-    from optbn.scores.constraints import ConstraintError
-
-    limits = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.rpartition("="))
-        if not value.isdecimal() or (equals and not name):
-            raise ConstraintError(f"--max-parents {text!r}: expected a number, or NAME=NUMBER")
-        limits[name or "*"] = int(value)
-    return limits
-
-
 @contextmanager
 def _meter() -> Iterator[Callable[[ScoreProgress], None] | None]:
     """Families done, rate, time left and survivors."""
@@ -262,10 +139,10 @@ def _meter() -> Iterator[Callable[[ScoreProgress], None] | None]:
             return
         show("families", 0)
 
-        def told(report: ScoreProgress) -> None:
+        def listen(report: ScoreProgress) -> None:
             show("families", report.done, report.total, f"{report.rate:,.0f}/s, {report.survivors:,} kept")
 
-        yield told
+        yield listen
 
 
 @contextmanager

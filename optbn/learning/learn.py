@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optbn.base import options
 from optbn.base.settings import check_seed
 from optbn.base.version import __version__
 from optbn.data.dataset import Categorical, Dataset, Real
@@ -127,35 +128,39 @@ def learn(
 ) -> Learned:
     """The optimal network for the data, with parameters and a report.
 
-    data         a Dataset, a data frame, or a file
-    score        a name (with `settings`, ess=10 say) or a score; pcartp learns optimal decision trees for mixed data
-    max_parents  of any variable; left out: 3, or fewer when scoring would take more than its share of the time
-    candidates   only sets of so many likeliest parents of each variable: a heuristic, for hundreds of variables
-    time_limit   seconds for everything; what is then best is returned with the bound that is known
-    constraints  what is asked of the network: the fields of `solvers.Constraints` (forbidden, max_arcs...)
-    smoother     for the probabilities (see `optbn.fit`)
-    title, source, command   what the report calls itself, the data, and the way to get it again
-    schema, missing, reading how to read the data; `reading` are further options of `optbn.read` (delimiter, ...)
-    alternatives  how many of the next best networks to report
+    data          a Dataset, a data frame, or a file
+    score         a name (with its `settings`: ess=10) or a score; pcartp learns optimal decision trees for mixed data
+    max_parents   of any variable; by default 3, or fewer when scoring would take more than its share of the time
+    candidates    consider only this many likeliest parents of each variable: a heuristic, for hundreds of variables
+    solver        the search method (see `optbn.solve`)
+    smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default
+    time_limit    seconds for everything; the best network found by then is returned with the bound that is known
+    constraints   on the network: optbn_solvers.Constraints, or a dictionary of its fields (forbidden, max_arcs...)
+    seed          of everything random
+    jobs          threads; all cores by default
+    memory        bytes, or "4G"; half of the machine by default
+    store         a folder that keeps finished scoring, so that a stopped run can continue
+    watcher       is told how the work goes on, see `Watcher`
+    title, source, command     the report's title, its name for the data, and how to make it again
+    schema, missing, reading   how to read the data; `reading` holds further options of `optbn.read` (delimiter...)
+    alternatives  report this many of the next best networks
     posteriors    report each arc's probability: over all networks of at most 20 variables, else over a credible set
     """
     begin = time.monotonic()  # the imports take time as well
-    from optbn.base.errors import UnsupportedError
-
+    values = {name: value for name, value in locals().items() if name in options.of("learn")}
     check_seed(seed)
-    if store is not None and (max_parents is None or time_limit is not None):
-        raise UnsupportedError("a store goes with max_parents and without a time limit: what it keeps is of one size")
-    if store is not None and candidates is not None:
-        raise UnsupportedError("candidates do not go with a store: the work is short")
+    options.check_together("learn", values)
 
     from optbn.learning.constraints import all_families, demanding, divided
     from optbn.learning.local import with_local_models
-    from optbn.scores import load_score
+    from optbn.scores import load_score, settings_of
     from optbn.scores.selection import limited
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER
     from optbn.smoothing.protocol import load_smoother
 
     watcher, watch = watcher or Watcher(), Stopwatch()
+    if isinstance(score, str):
+        options.check_arguments(learn, settings, f"score {score!r}", settings_of(score))
     method = load_score(score, **settings)
     chosen = DEFAULT_SMOOTHER if smoother is None else smoother
     load_smoother(chosen)  # a wrong name should not wait for the search
@@ -169,10 +174,10 @@ def learn(
     if candidates is not None:
         scoring["candidates"] = candidates
     watcher.phase("score")
-    options = {**scoring, "jobs": jobs, "memory": memory}
+    running = {**scoring, "jobs": jobs, "memory": memory}
     share = SCORING_SHARE / (1 + RESCORING) if demanding(asked) else SCORING_SHARE
     seconds = None if time_limit is None else max(0.0, share * time_limit - (time.monotonic() - begin))
-    scored = _scores(rows, method, max_parents, seconds, store, options, watcher, watch)
+    scored = _scores(rows, method, max_parents, seconds, store, running, watcher, watch)
 
     if demanding(asked):
         with watch.phase("score"):
@@ -233,53 +238,32 @@ def learn(
                 near, note = nearby.alternatives(scored.table, found.solution, alternatives, seconds)
                 notes += [note] if note else []
     watcher.phase("report")
+    described = chosen if isinstance(chosen, str) else repr(chosen)
+    values |= {"score": method, "max_parents": scored.size, "smoother": chosen}
     report = make_report(
         rows,
         found,
         model,
         title=title or f"The best network {'' if found.solution.gap == 0 else 'found '}for {source}",
         source=source,
-        command=command
-        or _call(source, method, scored.size, candidates, solver, chosen, seed, constraints, alternatives, posteriors),
+        command=command or _call(source, values, constraints),
         notes=notes,
         trace=trace,
         alternatives=near,
         posteriors=chances,
         settings={
-            "score": repr(method),
-            "max parents": scored.size,
-            **({} if candidates is None else {"candidate parents": candidates}),
-            "solver": solver,
-            "smoother": chosen if isinstance(chosen, str) else repr(chosen),
-            "seed": seed,
-            "time limit": time_limit,
+            **options.reported("learn", values | {"score": repr(method), "smoother": described}),
             **{key: repr(value) for key, value in (constraints or {}).items() if value},
         },
     )
     return Learned(model.network, found.solution, scored.table, report)
 
 
-def _call(
-    source: str,
-    method: LocalScore,
-    size: int,
-    candidates: int | None,
-    solver: str,
-    smoother: str | Smoother,
-    seed: int,
-    constraints: Mapping[str, Any] | None,
-    alternatives: int,
-    posteriors: bool,
-) -> str:
+def _call(source: str, values: Mapping[str, Any], constraints: Mapping[str, Any] | None) -> str:
     """How to get the same in Python, for those who did not come by the command line."""
-    more = "" if candidates is None else f", {candidates=}"
-    more += f", constraints={dict(constraints)!r}" if constraints else ""
-    more += (f", {alternatives=}" if alternatives else "") + (f", {posteriors=}" if posteriors else "")
     data = repr(source) if "." in source else "data"
-    return (
-        f"optbn.learn({data}, score={method!r}, max_parents={size}, solver={solver!r}, smoother={smoother!r}, "
-        f"seed={seed}{more})"
-    )
+    more = f", constraints={dict(constraints)!r}" if constraints else ""
+    return f"optbn.learn({data}, {options.repeated('learn', values)}{more})"
 
 
 def _dataset(data: Any, schema: Any, missing: Any, reading: Mapping[str, Any]) -> tuple[Dataset, str]:

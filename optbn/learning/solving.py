@@ -36,13 +36,14 @@ def solve(
 ) -> Solution:
     """The best acyclic graph of a score table (or score file), checked, with a bound and its evidence.
 
-    time_limit, cpu_limit   seconds; what is then best is returned, with status "feasible"
-    grace                   seconds after the time limit in which the answer must be checked; else it is said not to be
+    time_limit, cpu_limit   seconds; then the best graph so far is returned, with status "feasible"
+    grace                   seconds after the time limit for the check of the answer; without them it is not checked
     gap                     stop once bound - score is at most this
-    memory                  bytes, or "4G"; half of the machine unless given
+    memory                  bytes, or "4G"; half of the machine by default
     start                   a graph to begin from: a Structure, or a row of the table per variable
-    checkpoint              a file that keeps the best graph and bound: a run that was killed goes on from there
-    constraints             what is asked of the graph: optbn_solvers.Constraints, or a dictionary of its fields
+    progress                called with an `optbn_solvers.Progress` when a better graph or bound is found
+    checkpoint              a file that keeps the best graph and bound, so that a killed run can continue
+    constraints             on the graph: optbn_solvers.Constraints, or a dictionary of its fields
     settings                of the solver
     Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
     """

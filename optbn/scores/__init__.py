@@ -34,9 +34,14 @@ def load_score(score: str | LocalScore, **settings: Any) -> LocalScore:
             raise UnknownNameError(f"settings {', '.join(settings)} go with the name of a score, not with {score!r}")
         return score
     made = lookup("score", SCORES, score)
-    known = [field.name for field in fields(made)]
+    known = settings_of(score)
     for name in settings:
         if name not in known:
             raise UnknownNameError(f"score {score!r} has no setting {name!r}; it has: {', '.join(known) or 'none'}")
     found: LocalScore = made(**settings)
     return found
+
+
+def settings_of(score: str) -> list[str]:
+    """The names of the settings of a score."""
+    return [field.name for field in fields(lookup("score", SCORES, score))]

@@ -172,7 +172,7 @@ class FamilyScores:
 def score_families(
     data: Dataset | str | PathLike[str],
     families: Families | Iterable[tuple[str, Iterable[str]]],
-    score: str | LocalScore = "bdeu",
+    score: str | LocalScore = "pcartp",
     *,
     jobs: int | None = None,
     memory: int | str | None = None,
@@ -216,7 +216,7 @@ def score(
     data: Dataset | str | PathLike[str],
     child: str,
     parents: Iterable[str] = (),
-    score: str | LocalScore = "bdeu",
+    score: str | LocalScore = "pcartp",
     **settings: Any,
 ) -> float:
     """The score of one family."""

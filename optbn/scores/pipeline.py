@@ -68,7 +68,7 @@ ProgressCallback = Callable[[ScoreProgress], None]
 
 def score_table(
     data: Dataset | str | PathLike[str],
-    score: str | LocalScore = "bdeu",
+    score: str | LocalScore = "pcartp",
     max_parents: int | Mapping[str, int] | None = None,
     *,
     forbidden: Iterable[Arc] = (),
@@ -95,6 +95,7 @@ def score_table(
     memory       bytes or "4G" (default: half of the machine)
     store        a folder that keeps finished blocks: a run that was stopped goes on there
     scheduler    "local" or a Dask scheduler's address, to spread the work over processes or machines (cluster.py)
+    progress     called with a ScoreProgress after each block of work
     """
     data = as_dataset(data)
     method = load_score(score, **settings)

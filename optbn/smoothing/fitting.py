@@ -75,6 +75,8 @@ def fit(
     schema     what is known about the columns of a file; `reading` are other options of `optbn.Dataset.batches`
     weights    a column of non-negative row weights, or an array of them; rows of weight 0 do not exist
     leaves     "normal" (posterior means) or "student" (posterior predictive) for real variables
+    seed       of the smoothers that sample; threads  how many, without consequence for the result
+    progress   called with ("counting" or "fitting", how many are done, of how many if that is known)
     Without any rows every distribution is its prior.
     """
     return fitted(

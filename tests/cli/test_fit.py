@@ -144,7 +144,7 @@ def test_the_report_holds_convergence_and_deviations(capfd, data, tmp_path):
         (["--weights", "w"], "no column 'w'"),
         (["-o", "model.doc"], "cannot tell the format"),
         (["--leaves", "t"], "normal, student"),
-        (["--domain", "smoke"], "name a file with --output"),
+        (["--domain", "smoke"], "--domain needs --output"),
         (["--domain", "smoke", "-o", "m.bif", "--report", "r.json"], "does not go with --domain"),
     ],
 )

@@ -30,5 +30,5 @@ def test_a_report_does_not_overwrite_the_network(capsys, tmp_path):
     optbn.write(optbn.load_network("asia").sample(50, 1), tmp_path / "a.csv")
     with pytest.raises(SystemExit) as end:
         main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "m.json"), "-r", str(tmp_path / "m.json")])
-    assert end.value.code == 2 and "m.json is asked for twice" in capsys.readouterr().err
+    assert end.value.code == 2 and "m.json is named twice" in capsys.readouterr().err
     assert not (tmp_path / "m.json").exists()

@@ -31,12 +31,12 @@ def run(*arguments):
 def test_from_data_to_a_file(csv, tmp_path, capsys):
     assert run("score", csv, "-o", tmp_path / "a.jkl") == 0
     assert "parent sets of 5 variables kept" in capsys.readouterr().out
-    table = optbn.score_table(optbn.read(csv), "bdeu", 3)
+    table = optbn.score_table(optbn.read(csv), "pcartp", 3)
     found = read_table(tmp_path / "a.jkl")
     assert (found.scores == table.scores).all() and (found.masks == table.masks).all()
     assert run("score", csv, "--max-parents", 2) == 0
     (tmp_path / "b.jkl").write_text(capsys.readouterr().out)
-    assert (read_table(tmp_path / "b.jkl").scores == optbn.score_table(optbn.read(csv), "bdeu", 2).scores).all()
+    assert (read_table(tmp_path / "b.jkl").scores == optbn.score_table(optbn.read(csv), "pcartp", 2).scores).all()
 
 
 def test_the_native_file_says_what_it_is(csv, tmp_path):
@@ -54,7 +54,20 @@ def test_the_native_file_says_what_it_is(csv, tmp_path):
 def test_options_reach_the_score_and_the_constraints(csv, tmp_path):
     (tmp_path / "tiers.txt").write_text("v0, v1\n# then\nv2,v3,v4\n")
     out = tmp_path / "a.parquet"
-    options = ["--ess", 5, "-D", 3, "-D", "v4=1", "--require", "v0->v2", "--tiers", tmp_path / "tiers.txt"]
+    options = [
+        "--score",
+        "bdeu",
+        "--ess",
+        5,
+        "-D",
+        3,
+        "-D",
+        "v4=1",
+        "--require",
+        "v0->v2",
+        "--tiers",
+        tmp_path / "tiers.txt",
+    ]
     options += ["--roots", "v0,v1", "--leaves", "v3", "--jobs", 1, "--memory", "1G", "--store", tmp_path / "store"]
     assert run("score", csv, "-o", out, *options) == 0
     expected = optbn.score_table(
@@ -118,16 +131,16 @@ def test_local_structures(csv, tmp_path):
         (["--forbid", "v0->v1", "--require", "v0->v1"], "is also forbidden"),
         (["--require", "v0->v1", "--require", "v1->v0"], "form a cycle: v0 -> v1 -> v0"),
         (["--require", "v0-v1"], "is not an arc"),
-        (["-D", "two"], "expected a number, or NAME=NUMBER"),
+        (["-D", "two"], "expected a whole number, or NAME=NUMBER"),
         (["-D", "v9=1"], "no variable 'v9'"),
         (["--memory", "lots"], "is not a size"),
         (["--memory", "100"], "lower max_parents"),
-        (["--ess", "0"], "expected a finite number above 0"),
+        (["--score", "bdeu", "--ess", "0"], "expected a finite number above 0"),
         (["--set", "alpha"], "expected NAME=VALUE"),
-        (["--max-splits", "2"], "score 'bdeu' has no setting 'max_splits'; it has: ess"),
+        (["--score", "bdeu", "--max-splits", "2"], "score 'bdeu' has no setting 'max_splits'; it has: ess"),
         (["--tiers", "none.txt"], "none.txt: no such file"),
         (["--families", "none.txt"], "none.txt: no such file"),
-        (["--structures", "s.jsonl"], "--structures goes with --families"),
+        (["--structures", "s.jsonl"], "--structures needs --families"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_2(csv, capsys, options, message):
@@ -174,7 +187,9 @@ def test_keep_dominated_keeps_every_candidate(csv, tmp_path, capsys):
     pruned = read_rows(tmp_path / "a.jkl").table()
     assert len(rows) == 5 + 11 * 3 + 7
     names = optbn.read(csv).names
-    assert pruned == optbn.score_table(optbn.read(csv), "bdeu", {"*": 2, names[0]: 1}, forbidden=[(names[1], names[2])])
+    assert pruned == optbn.score_table(
+        optbn.read(csv), "pcartp", {"*": 2, names[0]: 1}, forbidden=[(names[1], names[2])]
+    )
     assert run("solve", tmp_path / "a.jkl", "--require", f"{names[3]}->{names[4]}", "-o", tmp_path / "s.json") == 0
     assert run("score", csv, "--keep-dominated", "--candidates", "2", "-o", tmp_path / "b.jkl") == 2
     assert "--candidates does not go with --keep-dominated" in capsys.readouterr().err

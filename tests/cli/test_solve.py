@@ -246,13 +246,13 @@ def test_constraints_are_asked_obeyed_and_verified(scores, run, tmp_path):
         (["--ancestor", "v0->v1", "--max-arcs", "0"], "no acyclic graph of the table obeys"),
         (["--k-best", "3", "--proof", "x"], "--proof does not go with --k-best"),
         (["--k-best", "3", "--gap", "5"], "--gap does not go with --k-best"),
-        (["--within", "3", "--start", "x"], "--start does not go with --k-best"),
-        (["--per-class", "--checkpoint", "x"], "--checkpoint does not go with --k-best"),
+        (["--within", "3", "--start", "x"], "--start does not go with --within"),
+        (["--per-class", "--checkpoint", "x"], "--checkpoint does not go with --per-class"),
         (["--k-best", "3", "--set", "seed=1"], "--set does not go with --k-best"),
         (["--k-best", "3", "--certify"], "--certify does not go with --k-best"),
         (["--k-best", "3", "--format", "dot"], "--format dot does not go with --k-best"),
         (["--k-best", "3", "--cpu-limit", "0"], "the 3 best graphs: stopped"),
-        (["--certify"], "goes with --proof"),
+        (["--certify"], "--certify needs --proof"),
     ],
 )
 def test_impossible_wishes_are_one_line(scores, run, arguments, message):

@@ -349,7 +349,7 @@ def test_the_command_writes_network_page_and_record(csv, tmp_path, capsys):
         (["CSV", "--score", "bdue"], "did you mean 'bdeu'"),
         (["CSV", "--smoother", "hpd"], "did you mean 'hdp'"),
         (["CSV", "--solver", "ipl"], "did you mean"),
-        (["CSV", "--store", "s"], "--store goes with --max-parents"),
+        (["CSV", "--store", "s"], "--store needs --max-parents"),
         (["CSV", "--forbid", "a->dysp"], "'a'"),
         (["CSV", "--require", "asia->dysp", "--forbid", "asia->dysp"], "asia"),
     ],

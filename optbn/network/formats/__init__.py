@@ -14,11 +14,14 @@ import zlib
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from optbn.base.errors import NetworkError
 from optbn.base.files import saving
 from optbn.base.registry import unknown
-from optbn.network.network import BayesianNetwork
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
 
 FORMATS: dict[str, str] = {
     "bif": "optbn.network.formats.bif",

@@ -1,0 +1,88 @@
+"""What `optbn learn` shows on stderr while it works, and the question before work of many minutes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from optbn.data.dataset import Dataset
+    from optbn.learning.estimate import Cost
+    from optbn.learning.learn import Watcher
+
+ASK_SECONDS = 600.0  # scoring that takes longer is asked about
+
+
+@contextmanager
+def display(target: str | None, yes: bool) -> Iterator[Watcher]:
+    """Checks what should not wait for the search; on a terminal a line on stderr says what is going on."""
+    from optbn.learning.learn import Watcher
+
+    class Checking(Watcher):
+        def data(self, data: Dataset) -> None:
+            if target is not None:
+                data.index(target)  # a wrong name should not wait for the search
+
+        def estimated(self, costs: Sequence[Cost], limited: bool) -> int:
+            if not limited and costs[-1].seconds >= ASK_SECONDS:
+                print(f"optbn: to score: {costs[-1]}; --time-limit chooses a size that fits", file=sys.stderr)
+            return costs[-1].size
+
+    if not sys.stderr.isatty():
+        yield Checking()
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("") as status:
+        say: Callable[[str], None] = status.update
+
+        class Shown(Checking):
+            def phase(self, name: str) -> None:
+                words = {"read": "reading", "fit": "estimating probabilities", "more": "weighing other networks"}
+                say(words.get(name, {"report": "writing"}.get(name, name)))
+
+            def estimated(self, costs: Sequence[Cost], limited: bool) -> int:
+                if limited or costs[-1].seconds < ASK_SECONDS:
+                    if costs[-1].seconds > 2:
+                        console.print(f"to score: {costs[-1]}{', or what the time allows' if limited else ''}")
+                    return costs[-1].size
+                status.stop()
+                try:
+                    return _agreed(costs, yes or not sys.stdin.isatty())
+                finally:
+                    status.start()
+
+            def scoring(self, report: Any) -> None:
+                say(
+                    f"scoring sets of {report.size}: {report.done:,} of {report.total:,} families, "
+                    f"{report.rate:,.0f}/s, {report.remaining:.0f} s left, {report.survivors:,} kept"
+                )
+
+            def solving(self, report: Any) -> None:
+                best = "none yet" if report.score is None else f"{report.score:.3f}"
+                say(f"solving: best {best}, bound {report.bound:.3f}, {report.nodes:,} nodes, {report.seconds:.0f} s")
+
+            def fitting(self, done: int, of: int) -> None:
+                say(f"estimating probabilities: {done} of {of} variables")
+
+        yield Shown()
+
+
+def _agreed(costs: Sequence[Cost], yes: bool) -> int:
+    """The most parents that the user wants when the whole would take long."""
+    typer.echo(f"To score: {costs[-1]}.", err=True)
+    if yes:
+        return costs[-1].size
+    fits = [cost for cost in costs if cost.seconds < ASK_SECONDS]
+    smaller = fits[-1] if fits else costs[0]
+    while True:
+        typer.echo(f"With at most {smaller.size} parents: {smaller}.", err=True)
+        answer = typer.prompt(f"The most parents, {costs[-1].size} to go on", default=str(smaller.size), err=True)
+        if answer.strip().isdecimal() and int(answer) <= costs[-1].size:
+            return int(answer)
+        typer.echo(f"A number from 0 to {costs[-1].size}, please; Ctrl-C stops.", err=True)
