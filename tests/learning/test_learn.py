@@ -282,9 +282,9 @@ def test_constraints_on_the_whole_network_bind_the_credible_set_too():
 
 def test_what_could_not_be_checked_in_time_is_not_called_proved(monkeypatch):
     """The check finds that it is late: the page and the exit code say so."""
-    import optbn.learning.learn as module
+    from optbn_solvers import Budget
 
-    monkeypatch.setattr(module, "CHECK_SHARE", -10.0)
+    monkeypatch.setattr(Budget, "overdue", lambda self, share=1.0: True)
     data = optbn.load_network("child").sample(1000, 1)
     found = optbn.learn(data, score="bdeu", max_parents=2, smoother="mle", time_limit=60.0, solver="ilp")
     outcome = found.report.outcome
