@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.errors import DataError
 from optbn.base.memory import parse_memory
+from optbn.base.options import check_arguments, check_together
 from optbn.base.threads import check_jobs, spread
 from optbn.base.version import __version__
 from optbn.data.dataset import Dataset
 from optbn.data.read import read
-from optbn.scores import load_score
+from optbn.scores import load_score, settings_of
 from optbn.scores.candidates import Candidates, group_width
 from optbn.scores.constraints import Arc, Constraints
 from optbn.scores.protocol import BoundScore, LocalScore
@@ -97,15 +98,16 @@ def score_table(
     scheduler    "local" or a Dask scheduler's address, to spread the work over processes or machines (cluster.py)
     progress     called with a ScoreProgress after each block of work
     """
+    check_together("score", {"candidates": candidates, "store": store, "scheduler": scheduler})
     data = as_dataset(data)
+    if isinstance(score, str):
+        check_arguments(score_table, settings, f"score {score!r}", settings_of(score))
     method = load_score(score, **settings)
     check_data(data)
     constraints = Constraints.build(data.names, max_parents, forbidden, required, tiers, roots, leaves)
     limit, threads = parse_memory(memory), check_jobs(jobs)
     bound = bind(method, data, limit)
     if candidates is not None:
-        if store is not None or scheduler is not None:
-            raise UnsupportedError("candidates do not go with a store or a scheduler: the work is short")
         from optbn.scores.selection import score_candidates
 
         begun = time.perf_counter()

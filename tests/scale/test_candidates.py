@@ -35,11 +35,11 @@ def test_some_candidates_are_the_best_single_parents(data):
     k, largest = 3, 2
     wanted = {}
     for child in data.names:
-        gain = {other: score(data, child, [other]) for other in data.names if other != child}
+        gain = {other: score(data, child, [other], "bdeu") for other in data.names if other != child}
         best = sorted(gain, key=lambda name: -gain[name])[:k]
         for size in range(largest + 1):
             for parents in combinations(best, size):
-                wanted[child, frozenset(parents)] = score(data, child, parents)
+                wanted[child, frozenset(parents)] = score(data, child, parents, "bdeu")
     table = optbn.score_table(data, "bdeu", largest, candidates=k)
     assert len(table) > table.n
     for row, child in enumerate(table.children.tolist()):
@@ -136,5 +136,5 @@ def test_what_is_refused(data, tmp_path):
         with pytest.raises(UnsupportedError, match="expected a whole number"):
             optbn.learn(data, candidates=k)
     for call in (optbn.score_table, optbn.learn):
-        with pytest.raises(UnsupportedError, match="do not go with a store"):
+        with pytest.raises(UnsupportedError, match="does not go with store"):
             call(data, max_parents=2, candidates=3, store=tmp_path)
