@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optbn.cli.options import Values, with_options
-from optbn.cli.panel import gap_in_words, live, status
+from optbn.cli.panel import live, status
 from optbn.cli.texts import constraints, settings
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def solve(
 
     With --k-best, --per-class or --within: the best graphs, and the arcs that all, most or some of them have.
 
-    Ctrl-C stops the search and gives what it has. Exit code 3: stopped without proof.
+    Ctrl-C stops the search and gives what it has. Exit code 3: best found, not optimal as far as is known.
 
     Examples:
 
@@ -163,7 +163,20 @@ def _sentence(table: ScoreTable, solution: Solution) -> str:
 
     arcs = sum(len(table.parents(row)) for row in solution.choice)
     what = f"score {solution.score:.6f}, {counted(table.n, 'variable')}, {counted(arcs, 'arc')}"
-    if solution.bound > solution.score:
-        return f"{what}; not proved: no graph scores more than {solution.bound:.6f} (gap {gap_in_words(solution)})"
-    claimed = solution.statistics.get("checked", {}).get("claimed", ())
-    return f"{what}; optimal ({claimed[0].rpartition(': ')[2] if claimed else 'proved, and the proof checked'})"
+    return f"{what}; {_told(table, solution)}"
+
+
+def _told(table: ScoreTable, solution: Solution) -> str:
+    """How good that is known to be, in the words of optbn_solvers.base.standing."""
+    from optbn_solvers.base.standing import Standing, checked_bound, checked_gap, standing
+
+    checked = solution.statistics.get("checked", {})
+    claimed = "".join(f"; claimed: {text}" for text in checked.get("claimed", ())[:1])
+    most = f"no graph scores more than {checked_bound(solution):.6f}"
+    what = standing(solution)
+    if what is Standing.PROVED:
+        return f"optimal (proved, and the proof checked; to within {table.tolerance:.1g})"
+    if what is Standing.COMPLETE:
+        return f"optimal ({what}, taken on trust; checked is that {most}){claimed}"
+    relative = f", {checked_gap(solution) / abs(solution.score or 1.0):.2%}" if solution.score else ""
+    return f"{what}, not proved optimal: {most} (checked; gap {checked_gap(solution):.6g}{relative}){claimed}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from optbn_solvers import Solution
+    from optbn_solvers.base.standing import Standing
 
 
 def verify(
@@ -18,7 +22,7 @@ def verify(
     """Check a graph, its score and the proof of its bound, in exact integers; a proof file is read too.
 
     Says what is proved and what is only claimed. The scores are also added up as written, to the last digit.
-    Exit code 4: something is false, and the message says what.
+    Exit code 4: something is false, and the message says what; 3: true as far as checked, but "optimal" is not proved.
 
     Examples:
 
@@ -37,6 +41,7 @@ def verify(
     from optbn_solvers.base.errors import CheckFailed
     from optbn_solvers.base.solution import Proof
     from optbn_solvers.base.solution_json import from_json, has_constraints
+    from optbn_solvers.base.standing import standing
     from optbn_solvers.front.checked import bound_of_proof
     from optbn_solvers.verify import verify as check
     from optbn_solvers.verify import written
@@ -58,6 +63,7 @@ def verify(
             raise UnsupportedError(f"{solution}: its proof is not beside it ({beside}); say where with --proof FILE")
         answer = replace(answer, evidence=replace(answer.evidence, path=str(beside)))
     verdict = check(table, answer, proof_checker=bound_of_proof)
+    told = replace(answer, statistics={"checked": {"bound": verdict.bound}})
     exact = None  # the score of the graph in the file, to the last digit; a .parquet file is on the grid already
     if answer.choice is not None and scores != "-" and Path(scores).suffix.lower() in written.KINDS:
         exact = written.check_written(table, answer, written.read(scores))
@@ -66,12 +72,14 @@ def verify(
             "score": verdict.score,
             "proved_bound": verdict.bound if math.isfinite(verdict.bound) else None,
             "optimal": verdict.optimal,
+            "standing": standing(told),
             "proved": verdict.proved,
             "claimed": verdict.claimed,
             "tolerance": table.tolerance,
             "score_as_written": None if exact is None else str(exact),
         }
         print(msgspec.json.encode(fields).decode())
+        _end(standing(told), answer)
         return
     for sentence in verdict.proved:
         print(f"proved   {sentence}")
@@ -83,3 +91,10 @@ def verify(
         print(
             f"proved   the graph is optimal (to within {table.tolerance:.1g}, which rounding to the grid leaves open)"
         )
+    _end(standing(told), answer)
+
+
+def _end(what: Standing, answer: Solution) -> None:
+    """The exit code of an answer that calls itself optimal and is not proved to be."""
+    if answer.status == "optimal" and what != "proved":
+        raise typer.Exit(3)

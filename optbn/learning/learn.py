@@ -418,21 +418,24 @@ def _others(chances: Mapping[tuple[str, str], float], structure: Structure) -> t
 def _outcome(found: LearnedStructure) -> Any:
     """What is known about optimality, in plain words."""
     from optbn.report.report import Outcome
+    from optbn_solvers.base.standing import Standing, checked_gap, standing
 
     solution = found.solution
     assert solution.score is not None
     checked = solution.statistics.get("checked", {})
     claimed = tuple(checked.get("claimed", ()))
     ended = checked.get("ended", True)
-    if solution.gap > 0:
-        proof = f"Best found: at most {solution.gap:.3g} nat from optimal"
-        proof += "" if ended else ", says the search; not checked, no time left"
-    elif not ended:
+    what = standing(solution)
+    if what is Standing.PROVED:
+        proof = "Proved optimal, checked independently"
+    elif not ended and what is Standing.COMPLETE:
         proof = "Optimal, says the search; graph and score checked, its evidence not: no time left"
-    elif claimed:
+    elif what is Standing.COMPLETE:
         proof = "Optimal by a complete search; graph and score checked, the search taken on trust"
     else:
-        proof = "Proved optimal, checked independently"
+        proof = f"Best found: at most {checked_gap(solution):.3g} nat from optimal, checked"
+        if solution.gap < checked_gap(solution):
+            proof += f"; {solution.gap:.3g}, says the search" + ("" if ended else ", not checked: no time left")
     if among := solution.statistics.get("candidates"):
         proof += f"; {among}"
     details = tuple(f"Checked: {text}." for text in checked.get("proved", ()))

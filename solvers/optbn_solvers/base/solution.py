@@ -6,7 +6,8 @@ Evidence is one of
     RowBound    stages of valid inequalities with integer multipliers; the checker recomputes the bound from them
     Proof       a file holding a search tree whose nodes carry such multipliers
     Tree        the same search tree, carried in the solution
-    Exhausted   the solver says that it looked everywhere (and with what tolerance); a claim, not a proof
+    Exhausted   the solver says that it looked everywhere (and with what tolerance); a claim, not a proof. Rows beside
+                it prove what can be proved
     Parts       evidence for parts of the variables, each on its own, whose bounds add up
 
 RowBound, the mathematics. A DAG picks one family (v, P) per variable. Valid inequalities are
@@ -132,10 +133,15 @@ class Tree:
 
 @dataclass(frozen=True)
 class Exhausted:
-    """The method searched everything, up to an absolute tolerance in score; claimed, not checked."""
+    """The method searched everything, up to an absolute tolerance in score; claimed, not checked.
+
+    A search that was stopped claims its bound so, too.
+    rows   what can be checked beside the claim: rows that prove a bound, though not as good a one
+    """
 
     method: str
     tolerance: float = 0.0
+    rows: RowBound | None = None
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,16 @@
 """Solutions as JSON: exact round trip (floats in shortest form), readable without this package.
 
-    {"format": "optbn-solution-1", "solver": "ilp", "status": "optimal", "score": -15.5, "bound": -15.5,
-     "tolerance": 1.4e-14, "table": "<digest>", "variables": ["a", "b"], "parents": {"a": [], "b": ["a"]},
+    {"format": "optbn-solution-1", "solver": "ilp", "status": "optimal", "standing": "proved", "score": -15.5,
+     "bound": -15.5, "tolerance": 1.4e-14, "table": "<digest>", "variables": ["a", "b"],
+     "parents": {"a": [], "b": ["a"]},
      "evidence": {"kind": "rows", "stages": [[{"row": "cluster", "members": [0, 1], "multiplier": 7}]]},
      "statistics": {...}}
 
 `parents` is the answer, `tolerance` what the grid of the scores leaves open (base.grid); evidence counts variables by
 their place in `variables`. `constraints`, if there were any, are the fields of `base.constraints`. An infinite bound is
 null. Reading needs the table, to turn parents into its rows.
-A file with another program's graph needs only `parents` and `score`: what it does not say is not claimed.
+A file with another program's graph needs only `parents` and `score`: what it does not say is not claimed. What a file
+says of its own standing, or of checks, is not believed.
 """
 
 from __future__ import annotations
@@ -20,92 +22,12 @@ import msgspec
 
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.errors import CheckFailed
-from optbn_solvers.base.solution import (
-    BoundRow,
-    ClauseRow,
-    ClusterRow,
-    Evidence,
-    Exhausted,
-    LimitRow,
-    Part,
-    Parts,
-    Proof,
-    RowBound,
-    Solution,
-    Status,
-    SubsetRow,
-    Tree,
-)
-from optbn_solvers.base.solution import Literal as RowLiteral
+from optbn_solvers.base.evidence_json import AnyEvidence, read, written
+from optbn_solvers.base.solution import Solution, Status
+from optbn_solvers.base.standing import standing
 from optbn_solvers.base.table import ScoreTable
 
 FORMAT: Literal["optbn-solution-1"] = "optbn-solution-1"
-
-
-class _Cluster(msgspec.Struct, tag_field="row", tag="cluster"):
-    members: tuple[int, ...]
-    multiplier: int
-
-
-class _Subset(msgspec.Struct, tag_field="row", tag="subset"):
-    members: tuple[int, ...]
-    coefficients: tuple[tuple[int, tuple[int, ...], int], ...]
-    rhs: int
-    multiplier: int
-
-
-class _Literal(msgspec.Struct):
-    child: int
-    others: tuple[int, ...]
-    meets: bool
-
-
-class _Clause(msgspec.Struct, tag_field="row", tag="clause"):
-    literals: tuple[_Literal, ...]
-    multiplier: int
-
-
-class _Limit(msgspec.Struct, tag_field="row", tag="limit"):
-    parents: tuple[int, ...]
-    rhs: int
-    multiplier: int
-
-
-_AnyRow = _Cluster | _Subset | _Clause | _Limit
-
-
-class _Rows(msgspec.Struct, tag_field="kind", tag="rows"):
-    stages: tuple[tuple[_AnyRow, ...], ...]
-    denominator: int = 1
-
-
-class _Proof(msgspec.Struct, tag_field="kind", tag="proof"):
-    path: str
-    sha256: str
-
-
-class _Tree(msgspec.Struct, tag_field="kind", tag="tree"):
-    body: bytes
-    nodes: int
-    denominator: int = 1
-
-
-class _Exhausted(msgspec.Struct, tag_field="kind", tag="exhausted"):
-    method: str
-    tolerance: float = 0.0
-
-
-class _Part(msgspec.Struct):
-    members: tuple[int, ...]
-    bound: int
-    evidence: _Rows | _Proof | _Tree | _Exhausted
-
-
-class _Parts(msgspec.Struct, tag_field="kind", tag="parts"):
-    parts: tuple[_Part, ...]
-
-
-_AnyEvidence = _Rows | _Proof | _Tree | _Exhausted | _Parts
 
 
 class _File(msgspec.Struct, omit_defaults=False):
@@ -116,9 +38,10 @@ class _File(msgspec.Struct, omit_defaults=False):
     solver: str = ""
     table: str | None = None
     variables: list[str] | None = None
-    evidence: _AnyEvidence | None = None
+    evidence: AnyEvidence | None = None
     statistics: dict[str, Any] = {}
     tolerance: float | None = None
+    standing: str | None = None
     constraints: dict[str, Any] = {}
     format: Literal["optbn-solution-1"] = FORMAT
 
@@ -135,13 +58,14 @@ def to_json(table: ScoreTable, solution: Solution) -> bytes:
         table=solution.table_digest,
         variables=list(table.names),
         parents=None if graph is None else {child: list(parents) for child, parents in graph.items()},
-        evidence=None if solution.evidence is None else _written(solution.evidence),
+        evidence=None if solution.evidence is None else written(solution.evidence),
         statistics=dict(solution.statistics),
         tolerance=table.tolerance,
+        standing=standing(solution),
         constraints=solution.constraints.given() if solution.constraints else {},
     )
     fields = msgspec.to_builtins(file, enc_hook=_plain)
-    order = ["format", "solver", "status", "score", "bound", "tolerance", "table", "variables", "parents"]
+    order = ["format", "solver", "status", "standing", "score", "bound", "tolerance", "table", "variables", "parents"]
     order += [*(["constraints"] if solution.constraints else []), "evidence", "statistics"]
     lines = [f"  {_encode(key)}: {_block(fields[key]) if key == 'parents' else _encode(fields[key])}" for key in order]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
@@ -162,10 +86,10 @@ def from_json(table: ScoreTable, text: bytes | str) -> Solution:
             choice=choice,
             score=file.score,
             bound=math.inf if file.bound is None else file.bound,
-            evidence=None if file.evidence is None else _read(file.evidence),
+            evidence=None if file.evidence is None else read(file.evidence),
             table_digest=table.digest if file.table is None else file.table,
             solver=file.solver,
-            statistics=file.statistics,
+            statistics={name: value for name, value in file.statistics.items() if name != "checked"},
             constraints=_constraints(table, file.constraints),
         )
     except ValueError as error:
@@ -209,68 +133,6 @@ def _rows(table: ScoreTable, parents: dict[str, list[str]]) -> tuple[int, ...]:
             )
         choice.append(row)
     return tuple(choice)
-
-
-def _written(evidence: Evidence) -> _AnyEvidence:
-    if isinstance(evidence, Parts):
-        return _Parts(tuple(_Part(p.members, p.bound, _written_part(p.evidence)) for p in evidence.parts))
-    return _written_part(evidence)
-
-
-def _written_part(evidence: RowBound | Proof | Tree | Exhausted) -> _Rows | _Proof | _Tree | _Exhausted:
-    if isinstance(evidence, Proof):
-        return _Proof(evidence.path, evidence.sha256)
-    if isinstance(evidence, Tree):
-        return _Tree(evidence.body, evidence.nodes, evidence.denominator)
-    if isinstance(evidence, Exhausted):
-        return _Exhausted(evidence.method, evidence.tolerance)
-    return _Rows(
-        tuple(tuple(map(_written_row, stage)) for stage in evidence.stages),
-        evidence.denominator,
-    )
-
-
-def _written_row(row: BoundRow) -> _AnyRow:
-    match row:
-        case ClusterRow():
-            return _Cluster(row.members, row.multiplier)
-        case SubsetRow():
-            return _Subset(row.members, row.coefficients, row.rhs, row.multiplier)
-        case ClauseRow():
-            return _Clause(tuple(_Literal(x.child, x.others, x.meets) for x in row.literals), row.multiplier)
-        case LimitRow():
-            return _Limit(row.parents, row.rhs, row.multiplier)
-
-
-def _read_row(row: _AnyRow) -> BoundRow:
-    match row:
-        case _Cluster():
-            return ClusterRow(row.members, row.multiplier)
-        case _Subset():
-            return SubsetRow(row.members, row.coefficients, row.rhs, row.multiplier)
-        case _Clause():
-            return ClauseRow(tuple(RowLiteral(x.child, x.others, x.meets) for x in row.literals), row.multiplier)
-        case _Limit():
-            return LimitRow(row.parents, row.rhs, row.multiplier)
-
-
-def _read(evidence: _AnyEvidence) -> Evidence:
-    if isinstance(evidence, _Parts):
-        return Parts(tuple(Part(p.members, p.bound, _read_part(p.evidence)) for p in evidence.parts))
-    return _read_part(evidence)
-
-
-def _read_part(evidence: _Rows | _Proof | _Tree | _Exhausted) -> RowBound | Proof | Tree | Exhausted:
-    if isinstance(evidence, _Proof):
-        return Proof(evidence.path, evidence.sha256)
-    if isinstance(evidence, _Tree):
-        return Tree(evidence.body, evidence.nodes, evidence.denominator)
-    if isinstance(evidence, _Exhausted):
-        return Exhausted(evidence.method, evidence.tolerance)
-    return RowBound(
-        tuple(tuple(map(_read_row, stage)) for stage in evidence.stages),
-        evidence.denominator,
-    )
 
 
 def _block(graph: dict[str, list[str]] | None) -> str:

@@ -31,6 +31,7 @@ from optbn_solvers.base.protocol import Budget, ProgressCallback, Solver
 from optbn_solvers.base.residual import ArcLimit, ChildLimit, Residual
 from optbn_solvers.base.solution import Solution, Status
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.beside import with_rows_of
 from optbn_solvers.front.components import Components
 from optbn_solvers.front.race import Best, Race
 from optbn_solvers.front.registry import load_solver
@@ -194,8 +195,12 @@ class _Run:
         self.seconds = (self.budget.cpu_elapsed() - begun) / len(working)
         self.steps.append({"solver": name, "why": why, "status": str(found.status), "seconds": self.seconds})
         best = self.best
+        if best is not None:
+            found = with_rows_of(self.table, found, best, self.budget)
         if best is not None and best.bound < found.bound:
+            weaker = found
             found = replace(best, choice=found.choice, score=found.score)  # it began with the graph of `best`
+            found = with_rows_of(self.table, found, weaker, self.budget)
             if found.gap <= 0:
                 found = replace(found, status=Status.OPTIMAL)
         self.best = found

@@ -7,6 +7,7 @@ and bound.
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -45,8 +46,8 @@ def solve(
 
     Under constraints it is the best graph that obeys them; InfeasibleError when there is none. What families cannot say
     is the business of solvers with a setting `residual`, and of `Cases` around the others.
-    statistics["checked"] says what was proved and what the solver only claims, and whether the check was ended: it is
-    given up when the budget's grace is used up.
+    statistics["checked"] has the bound that was proved, says what was proved and what the solver only claims, and
+    whether the check was ended: it is given up when the budget's grace is used up. `base.standing` has one word for it.
     """
     chosen = load_solver(solver, **options)
     rows, note = rows_of_start(table, start)
@@ -73,6 +74,7 @@ def checked(table: ScoreTable, solution: Solution, budget: Budget) -> Solution:
     except KeyboardInterrupt:
         verdict = verify(table, solution, bound_of_proof, lambda: True)
     said = {
+        "bound": verdict.bound if math.isfinite(verdict.bound) else None,
         "proved": list(verdict.proved),
         "claimed": list(verdict.claimed),
         "ended": verdict.ended,

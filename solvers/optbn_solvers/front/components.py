@@ -26,6 +26,7 @@ from optbn_solvers.base.solution import (
     BoundRow,
     ClusterRow,
     Evidence,
+    Exhausted,
     Part,
     Parts,
     RowBound,
@@ -210,9 +211,14 @@ def _renamed(part: Restriction, bound: int, evidence: Evidence | None) -> list[P
             )
         ]
     if isinstance(evidence, RowBound):
-        stages = tuple(tuple(_renamed_row(row, part.members) for row in stage) for stage in evidence.stages)
-        evidence = replace(evidence, stages=stages)
+        evidence = _renamed_rows(evidence, part.members)
+    if isinstance(evidence, Exhausted) and evidence.rows is not None:
+        evidence = replace(evidence, rows=_renamed_rows(evidence.rows, part.members))
     return [Part(part.members, bound, evidence)]
+
+
+def _renamed_rows(evidence: RowBound, name: Sequence[int]) -> RowBound:
+    return replace(evidence, stages=tuple(tuple(_renamed_row(row, name) for row in stage) for stage in evidence.stages))
 
 
 def _renamed_row(row: BoundRow, name: Sequence[int]) -> ClusterRow | SubsetRow:

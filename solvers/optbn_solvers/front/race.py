@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, Solver
 from optbn_solvers.base.solution import Solution
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.beside import with_rows_of
 
 LOOK = 0.05  # seconds between looks at the budget
 
@@ -46,7 +47,10 @@ class Race:
             finally:
                 own.stop()
             found = [each.result() for each in running]
-        return min(found, key=lambda solution: solution.gap)
+        best = min(found, key=lambda solution: solution.gap)
+        for other in found:
+            best = with_rows_of(table, best, other, budget)
+        return best
 
 
 def _settled(future: Future[Solution], budget: Budget) -> bool:

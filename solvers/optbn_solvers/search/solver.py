@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,7 @@ class _Solve:
     closed: bool = False
     reported: float = -math.inf
     evidence: Evidence | None = None
+    known: RowBound | None = None  # the rows of the root, which can be checked whatever becomes of the search
     statistics: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -106,6 +107,7 @@ class _Solve:
         elif start is not None:
             self.rows = np.asarray(start, dtype=np.int64)
         rows = settings.rows
+        self.known = rows
         for number in range(settings.restarts + 1):
             last = number == settings.restarts
             if number and budget.exhausted():
@@ -115,7 +117,7 @@ class _Solve:
                 break
             if self.rows is not None:
                 rounds = FIRST_ROUNDS * 4**number
-                rows = strengthen(self.table, self.rows, rounds, settings.seed, budget, self.improve)
+                rows = self.known = strengthen(self.table, self.rows, rounds, settings.seed, budget, self.improve)
         return self.solution()
 
     def attempt(self, rows: RowBound | None, nodes: int | None, last: bool) -> None:
@@ -216,13 +218,16 @@ class _Solve:
     def solution(self) -> Solution:
         score = None if self.rows is None else self.table.total(self.rows)
         bound = self.table.score_of(self.bound)
+        evidence = self.evidence
+        if isinstance(evidence, Exhausted):
+            evidence = replace(evidence, rows=self.known)
         trivial = self.bound == int(self.table.units[self.table.offsets[:-1]].sum())
         return Solution(
             status=Status.OPTIMAL if bound == score else Status.FEASIBLE if score is not None else Status.UNKNOWN,
             choice=None if self.rows is None else tuple(self.rows.tolist()),
             score=score,
             bound=bound,
-            evidence=self.evidence or (None if trivial else Exhausted("cp")),
+            evidence=evidence or (None if trivial else Exhausted("cp", rows=self.known)),
             table_digest=self.table.digest,
             solver="cp",
             statistics={**self.statistics, "cpu": self.budget.cpu_elapsed()},

@@ -257,18 +257,31 @@ class _Check:
                 raise CheckFailed("the evidence is a proof, but the bound is beyond 2^62 units; no graph's score is")
             alone = self.reduced if whole else self.alone(members)
             return _Bound(proved := self.proof_checker(alone, math.floor(stated), evidence), proved)
-        plain = self.rows(members, RowBound(()))
+        known = evidence.rows if isinstance(evidence, Exhausted) else None
+        proved = self.rows(members, known or RowBound(()))
         if isinstance(evidence, Proof):
             how = f"the proof file {evidence.path} was not opened"
         elif isinstance(evidence, Tree):
             how = f"its tree of {evidence.nodes} nodes was not checked"
         elif isinstance(evidence, Exhausted):
-            how = f"searched completely by {evidence.method}"
-            how += f", within {evidence.tolerance:g}" if evidence.tolerance else ""
+            how = self.claim(members, evidence, stated)
         else:
             raise CheckFailed(f"evidence of an unknown kind: {type(evidence).__name__}")
         where = "" if len(members) == self.n else f" for {len(members)} variables ({self.listing(members)})"
-        return _Bound(plain, stated, (f"the bound {self.score(stated)!r}{where}: {how}",))
+        return _Bound(proved, min(stated, proved), (f"the bound {self.score(stated)!r}{where}: {how}",))
+
+    def claim(self, members: tuple[int, ...], evidence: Exhausted, stated: Units) -> str:
+        """What the solver says of its search: all of it was done only where nothing better is left."""
+        choice = self.solution.choice
+        if choice is None or stated > self.score_of(members, choice):
+            return f"{evidence.method}, stopped"
+        return f"searched completely by {evidence.method}" + (
+            f", within {evidence.tolerance:g}" if evidence.tolerance else ""
+        )
+
+    def score_of(self, members: Sequence[int], choice: Sequence[int]) -> int:
+        """The units of the families that a graph has for some variables."""
+        return sum(self.families[v][choice[v] - self.first[v]][1] for v in members)
 
     def alone(self, members: tuple[int, ...]) -> ScoreTable:
         """The table of a part, without the parents outside; variables are counted by their place among the members."""
@@ -298,7 +311,7 @@ class _Check:
         if not _whole(fine) or fine < 1:
             raise CheckFailed(f"the evidence has the denominator {fine!r}; expected a whole number >= 1")
         if choice is not None:
-            target = sum(self.families[v][choice[v] - self.first[v]][1] for v in members)
+            target = self.score_of(members, choice)
         listed = [self.usable[v] for v in members]
         if len(members) < self.n:
             listed = [_within(families, sum(1 << u for u in members)) for families in listed]

@@ -258,6 +258,8 @@ class _Solve:
         if self.method is None or bound == ledger.bound:
             bound = ledger.bound
             evidence = row_bound(ledger, self._late())
+        elif isinstance(self.method, Exhausted):  # what the tree says is not checked; what the root says can be
+            evidence = replace(self.method, rows=row_bound(ledger, self._late()))
         return Solution(
             status=Status.OPTIMAL if bound == ledger.score else Status.FEASIBLE,
             choice=tuple(ledger.rows.tolist()),
