@@ -32,8 +32,8 @@ from optbn_solvers.front.checked import solve
 from optbn_solvers.front.filtering import allowed_families
 from optbn_solvers.relaxation.cases import parents_of, shortest_clause
 from optbn_solvers.relaxation.strengthen import strengthen
-from optbn_solvers.search import start as known
 from optbn_solvers.search.kernels import search as kernel
+from optbn_solvers.search.start import Known, apply
 from optbn_solvers.search.workspace import Workspace
 
 FIRST_WINDOW = 0.5  # of score, below the optimum, for the k best
@@ -157,7 +157,7 @@ class _Found:
         everything = top - least + 1 >= state[kernel.UPPER]
         state[kernel.UPPER] = min(int(state[kernel.UPPER]), top - least + 1)
         if rows.stages:
-            work.begin_with(known.apply(table, rows, top - int(state[kernel.UPPER])), table)
+            work.begin_with(apply(Known.of(table, rows), top - int(state[kernel.UPPER])), table)
         for choice in _graphs(work, budget):
             if choice != self.best:
                 self.take(choice)

@@ -26,8 +26,8 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter, TreeWriter
 from optbn_solvers.relaxation.orders import search as local_search
 from optbn_solvers.relaxation.strengthen import strengthen
-from optbn_solvers.search import start as known
 from optbn_solvers.search.kernels import search as kernel
+from optbn_solvers.search.start import Known, apply
 from optbn_solvers.search.workspace import Workspace
 
 SLICE_SECONDS = 0.05
@@ -49,7 +49,7 @@ class ClusterSearch:
     patience    an attempt goes on after its nodes if it seems to need at most so many times as many more
     most        nodes after which the last attempt is given up too, unless it seems to end soon; as another solver is
                 to go on then, it does not get more than what it seemed to need
-    rows        rows known before, to begin with: those of another solver's evidence, say
+    rows        rows known before, to begin with: those of another solver's evidence, or of a table this one is part of
     proof       a file to write the proof to (solvers/optbn_solvers/proofs/README.md)
     proof_limit bytes that a proof may take; beyond that it is given up
     carried     without a file: bytes of the search tree that the solution may carry as its evidence
@@ -64,7 +64,7 @@ class ClusterSearch:
     nodes: int = 500
     patience: int = 5
     most: int | None = None
-    rows: RowBound | None = None
+    rows: RowBound | Known | None = None
     proof: str | None = None
     proof_limit: int = DEFAULT_LIMIT
     carried: int = 0
@@ -106,8 +106,8 @@ class _Solve:
             self.rows = local_search(self.table, seed=settings.seed, start=start, budget=budget)
         elif start is not None:
             self.rows = np.asarray(start, dtype=np.int64)
-        rows = settings.rows
-        self.known = rows
+        self.known = settings.rows if isinstance(settings.rows, RowBound) else None
+        rows = Known.of(self.table, settings.rows) if isinstance(settings.rows, RowBound) else settings.rows
         for number in range(settings.restarts + 1):
             last = number == settings.restarts
             if number and budget.exhausted():
@@ -117,10 +117,11 @@ class _Solve:
                 break
             if self.rows is not None:
                 rounds = FIRST_ROUNDS * 4**number
-                rows = self.known = strengthen(self.table, self.rows, rounds, settings.seed, budget, self.improve)
+                self.known = strengthen(self.table, self.rows, rounds, settings.seed, budget, self.improve)
+                rows = Known.of(self.table, self.known)
         return self.solution()
 
-    def attempt(self, rows: RowBound | None, nodes: int | None, last: bool) -> None:
+    def attempt(self, rows: Known | None, nodes: int | None, last: bool) -> None:
         """One search from its root; with `nodes` it is given up where it does not promise to end soon after those."""
         settings, table = self.settings, self.table
         work = Workspace(table, settings.seed)
@@ -128,7 +129,7 @@ class _Solve:
         if self.rows is not None:
             work.start_from(self.rows)
             if rows is not None:
-                begin = work.begin_with(known.apply(table, rows, table.total_units(self.rows)), table)
+                begin = work.begin_with(apply(rows, table.total_units(self.rows)), table)
         with self.writer() as writer:
             if writer is not None:
                 work.make_room_for_records()

@@ -17,7 +17,7 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.search.kernels import search as kernel
 from optbn_solvers.search.kernels.multipliers import UNNAMED, Pool, Room
 from optbn_solvers.search.kernels.subsets import CLASSES
-from optbn_solvers.search.start import Start, coefficients_of
+from optbn_solvers.search.start import Start
 
 FIRST_LEVELS = 64
 FIRST_CLUSTERS = 1024
@@ -111,7 +111,6 @@ class Workspace:
         while len(self.pool.size) < 2 * len(start.moving):
             self.grow(kernel.MORE_CLUSTERS)
         pool = self.pool
-        coefficients = np.zeros((max(1, len(start.moving)), size), dtype=np.int16)
         for number, row in enumerate(start.moving):
             pool.free_count[0] -= 1
             slot = pool.free[pool.free_count[0]]
@@ -126,9 +125,8 @@ class Workspace:
             if not isinstance(row, ClusterRow):
                 pool.subset[slot], pool.rhs[slot] = number, row.rhs
                 pool.largest[slot] = max(a for _, _, a in row.coefficients)
-                coefficients[number] = coefficients_of(row, table, start.rows)
         self.state[kernel.TOP] = int(np.flatnonzero(pool.size).max(initial=-1)) + 1
-        self.pool = pool._replace(coefficients=coefficients)
+        self.pool = pool._replace(coefficients=start.coefficients)
         self.state[kernel.NAMES], self.state[kernel.RECORDS] = start.defined, start.filters
         return start.records
 

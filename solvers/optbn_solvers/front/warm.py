@@ -1,0 +1,138 @@
+"""A solved table that answers variations of itself: the same variables, some families forbidden.
+
+Inequalities that hold for every acyclic graph hold for those of fewer families too. So the rows of the solved table,
+with their multipliers, bound each variation from the beginning (`search.start.Known`), and the cluster search closes
+what they leave open, from the best graph known that obeys. Where that takes too many nodes, the chooser goes on.
+
+Families that one of their subsets beats matter here: with the subset forbidden they may be the best. Give the table
+with all of them (`ScoreTable.build(..., keep_dominated=True)`), or an answer is the best of those that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn_solvers.base.errors import InfeasibleError, StoppedError
+from optbn_solvers.base.protocol import Budget, ProgressCallback
+from optbn_solvers.base.solution import Solution, Status
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.checked import bound_of_proof, solve
+from optbn_solvers.front.registry import load_solver
+from optbn_solvers.proofs.writer import CARRIED
+from optbn_solvers.relaxation.orders import FamilyIndex, climb_order, search
+from optbn_solvers.relaxation.strengthen import strengthen
+from optbn_solvers.search.solver import ClusterSearch
+from optbn_solvers.search.start import Known
+from optbn_solvers.verify import verify
+
+ROUNDS = 64  # of the root loop, for rows that many variations share
+MOST_NODES = 20_000  # of the cluster search, before the chooser goes on
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The best graph of a variation.
+
+    choice   rows of the whole table
+    units    its score
+    bound    no graph of the variation scores more units: what the checker proved
+    claim    the same, as the solver says
+    """
+
+    choice: tuple[int, ...]
+    units: int
+    bound: int
+    claim: int
+
+
+class Warm:
+    """A table, its optimum and the rows that prove most of it; `graphs` met on the way serve later variations."""
+
+    def __init__(self, table: ScoreTable, optimum: Sequence[int], known: Known) -> None:
+        self.table, self.optimum, self.known = table, tuple(optimum), known
+        self.lean = np.zeros(len(table), dtype=np.bool_)  # families that no subset beats
+        self.lean[table.select(np.ones(len(table), dtype=np.bool_), prune=True)] = True
+        self.order = _order_of(table, self.optimum)
+        self.graphs = np.array([self.optimum])  # int64[graphs, n], met so far: rows of the table
+
+    @classmethod
+    def of(
+        cls,
+        table: ScoreTable,
+        budget: Budget | None = None,
+        progress: ProgressCallback | None = None,
+        optimum: Sequence[int] | None = None,
+    ) -> Warm:
+        """Solve a table and keep what its variations can use; `optimum` are the rows of an optimal graph, if known.
+
+        StoppedError when the budget ends before the optimum is proved.
+        """
+        budget = (budget or Budget()).started()
+        rows = table.select(np.ones(len(table), dtype=np.bool_), prune=True)
+        lean = table.restricted(rows)
+        if optimum is None:
+            solution = solve(lean, "auto", budget, None, progress)
+            if solution.status is not Status.OPTIMAL or solution.choice is None:
+                raise StoppedError("stopped before the best graph was known; give it more time")
+            begin = np.array(solution.choice)
+        else:
+            begin = np.searchsorted(rows, np.asarray(optimum))
+        evidence = strengthen(lean, begin, ROUNDS, 0, budget, lambda rows, bound: None)
+        return cls(table, rows[begin].tolist(), Known.of(table, evidence))
+
+    def best(self, keep: NDArray[np.bool_], budget: Budget | None = None) -> Answer | None:
+        """The best graph of the families marked in `keep`; None when no acyclic graph can be made of them."""
+        budget = (budget or Budget()).started()
+        table = self.table
+        varied = np.bincount(table.children[~keep], minlength=table.n) > 0
+        rows = table.select(keep & (self.lean | varied[table.children]), prune=True)
+        if np.bincount(table.children[rows], minlength=table.n).min() == 0:
+            return None
+        part = table.restricted(rows)
+        try:
+            begin = self._begin(part, rows, budget)
+        except InfeasibleError:
+            return None
+        search = ClusterSearch(rows=self.known.narrow(rows), greedy=False, restarts=1, most=MOST_NODES, carried=CARRIED)
+        solution = search.solve(part, budget, begin.tolist())
+        if solution.status is not Status.OPTIMAL and not budget.exhausted():
+            solution = load_solver("auto").solve(part, budget, solution.choice)
+        return self._answer(part, rows, solution, budget)
+
+    def _begin(self, part: ScoreTable, rows: NDArray[np.int64], budget: Budget) -> NDArray[np.int64]:
+        """The best acyclic graph at hand: of a climb from the optimum's order, or one that was met before."""
+        begin = climb_order(FamilyIndex.of(part), self.order)
+        if (begin < 0).any():
+            begin = search(part, starts=1, kicks=0, budget=budget)
+        at = np.minimum(np.searchsorted(rows, self.graphs), len(rows) - 1)
+        inside = at[(rows[at] == self.graphs).all(axis=1)]
+        met = part.units[inside].sum(axis=1)
+        if len(met) and met.max() > part.total_units(begin):
+            begin = inside[np.argmax(met)]
+        return np.asarray(begin, dtype=np.int64)
+
+    def _answer(self, part: ScoreTable, rows: NDArray[np.int64], solution: Solution, budget: Budget) -> Answer:
+        """What the checker makes of a solution, in rows of the whole table."""
+        assert solution.choice is not None
+        choice = tuple(rows[list(solution.choice)].tolist())
+        if not (self.graphs == choice).all(axis=1).any():
+            self.graphs = np.vstack([self.graphs, choice])
+        verdict = verify(part, solution, bound_of_proof, budget.overdue)
+        bound, claim = part.units_of(verdict.bound), part.units_of(solution.bound)
+        return Answer(choice, self.table.total_units(choice), bound, claim)
+
+
+def _order_of(table: ScoreTable, choice: Sequence[int]) -> list[int]:
+    """The variables of an acyclic graph, parents first, by number where it is free to choose."""
+    left = {v: set(table.parents(row)) for v, row in enumerate(choice)}
+    order: list[int] = []
+    while left:
+        free = [v for v, parents in left.items() if not parents & left.keys()]
+        order += free
+        for v in free:
+            del left[v]
+    return order
