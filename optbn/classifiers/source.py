@@ -77,13 +77,14 @@ class OnDisk:
         self, path: Any, target: str, schema: Any, sample_size: int, seed: int, progress: Callable[[int], None] | None,
         how: Mapping[str, Any],
     ) -> None:  # fmt: skip
-        from optbn.data.encode import Encoder
-        from optbn.data.read import wanted
+        from optbn.data.encode import Encoder, Known
+        from optbn.data.findings import refuse
+        from optbn.data.read import survey
         from optbn.data.schema import Schema
 
         if isinstance(sample_size, bool) or not isinstance(sample_size, int | np.integer) or sample_size < 1:
             raise UnsupportedError(f"sample_size={sample_size!r}: expected a whole number of rows, 1 or more")
-        self._path, self._how = path, how
+        self._path, self._how = path, {key: value for key, value in how.items() if key != "strict"}
         self._progress = progress
         source = self._open()
         self.where = source.where
@@ -91,25 +92,27 @@ class OnDisk:
             from optbn.base.registry import unknown
 
             raise DataError(f"{self.where}: {unknown('column', target, source.names)}")
-        said = wanted(source, Schema.of(schema), None)
-        if target not in said:
+        declared = Schema.of(schema)
+        if declared.columns.get(target) == "ignore":
             raise DataError(f"{self.where}: the target {target!r} is ignored by the schema")
-        survey = Encoder(source.where, said, source.levels_given, source.tokens, keep=False)
+        columns = survey(source, declared, keep=False)
+        findings = [*source.findings, *(finding for column in columns for finding in column.findings)]
+        refuse(self.where, findings, bool(how.get("strict")))
+        found = {column.name: column for column in columns if not column.ignored}
+        if target not in found:
+            raise DataError(f"{self.where}: the target {target!r} only names the rows")
+        self.said = {name: Known(column.domain, column.written) for name, column in found.items()}
         reservoir = Reservoir(sample_size, np.random.default_rng(seed))
-        for batch in source.rows(list(said)):
+        self.n_rows = 0
+        for batch in source.rows(list(self.said)):
             for begin in range(0, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
-                survey.add(part)
                 reservoir.add(part)
+                self.n_rows += part.num_rows
                 if progress is not None:
-                    progress(survey.rows)
-        if not survey.rows:
-            raise DataError(f"{self.where}: there are no rows")
-        self.n_rows = survey.rows
-        found = {column.name: column for column in survey.finish()}
-        self.said = {name: column.domain for name, column in found.items()}
+                    progress(self.n_rows)
         self.target = target
-        domain = self.said[target]
+        domain = found[target].domain
         if not isinstance(domain, Categorical):
             raise DataError(
                 f"{self.where}: the target {target!r} is real; declare it in the schema as categorical, "
@@ -124,36 +127,32 @@ class OnDisk:
         if not self.names:
             raise DataError(f"{self.where}: there is no column besides the target {target!r}")
         self._incomplete = {name for name in self.names if found[name].n_missing}
-        chosen = Encoder(source.where, self.said, source.levels_given, source.tokens)
+        chosen = Encoder(source.where, self.said, source.tokens)
         for batch in reservoir.batches():
             chosen.add(batch)
-        columns = {column.name: column for column in chosen.finish()}
-        self._sample = [_values(columns[name]) for name in self.names]
-        self._sample_classes = columns[target].values.astype(np.int64)
+        sampled = {column.name: column for column in chosen.finish()}
+        self._sample = [_values(sampled[name]) for name in self.names]
+        self._sample_classes = sampled[target].values.astype(np.int64)
         for values in self._sample:
             self._keep_missing(values)
 
     def _open(self) -> Any:
-        from optbn.data.source import Options, open_source
+        from optbn.data.read import options
+        from optbn.data.source import open_source
 
-        return open_source(self._path, Options(**self._how))
+        return open_source(self._path, options(**self._how))
 
     def _blocks(self) -> Iterator[tuple[list[Values], NDArray[np.int64]]]:
         """Attributes and classes of consecutive rows."""
-        from optbn.data.encode import Encoder
+        from optbn.data.read import encoded_blocks
 
-        source = self._open()
-        encoder, first = None, 0
-        for batch in source.rows(list(self.said)):
-            for begin in range(0, batch.num_rows, ROWS):
-                encoder = Encoder(source.where, self.said, source.levels_given, source.tokens, first_row=first)
-                part = batch.slice(begin, ROWS)
-                encoder.add(part)
-                first += part.num_rows
-                columns = {column.name: column for column in encoder.finish()}
-                yield [_values(columns[name]) for name in self.names], columns[self.target].values.astype(np.int64)
-                if self._progress is not None:
-                    self._progress(first)
+        first = 0
+        for block in encoded_blocks(self._open(), self.said, ROWS):
+            columns = {column.name: column for column in block}
+            first += len(block[0].values)
+            yield [_values(columns[name]) for name in self.names], columns[self.target].values.astype(np.int64)
+            if self._progress is not None:
+                self._progress(first)
 
     def sample(self) -> Sample:
         return self._sample, self._sample_classes, np.ones(len(self._sample_classes))
@@ -174,26 +173,19 @@ class OnDisk:
 def tables(path: Any, columns: Sequence[Column], how: Mapping[str, Any]) -> Iterator[list[Values]]:
     """The named columns of a file in blocks of rows, in this order; other columns are not looked at."""
     from optbn.base.registry import unknown
-    from optbn.data.encode import Encoder
-    from optbn.data.source import Options, open_source
+    from optbn.data.encode import Known
+    from optbn.data.read import encoded_blocks, options
+    from optbn.data.source import open_source
 
-    source = open_source(path, Options(**how))
+    source = open_source(path, options(**how))
     said: dict[str, Any] = {}
     for column in columns:
         if column.name not in source.names:
             raise DataError(f"{source.where}: {unknown('column', column.name, source.names)}")
-        said[column.name] = "categorical" if column.levels is not None else "real"
-    first = 0
-    for batch in source.rows(list(said)):
-        for begin in range(0, batch.num_rows, ROWS):
-            encoder = Encoder(source.where, said, source.levels_given, source.tokens, first_row=first)
-            part = batch.slice(begin, ROWS)
-            encoder.add(part)
-            first += part.num_rows
-            found = {column.name: column for column in encoder.finish()}
-            yield [_values(found[name]) for name in said]
-    if not first:
-        raise DataError(f"{source.where}: there are no rows")
+        said[column.name] = Known("categorical" if column.levels is not None else "real")
+    for block in encoded_blocks(source, said, ROWS):
+        found = {column.name: column for column in block}
+        yield [_values(found[name]) for name in said]
 
 
 def _values(column: Encoded) -> Values:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optbn.cli.reading import DataArgument, reading, with_reading
+from optbn.cli.reading import reading, with_reading
 
 if TYPE_CHECKING:
     from optbn.data.describe import Description, Levels, Numbers
@@ -18,7 +18,7 @@ SHOWN = 1_000
 @with_reading
 def describe(
     how: dict[str, Any],
-    data: DataArgument,
+    data: Annotated[list[str], typer.Argument(help="A data file, - for stdin; or two, to compare.", metavar="DATA...")],
     as_json: Annotated[bool, typer.Option("--json", help="For machines: everything, all levels with counts.")] = False,
     save_schema: Annotated[
         str | None,
@@ -31,7 +31,9 @@ def describe(
         typer.Option("--missing", help="Describe the data after as_level, drop or impute.", show_default="as they are"),
     ] = None,
 ) -> None:
-    """Describe data: rows, columns, kinds, levels with counts, ranges, missing values.
+    """Describe data: rows, columns, kinds, levels with counts, ranges, missing values, and what is odd about them.
+
+    Two files are compared: columns, levels and ranges that differ.
 
     Examples: optbn describe data.csv --save-schema schema.json; optbn sample alarm | optbn describe -
     """
@@ -39,19 +41,31 @@ def describe(
     import sys
     from dataclasses import replace
 
+    from optbn.base.errors import UnsupportedError
     from optbn.base.files import check_writable
     from optbn.base.numbers import counted
     from optbn.data.describe import describe as description
+    from optbn.data.findings import refuse
     from optbn.data.read import read
 
     if save_schema not in (None, "-"):
         check_writable(save_schema)
+    if len(data) > 2:
+        raise UnsupportedError(f"{len(data)} files; describe takes one, or two to compare")
+    strict = how.pop("strict", False)
     with reading() as progress:
         if missing is None:
-            found = description(data, progress=progress, **how)
+            found, *others = [description(path, progress=progress, **how) for path in data]
+            refuse(found.source, found.findings, strict) if strict else None
         else:
-            treated = read(data, missing=missing, progress=progress, **how)
-            found = replace(description(treated), source="stdin" if data == "-" else data)
+            treated = [read(path, missing=missing, progress=progress, strict=strict, **how) for path in data]
+            found, *others = [
+                replace(description(one), source="stdin" if path == "-" else path)
+                for one, path in zip(treated, data, strict=True)
+            ]
+    if others:
+        _compare(found, others[0], as_json)
+        return
     if save_schema == "-":
         sys.stdout.write(found.schema.to_json())
         return
@@ -62,9 +76,43 @@ def describe(
         print(json.dumps(found.to_dict(), ensure_ascii=False))
         return
     _show(found)
+    _findings(found)
     if found.missing:
         note = f"{counted(found.missing, 'missing value')}: other verbs want --missing as_level, drop or impute"
         print(note, file=sys.stderr)
+
+
+def _compare(a: Description, b: Description, as_json: bool) -> None:
+    """What differs between two files."""
+    import json
+
+    from optbn.data.drift import drift
+
+    found = drift(a, b)
+    if as_json:
+        print(json.dumps([line.to_dict() for line in found], ensure_ascii=False))
+        return
+    print(f"{a.source}: {a.rows:,} rows; {b.source}: {b.rows:,} rows")
+    for line in found:
+        print(line)
+    if not found:
+        print("the same columns, levels, ranges and shares")
+
+
+def _findings(found: Description) -> None:
+    """A line each, the doubtful first, and the command that reads the data as described."""
+    from optbn.cli.terminal import console
+
+    if not found.findings:
+        return
+    out = console()
+    out.print("\nnoticed", markup=False)
+    for finding in found.findings:
+        out.print(f"  {finding.grade}: {finding}", markup=False, highlight=False, soft_wrap=True)
+    if found.options:
+        name = "-" if found.source == "stdin" else found.source
+        line = f"\nto read it as described: optbn learn {name} {' '.join(found.options)}"
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _show(found: Description) -> None:

@@ -27,12 +27,12 @@ FORM: dict[str, Any] = {
         str | None, typer.Option("--delimiter", help="What separates the fields of a row.", show_default="found out")
     ],
     "decimal": Annotated[
-        str | None, typer.Option("--decimal", help="The sign in numbers: . or a comma.", show_default=".")
+        str | None, typer.Option("--decimal", help="The sign in numbers: . or a comma.", show_default="found out")
     ],
     "format": Annotated[
         str | None, typer.Option("--format", help="csv, parquet, arrow or arff.", show_default="by the ending")
     ],
-    "encoding": Annotated[str | None, typer.Option("--encoding", help="Of text files.", show_default="utf-8")],
+    "encoding": Annotated[str | None, typer.Option("--encoding", help="Of text files.", show_default="found out")],
     "missing_token": Annotated[
         list[str] | None,
         typer.Option(
@@ -49,6 +49,16 @@ COLUMNS: dict[str, Any] = {
     ],
     "ignore": Annotated[
         list[str] | None, typer.Option("--ignore", help="A column to leave out, an id say; may be repeated.")
+    ],
+    "column": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            help="How one column is read, NAME=FORM: categorical, real, ignore, or written like 1.234,5 or dd.mm.yyyy.",
+        ),
+    ],
+    "strict": Annotated[
+        bool | None, typer.Option("--strict", help="Refuse what is only probably meant; describe lists it.")
     ],
 }
 
@@ -74,19 +84,46 @@ def _form(
     return {
         "header": header,
         "delimiter": {"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter),
-        "decimal": decimal or ".",
+        "decimal": decimal,
         "format": format,
-        "encoding": encoding or "utf-8",
+        "encoding": encoding,
         "missing_tokens": (*TOKENS, *(missing_token or ())),
     }
 
 
-def _reading(schema: Path | None, ignore: list[str] | None, **form: Any) -> dict[str, Any]:
+def _reading(
+    schema: Path | None, ignore: list[str] | None, column: list[str] | None, strict: bool | None, **form: Any
+) -> dict[str, Any]:
     """The options of FORM and COLUMNS as keywords of `optbn.read`."""
     from optbn.data.schema import Schema
 
-    columns: dict[str, Any] = {**Schema.of(schema).columns, **dict.fromkeys(ignore or (), "ignore")}
-    return {"schema": Schema(columns), **_form(**form)}
+    declared = Schema.of(schema)
+    columns: dict[str, Any] = {**declared.columns, **dict.fromkeys(ignore or (), "ignore")}
+    written = dict(declared.written)
+    for text in column or ():
+        name, kind, way = _column(text)
+        columns[name] = kind
+        written.pop(name, None)
+        if way is not None:
+            written[name] = way
+    return {"schema": Schema(columns, written), **({"strict": True} if strict else {}), **_form(**form)}
+
+
+def _column(text: str) -> tuple[str, Any, Any]:
+    """The name, kind and way of writing in NAME=FORM."""
+    from optbn.base.errors import UnsupportedError
+    from optbn.data.schema import WAYS, Written, way_of
+
+    name, sign, form = text.rpartition("=")
+    if sign and form in ("categorical", "real", "ignore"):
+        return name, form, None
+    way = way_of(form)
+    if not sign or way is None:
+        raise UnsupportedError(
+            f"--column {text!r}: expected NAME=FORM, where FORM is categorical, real, ignore, or how its values are "
+            f"written: {WAYS}"
+        )
+    return name, "real", Written(way)
 
 
 with_form = Group("how", "How the file is read", FORM, _form)

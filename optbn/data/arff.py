@@ -15,11 +15,11 @@ from typing import IO, Any
 
 from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical
-from optbn.data.delimited import open_text, parse
+from optbn.data.delimited import parse
 from optbn.data.missing import TOKENS
 from optbn.data.schema import Declared
 from optbn.data.source import Options, Source
-from optbn.data.text import HEAD, Text
+from optbn.data.text import HEAD, Origin, Text
 
 # In time linear in the line, so possessive (++), and a text that begins with a quote ends with one.
 _QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""
@@ -30,7 +30,34 @@ _ESCAPE = re.compile(r"\\(.)")
 
 def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     """A file or a binary stream."""
-    text = open_text(path, options.encoding)
+    origin = Origin.of(path)
+    encoding, findings = origin.encoding(options.encoding)
+    names, declared, lines = _header(origin.text(encoding))
+    current = origin.text(encoding)
+    stream: Any = _AsCsv(origin.where, lines)
+    if Text(origin.where, stream, None).ended():
+        raise DataError(f"{origin.where}: there are no rows below @data")
+    tokens = ("?",) if options.missing_tokens == TOKENS else options.missing_tokens
+
+    def rows(wanted: Sequence[str]) -> Iterator[Any]:
+        nonlocal current
+        current = origin.text(encoding)
+        below: Any = _AsCsv(origin.where, _header(current)[2])
+        return parse(Text(origin.where, below, None), names, wanted, ",")
+
+    return Source(
+        origin.where,
+        tuple(names),
+        rows,
+        declared,
+        tokens=tokens,
+        position=lambda: current.position(),
+        findings=findings,
+    )
+
+
+def _header(text: Text) -> tuple[list[str], dict[str, Declared], Iterator[tuple[int, str]]]:
+    """Names, what is declared of them, and the lines below."""
     lines = _numbered(text)
     names: list[str] = []
     declared: dict[str, Declared] = {}
@@ -49,21 +76,10 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
             if said is not None:
                 declared[name] = said
         elif low.startswith("@data"):
-            break
+            return names, declared, lines
         elif not low.startswith("@relation"):
             raise DataError(f"{text.where}: line {number}: expected @attribute or @data, got {line[:60]!r}")
-    else:
-        raise DataError(f"{text.where}: no @data line")
-    stream: Any = _AsCsv(text.where, lines)
-    rows = Text(text.where, stream, None)
-    if rows.ended():
-        raise DataError(f"{text.where}: there are no rows below @data")
-    tokens = ("?",) if options.missing_tokens == TOKENS else options.missing_tokens
-
-    def parsed(wanted: Sequence[str]) -> Iterator[Any]:
-        return parse(rows, names, wanted, ",")
-
-    return Source(text.where, tuple(names), parsed, declared, tokens=tokens, position=text.position)
+    raise DataError(f"{text.where}: no @data line")
 
 
 def _declaration(kind: str) -> Declared | None:

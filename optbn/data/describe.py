@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from optbn.data.dataset import Categorical, Dataset
+from optbn.data.findings import Finding, Grade, notes
+from optbn.data.judge import quoted
 from optbn.data.missing import Encoded
-from optbn.data.read import PathLike, Progress, encoded
-from optbn.data.schema import Schema, SchemaLike
-from optbn.data.source import Options, open_source
+from optbn.data.read import PathLike, Progress, options, survey
+from optbn.data.schema import PLAIN, Declared, Schema, SchemaLike
+from optbn.data.source import open_source
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,16 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Description:
-    """A table in short; `schema` reads it, or another one like it, the same way again."""
+    """A table in short; `schema` reads it, or another one like it, the same way again.
+
+    findings  what was noticed, the doubtful first; columns that are left out stand here alone
+    """
 
     source: str
     rows: int
     columns: tuple[Levels | Numbers, ...]
     schema: Schema
+    findings: tuple[Finding, ...] = ()
 
     @property
     def missing(self) -> int:
@@ -54,7 +60,13 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         columns = [asdict(column) for column in self.columns]
-        return {"source": self.source, "rows": self.rows, "columns": columns}
+        findings = [finding.to_dict() for finding in self.findings]
+        return {"source": self.source, "rows": self.rows, "columns": columns, "findings": findings}
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What to write on the command line for the reading described, where it is doubtful."""
+        return tuple(dict.fromkeys(pair for finding in self.findings for pair in _pairs(finding.settle)))
 
 
 def describe(
@@ -62,19 +74,30 @@ def describe(
 ) -> Description:
     """The description of a Dataset, or of a file as it stands, missing values and all; `how` are `source.Options`."""
     if isinstance(data, Dataset):
-        where, parts = (
-            "the data",
-            [
-                Encoded(name, domain, values, 0)
-                for name, domain, values in zip(data.names, data.domains, data.columns, strict=True)
-            ],
-        )
-    else:
-        source = open_source(data, Options(**how))
-        where, parts = source.where, encoded(source, schema, progress)
-    rows = len(parts[0].values) if parts else 0
-    domains = Schema({part.name: part.domain for part in parts})
-    return Description(where, rows, tuple(map(_column, parts)), domains)
+        parts = [
+            Encoded(name, domain, values, 0)
+            for name, domain, values in zip(data.names, data.domains, data.columns, strict=True)
+        ]
+        return Description("the data", data.n_rows, tuple(map(_column, parts)), data.schema)
+    source = open_source(data, options(**how))
+    declared = Schema.of(schema)
+    found = survey(source, declared, progress=progress)
+    kept = [part for part in found if not part.ignored]
+    rows = len(kept[0].values) if kept else 0
+    domains: dict[str, Declared] = {part.name: "ignore" if part.ignored else part.domain for part in found}
+    written = {part.name: part.written for part in kept if part.written != PLAIN}
+    inferred = [part.name for part in kept if part.name not in declared and part.name not in source.declared]
+    said = [*source.findings, *(finding for part in found for finding in part.findings)]
+    said += notes({part.name: part.domain for part in kept}, inferred, rows)
+    ranked = sorted(said, key=lambda finding: ORDER.index(finding.grade))
+    return Description(source.where, rows, tuple(map(_column, kept)), Schema(domains, written), tuple(ranked))
+
+
+ORDER: tuple[Grade, ...] = ("doubtful", "probable", "certain", "note")
+
+
+def _pairs(words: tuple[str, ...]) -> list[str]:
+    return [f"{option} {quoted(value)}" for option, value in zip(words[::2], words[1::2], strict=True)]
 
 
 def _column(part: Encoded) -> Levels | Numbers:

@@ -2,9 +2,10 @@
 
 Every reader turns its file into Arrow record batches; here each column of theirs is one accumulator that takes blocks
 and, at the end, gives the encoded column. A column starts as text: its different texts get codes in order of
-appearance, which costs one small look-up table per block. As soon as it can only be real (more than `schema.FEW`
-different numbers and nothing else) it goes on as float64, so neither kind ever holds the texts of its rows. What comes
-out depends on the set of texts alone, not on where the blocks end. Peak memory: the codes and one column more.
+appearance, which costs one small look-up table per block. With more than `ENOUGH` different numbers and nothing else it
+goes on as float64; if another text comes later it is left, and read a second time, as texts to the end, by which
+`optbn.data.judge` says what the column is. So what comes out depends on the set of texts alone, not on where the blocks
+end. Peak memory: the codes and one column more.
 """
 
 from __future__ import annotations
@@ -19,11 +20,51 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError
 from optbn.data.arrow import from_texts, is_text, to_numpy
 from optbn.data.dataset import Categorical, Real, code_dtype
+from optbn.data.findings import Finding
+from optbn.data.judge import Judgement, Texts, judge, number_like, short
 from optbn.data.missing import Encoded
-from optbn.data.schema import FEW, Declared, Kind, Mixed, has_comma, infer, is_number, level_order, parse_number
+from optbn.data.numbers import Numbers
+from optbn.data.schema import FEW, PLAIN, Declared, Written, is_number, level_order, parse_number
 
 MANY = 65_536
-"""An undeclared column with more different texts than this names its rows; it is not a variable."""
+"""An undeclared column of more different texts than this, most of them no numbers, names its rows."""
+ENOUGH = 4 * FEW
+"""An undeclared column of more different numbers than this, and nothing else, goes on as numbers."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known about a column before its values are.
+
+    declared      by the user or the file
+    written       how it is written; None: to be found out, where it is not declared in full
+    levels_given  whether the levels of its dictionary are declared, and ordered
+    typed         the file declares numbers by their type
+    unnamed       the file has no name for it
+    wanted        somebody asked for it by name, so it is never left out
+    texts         keep the texts to the end: it was read as numbers and is not all numbers
+    decimal       the sign for decimals of the file, where it is known
+    """
+
+    declared: Declared | None = None
+    written: Written | None = None
+    levels_given: bool | None = None
+    typed: bool = False
+    unnamed: bool = False
+    wanted: bool = False
+    texts: bool = False
+    decimal: str | None = None
+    decimal_declared: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Whether the values say how the column is read."""
+        return self.declared is None and self.levels_given is None and self.written is None
+
+    @property
+    def open_numbers(self) -> bool:
+        """Whether the column holds numbers, in a way of writing that the values say."""
+        return (self.declared == "real" or isinstance(self.declared, Real)) and self.written is None
 
 
 class Encoder:
@@ -33,8 +74,7 @@ class Encoder:
     def __init__(
         self,
         where: str,
-        said: Mapping[str, Declared | None],
-        levels_given: Mapping[str, bool] | None = None,
+        known: Mapping[str, Known],
         tokens: Collection[str] = (),
         keep: bool = True,
         first_row: int = 0,
@@ -43,13 +83,14 @@ class Encoder:
         self.rows = 0
         self.expected = 0  # rows in all, as far as can be told; only for planning memory
         self._columns: dict[str, Accumulator] = {}
-        for name, kind in said.items():
-            place, missing = Place(where, name), frozenset(tokens)
-            if isinstance(kind, Real) or kind == "real":
-                self._columns[name] = RealColumn(place, kind if isinstance(kind, Real) else None, missing, True, keep)
+        for name, column in known.items():
+            place = Place(where, name)
+            missing = frozenset(tokens) | frozenset((column.written or PLAIN).missing)
+            real = isinstance(column.declared, Real) or column.declared == "real"
+            if real and not column.texts:
+                self._columns[name] = RealColumn(place, column, missing, keep)
             else:
-                given = (levels_given or {}).get(name)
-                self._columns[name] = TextColumn(place, kind, given, missing, keep)
+                self._columns[name] = TextColumn(place, column, missing, keep)
 
     def add(self, batch: Any) -> None:
         """Take a record batch that has (at least) these columns."""
@@ -63,9 +104,15 @@ class Encoder:
         """What a row takes in memory, as far as the columns are known."""
         return sum(column.values.dtype.itemsize for column in self._columns.values())
 
+    @property
+    def unsettled(self) -> list[str]:
+        """Columns begun as numbers that hold other texts as well: read them again, with `texts`."""
+        return [name for name, column in self._columns.items() if isinstance(column, RealColumn) and column.odd]
+
     def finish(self) -> list[Encoded]:
-        """The columns; nothing is left here."""
-        return [self._columns.pop(name).finish() for name in list(self._columns)]
+        """The settled columns; nothing is left here."""
+        unsettled = set(self.unsettled)
+        return [self._columns.pop(name).finish() for name in list(self._columns) if name not in unsettled]
 
 
 @dataclass(frozen=True)
@@ -78,19 +125,6 @@ class Place:
     def error(self, what: str, row: int | None = None) -> DataError:
         at = f", row {row + 1:,}" if row is not None else ""
         return DataError(f"{self.where}: column {self.name!r}{at}: {what}")
-
-    def mixed(self, text: str, row: int | None) -> DataError:
-        if has_comma(text):
-            return self.error(
-                f"{_short(text)} has a comma; numbers have a decimal point and no other sign, or a decimal comma where "
-                'that is said (--decimal , or decimal=","); if these are levels, declare the column "categorical"',
-                row,
-            )
-        return self.error(
-            f"{_short(text)} among numbers; if it marks a missing value, name it (--missing-token, or missing_tokens); "
-            'if the column has levels, declare it "categorical"',
-            row,
-        )
 
 
 class Growing:
@@ -134,18 +168,19 @@ class Growing:
 class TextColumn:
     """Codes into the texts seen so far, or into the declared levels."""
 
-    def __init__(
-        self, place: Place, said: Declared | None, levels_given: bool | None, tokens: frozenset[str], keep: bool
-    ) -> None:
+    def __init__(self, place: Place, known: Known, tokens: frozenset[str], keep: bool) -> None:
         self.place = place
-        self.domain = said if isinstance(said, Categorical) else None
-        self.undeclared = said is None and levels_given is None
-        self.levels_given = levels_given
+        self.known = known
+        self.domain = known.declared if isinstance(known.declared, Categorical) else None
+        self.written = known.written or PLAIN
         self.codes: dict[str, int] = {}
         self.first: list[int | None] = []  # per code the row where it came first
+        self.counts = np.zeros(0, np.int64)
+        self.rows = self.start = 0
         self.absent: int | None = None  # the code of missing values
         self.n_missing = 0
         self.only_numbers = True
+        self.names_rows = False
         if self.domain:
             self.codes = {level: code for code, level in enumerate(self.domain.levels)}
             self.absent = len(self.codes)
@@ -156,6 +191,11 @@ class TextColumn:
 
     def add(self, array: Any, first_row: int) -> Accumulator:
         """Take a block; the answer is the accumulator to go on with."""
+        if not self.rows:
+            self.start = first_row
+        self.rows += len(array)
+        if self.names_rows:
+            return self
         texts, indices = _texts(self.place, array, first_row)
         codes = [self.codes.get(text, -1) for text in texts]
         if -1 in codes:
@@ -170,7 +210,11 @@ class TextColumn:
         if self.absent in codes:
             self.n_missing += int(np.count_nonzero(block == self.absent))
         self.values.append(block)
-        if self.undeclared and self.only_numbers and len(self.codes) > FEW:
+        if self.known.open or self.known.open_numbers:
+            counts = np.bincount(block, minlength=len(self.first))
+            counts[: len(self.counts)] += self.counts
+            self.counts = counts
+        if self.known.open and not self.known.texts and self.only_numbers and len(self.codes) > ENOUGH:
             return self._as_real()
         return self
 
@@ -187,78 +231,134 @@ class TextColumn:
         if self.domain:
             if row is None:  # in the dictionary of the file, but in no row
                 return 0
+            level = self.written.level(text)
+            if level in self.codes:
+                return self.codes[level]
+            if text.strip() in self.tokens:
+                return self._missing_code()
             raise self.place.error(f"level {text!r} is not declared; expected {_some(self.domain.levels)}", row)
         self.codes[text] = len(self.first)
         self.first.append(row)
         self.only_numbers = self.only_numbers and is_number(text)
-        if self.undeclared and not self.only_numbers and len(self.codes) > MANY:
-            self._kind()  # text among numbers is the likelier mistake
-            raise self.place.error(
-                f"more than {MANY:,} different texts, so it names rows and is not a variable; "
-                'leave it out (--ignore, or "ignore" in the schema)',
-                row,
-            )
+        if self.known.open and not (self.only_numbers or self.known.wanted) and len(self.codes) == MANY + 1:
+            some = list(self.codes)[:: MANY // 1000]
+            self.names_rows = 2 * sum(map(number_like, some)) < len(some)
         return self.codes[text]
 
-    def _kind(self) -> Kind:
-        """What the texts so far make of an undeclared column."""
-        try:
-            return infer(self.codes)
-        except Mixed as mixed:
-            raise self.place.mixed(mixed.text, self.first[self.codes[mixed.text]]) from None
+    def _seen(self) -> Texts:
+        first = {text: self.first[code] for text, code in self.codes.items()}
+        counts = {text: int(self.counts[code]) for text, code in self.codes.items()}
+        decimal = self.known.decimal
+        real = not self.known.open
+        return Texts(
+            self.place.name, first, counts, self.rows, self.n_missing, decimal, self.known.decimal_declared, real,
+            self.known.unnamed, self.known.wanted,
+        )  # fmt: skip
 
-    def _as_real(self) -> RealColumn:
+    def _as_real(self) -> Accumulator:
+        """Numbers from here on."""
+        if self.known.decimal == ",":
+            return self  # 1.500 may be fifteen hundred: that is seen at the end
         numbers = np.full(len(self.first), np.nan)
         for text, code in self.codes.items():
             numbers[code] = float(text)
             if not np.isfinite(numbers[code]):
-                raise self.place.error(f"{text} is not a finite number", self.first[code])
-        column = RealColumn(self.place, None, self.tokens, False, self.keep)
-        column.low, column.high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
-        column.n_missing = self.n_missing
+                return self
+        column = RealColumn(self.place, self.known, self.tokens, self.keep)
         column.values.expected = self.values.expected
-        column.values.append(numbers[self.values.taken])
+        column.take(numbers[self.values.taken] if self.keep else np.repeat(numbers, self.counts), self.start)
         return column
 
     def finish(self) -> Encoded:
         if self.domain:
-            return Encoded(self.place.name, self.domain, self.values.taken, self.n_missing)
-        kind = self._kind() if self.undeclared else "categorical"
-        if kind == "real":
-            return self._as_real().finish()
-        levels = tuple(self.codes) if self.levels_given is not None else level_order(self.codes)
-        final = np.empty(len(self.first), dtype=self.values.dtype)
-        for code, level in enumerate(levels):
-            final[self.codes[level]] = code
-        if self.absent is not None:
-            final[self.absent] = len(levels)
+            return Encoded(self.place.name, self.domain, self.values.taken, self.n_missing, self.written)
+        if self.names_rows:
+            what = f"more than {MANY:,} different texts name the rows, so it is left out"
+            said = Finding("probable", what, self.place.name, None, "declared categorical it is kept")
+            return self._ignored((said,))
+        if self.known.open or self.known.open_numbers:
+            return self._judged(judge(self._seen()))
+        return self._with_levels(self.written, frozenset(), ())
+
+    def _judged(self, found: Judgement) -> Encoded:
+        if found.kind == "ignore":
+            return self._ignored(found.findings)
+        absent = {text for text in self.codes if (text in found.missing)}
+        written = Written(found.way, tuple(sorted(found.missing)) + tuple(f"{value:g}" for value in found.absent))
+        if found.kind == "categorical":
+            return self._with_levels(written, frozenset(absent), found.findings)
+        numbers = np.full(len(self.first), np.nan)
+        said = list(found.findings)
+        for text, code in self.codes.items():
+            number = None if text in absent else written.number(text)
+            if number is not None and not np.isfinite(number):
+                row = self.first[code]
+                at = None if row is None else row + 1
+                said.append(Finding("doubtful", f"{text} is not a finite number", self.place.name, at))
+                number = None
+            if number is not None and number not in found.absent:
+                numbers[code] = number
+        return self._numbers(numbers, written, tuple(said))
+
+    def _numbers(self, numbers: NDArray[np.float64], written: Written, said: tuple[Finding, ...]) -> Encoded:
+        kept = numbers[np.isfinite(numbers)]
+        domain = Real(kept.min(), kept.max()) if len(kept) else Real(0.0, 0.0)
+        if isinstance(self.known.declared, Real):
+            self._check_range(numbers, self.known.declared)
+            domain = self.known.declared
+        values = numbers[self.values.taken] if self.keep else np.empty(0)
+        gone = [code for code in self.codes.values() if np.isnan(numbers[code])]
+        n_missing = self.n_missing + int(sum(self.counts[code] for code in gone))
+        return Encoded(self.place.name, domain, values, n_missing, written, said)
+
+    def _check_range(self, numbers: NDArray[np.float64], declared: Real) -> None:
+        for text, code in self.codes.items():
+            if numbers[code] < declared.low or numbers[code] > declared.high:
+                what = f"{text} is outside the declared range [{declared.low:g}, {declared.high:g}]"
+                raise self.place.error(what, self.first[code])
+
+    def _with_levels(self, written: Written, absent: frozenset[str], said: tuple[Finding, ...]) -> Encoded:
+        of = {text: written.level(text) for text in self.codes if text not in absent}
+        different = tuple(dict.fromkeys(of.values()))
+        levels = different if self.known.levels_given is not None else level_order(different)
+        at = {level: code for code, level in enumerate(levels)}
+        final = np.full(len(self.first), len(levels), dtype=self.values.dtype)
+        for text, level in of.items():
+            final[self.codes[text]] = at[level]
         self.values.translate(final)
-        domain = Categorical(levels, bool(self.levels_given))
-        return Encoded(self.place.name, domain, self.values.taken, self.n_missing)
+        domain = Categorical(levels, bool(self.known.levels_given))
+        n_missing = self.n_missing + int(sum(self.counts[self.codes[text]] for text in absent))
+        return Encoded(self.place.name, domain, self.values.taken, n_missing, written, said)
+
+    def _ignored(self, said: tuple[Finding, ...]) -> Encoded:
+        return Encoded(self.place.name, Categorical(()), self.values.taken, self.n_missing, PLAIN, said, ignored=True)
 
 
 class RealColumn:
     """Numbers, NaN where missing."""
 
-    def __init__(self, place: Place, domain: Real | None, tokens: frozenset[str], declared: bool, keep: bool) -> None:
+    def __init__(self, place: Place, known: Known, tokens: frozenset[str], keep: bool) -> None:
         self.place = place
-        self.domain = domain
+        self.known = known
+        self.domain = known.declared if isinstance(known.declared, Real) else None
+        self.written = known.written or PLAIN
         self.tokens = tokens
         self.absent_texts = from_texts(sorted(tokens))
-        self.declared = declared
-        self.low, self.high = np.inf, -np.inf
-        self.n_missing = 0
+        self.odd = False
+        self.seen = Numbers(place.name, known.typed or known.open, known.unnamed, known.wanted)
         self.values = Growing(np.float64, keep)
 
     def add(self, array: Any, first_row: int) -> Accumulator:
         """Take a block; the answer is the accumulator to go on with."""
         import pyarrow as pa
 
+        if self.odd:
+            return self
         kind = array.type
         if pa.types.is_dictionary(kind) and is_text(kind.value_type):
             indices = _indices(array)
-            numbers = np.append(self._numbers(array.dictionary, first_row, indices), np.nan)
-            values = numbers[indices]
+            numbers = self._numbers(array.dictionary, first_row, indices)
+            values = None if numbers is None else np.append(numbers, np.nan)[indices]
         elif is_text(kind):
             values = self._numbers(array, first_row, None)
         elif pa.types.is_null(kind):
@@ -267,63 +367,93 @@ class RealColumn:
             values = to_numpy(array.cast(pa.float64(), safe=False), np.nan)
         else:
             raise self.place.error(f"values of type {kind}, expected numbers; turn them into numbers first")
-        self._check(values, first_row)
-        self.values.append(values)
+        if values is not None:
+            self.take(values, first_row)
         return self
 
-    def _check(self, values: NDArray[np.float64], first_row: int) -> None:
-        n_missing = int(np.count_nonzero(np.isnan(values)))
-        self.n_missing += n_missing
-        if n_missing == len(values):
-            return
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        if not (np.isfinite(low) and np.isfinite(high)):
-            at = int(np.argmax(np.isinf(values)))
+    def take(self, values: NDArray[np.float64], first_row: int) -> None:
+        """Take numbers."""
+        infinite = np.isinf(values)
+        if infinite.any():
+            if self._may_be_odd and not self.known.typed:
+                self.odd = True
+                return
+            at = int(np.argmax(infinite))
             raise self.place.error(f"{values[at]} is not a finite number", first_row + at)
-        if self.domain and (low < self.domain.low or high > self.domain.high):
-            at = int(np.argmax((values < self.domain.low) | (values > self.domain.high)))
+        if self.written.absent:
+            values = np.where(np.isin(values, list(self.written.absent)), np.nan, values)
+        self.seen.add(values, first_row)
+        if self.domain and self.seen.outside(self.domain.low, self.domain.high):
+            with np.errstate(invalid="ignore"):
+                at = int(np.argmax((values < self.domain.low) | (values > self.domain.high)))
             declared = f"[{self.domain.low:g}, {self.domain.high:g}]"
             raise self.place.error(f"{values[at]:g} is outside the declared range {declared}", first_row + at)
-        self.low, self.high = min(self.low, low), max(self.high, high)
+        self.values.append(values)
 
-    def _numbers(self, texts: Any, first_row: int, indices: NDArray[Any] | None) -> NDArray[np.float64]:
-        """The number each text stands for. Arrow's parser reads the plain ones at once; when it meets anything else
-        the texts are taken one by one, which is slow and exact."""
+    @property
+    def _may_be_odd(self) -> bool:
+        """Whether other texts than numbers are a question of how the column is written."""
+        return self.known.open or self.known.open_numbers
+
+    def _numbers(self, texts: Any, first_row: int, indices: NDArray[Any] | None) -> NDArray[np.float64] | None:
+        """The number each text stands for; None where some is none and the column is to be looked at again. Arrow's
+        parser reads the plain ones at once; when it meets anything else the texts are taken one by one, which is slow
+        and exact."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         values: NDArray[np.float64]
-        try:
-            absent = pc.is_in(texts, value_set=self.absent_texts.cast(texts.type))
-            plain = pc.utf8_trim(pc.if_else(absent, pa.nulls(1, texts.type)[0], texts), " ")
-            values = to_numpy(plain.cast(pa.float64()), np.nan)
-            if not pc.any(pc.match_substring_regex(plain, r"^[+-]?0[0-9]+$|[nN]")).as_py():
-                return values
-        except pa.ArrowException:
-            pass
+        if self.written.way is None:
+            try:
+                absent = pc.is_in(texts, value_set=self.absent_texts.cast(texts.type))
+                plain = pc.utf8_trim(pc.if_else(absent, pa.nulls(1, texts.type)[0], texts), " ")
+                values = to_numpy(plain.cast(pa.float64()), np.nan)
+                if not pc.any(pc.match_substring_regex(plain, r"^[+-]?0[0-9]+$|[nN]")).as_py():
+                    return values
+            except pa.ArrowException:
+                pass
         values = np.full(len(texts), np.nan)
-
-        def row(i: int) -> int:
-            return first_row + (i if indices is None else int(np.argmax(indices == i)))
-
         for i, text in enumerate(_decoded(self.place, texts, first_row, indices)):
-            if text is None or text in self.tokens:
+            if text is None or text in self.tokens or text.strip() in self.tokens:
                 continue
-            number = parse_number(text)
-            if number is None and self.declared:
-                raise self.place.error(f"{_short(text)} is not a number", row(i))
-            if number is None or not (self.declared or is_number(text)):
-                raise self.place.mixed(text, row(i))
-            if not np.isfinite(number):
-                raise self.place.error(f"{text} is not a finite number", row(i))
+            number = self.written.number(text)
+            if self._may_be_odd and (number is None or not (is_number(text) or self.known.open_numbers)):
+                self.odd = True
+                return None
+            row = first_row + (i if indices is None else int(np.argmax(indices == i)))
+            if number is None and (plain_number := parse_number(text)) is not None and self.written.way is not None:
+                number = plain_number
+            if number is None:
+                raise self.place.error(f"{short(text)} is not a number", row)
+            if not np.isfinite(number) and not self._may_be_odd:
+                raise self.place.error(f"{text} is not a finite number", row)
             values[i] = number
         return values
 
     def finish(self) -> Encoded:
-        domain = self.domain
-        if domain is None:
-            domain = Real(self.low, self.high) if self.low <= self.high else Real(0.0, 0.0)  # nothing but missing
-        return Encoded(self.place.name, domain, self.values.taken, self.n_missing)
+        judging = self.known.open or self.known.typed
+        found = self.seen.judged(self.values.taken) if judging else None
+        values = self.values.taken
+        name = self.place.name
+        if self.domain is not None or found is None:
+            domain = self.domain or self.seen.range()
+            return Encoded(name, domain, values, self.seen.n_missing, self.written)
+        if found.kind == "ignore":
+            empty = Categorical(())
+            return Encoded(name, empty, values, self.seen.n_missing, PLAIN, found.findings, ignored=True)
+        if found.kind == "categorical":
+            levels = self.seen.levels()
+            codes = np.full(len(values), len(levels), code_dtype(len(levels)))
+            for code, level in enumerate(levels):
+                codes[values == level] = code
+            texts = tuple(str(int(level)) for level in levels)
+            written = Written(found.way)
+            return Encoded(name, Categorical(texts), codes, self.seen.n_missing, written, found.findings)
+        if found.absent and len(values):
+            values[np.isin(values, found.absent)] = np.nan
+        written = Written(None, tuple(f"{value:g}" for value in found.absent))
+        n_missing = self.seen.n_missing + self.seen.count(found.absent)
+        return Encoded(name, self.seen.range(found.absent), values, n_missing, written, found.findings)
 
 
 Accumulator = TextColumn | RealColumn
@@ -379,10 +509,6 @@ def _decoded(place: Place, words: Any, first_row: int, indices: NDArray[Any] | N
             bad = raw[error.start : error.start + 1].hex()
             raise place.error(f"byte 0x{bad} is not UTF-8; give the encoding (cp1252 or latin-1, say)", row) from None
     raise AssertionError("the texts decode one by one")
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def _some(levels: Sequence[str]) -> str:

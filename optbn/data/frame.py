@@ -111,4 +111,4 @@ def _read_table(where: str, table: Any, schema: SchemaLike, missing: MissingLike
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         return iter(table.select(list(wanted)).to_batches(max_chunksize=ROWS))
 
-    return read_source(Source(where, names, rows, declared, levels_given), schema, missing=missing)
+    return read_source(Source(where, names, rows, declared, levels_given), schema, missing=missing).data

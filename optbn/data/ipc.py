@@ -17,16 +17,23 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
 
     where = str(path) if isinstance(path, Path) else "the stream"
     check_room()
-    with foreign(where, "not a readable Arrow file"):
-        stream = pa.OSFile(where) if isinstance(path, Path) else pa.BufferReader(_content(where, path))
-        filed = stream.read(6) == b"ARROW1"
-        stream.seek(0)
-        reader: Any = (pa.ipc.open_file if filed else pa.ipc.open_stream)(stream)
-        names = columns_of(where, reader.schema)
+    content = None if isinstance(path, Path) else _content(where, path)
+
+    def opened() -> tuple[Any, bool]:
+        with foreign(where, "not a readable Arrow file"):
+            stream = pa.OSFile(where) if content is None else pa.BufferReader(content)
+            filed = stream.read(6) == b"ARROW1"
+            stream.seek(0)
+            return (pa.ipc.open_file if filed else pa.ipc.open_stream)(stream), filed
+
+    reader, filed = opened()
+    names = columns_of(where, reader.schema)
     done = 0
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         nonlocal done
+        done = 0
+        reader, filed = opened()
         with foreign(where, "damaged Arrow file"):
             for batch in map(reader.get_batch, range(reader.num_record_batches)) if filed else reader:
                 done += 1

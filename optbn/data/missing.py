@@ -15,7 +15,6 @@ One policy holds for all columns, with exceptions if need be: "as_level, age=imp
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +25,8 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError
 from optbn.base.numbers import counted
 from optbn.data.dataset import Categorical, Dataset, Domain, code_dtype
+from optbn.data.findings import Finding
+from optbn.data.schema import PLAIN, Written
 
 TOKENS: tuple[str, ...] = ("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL")
 LEVEL = "missing"
@@ -33,17 +34,23 @@ POLICIES = ("refuse", "as_level", "drop", "impute")
 
 MissingLike = str | Mapping[str, str]
 
-_log = logging.getLogger("optbn.data")
-
 
 @dataclass(frozen=True)
 class Encoded:
-    """A column as read: codes with len(levels) standing for missing, or float64 with NaN for missing."""
+    """A column as read: codes with len(levels) standing for missing, or float64 with NaN for missing.
+
+    written   how its values are written, if that was found out
+    findings  what was noticed
+    ignored   it is no variable
+    """
 
     name: str
     domain: Domain
     values: NDArray[Any]
     n_missing: int
+    written: Written = PLAIN
+    findings: tuple[Finding, ...] = ()
+    ignored: bool = False
 
     def absent(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
@@ -84,15 +91,16 @@ def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
     return {name: chosen.get(name, default) for name in names}
 
 
-def resolve(where: str, columns: list[Encoded], missing: MissingLike, closed: Collection[str] = ()) -> Dataset:
-    """The Dataset of these columns, with their missing values treated; to the `closed` ones no level may be added.
-    Empties the list as it goes, to save memory."""
+def resolve(
+    where: str, columns: list[Encoded], missing: MissingLike, closed: Collection[str] = ()
+) -> tuple[Dataset, list[Finding]]:
+    """The Dataset of these columns, with their missing values treated, and what was done; to the `closed` ones no level
+    may be added. Empties the list as it goes, to save memory."""
     chosen = policies(missing, [column.name for column in columns])
-    refuse(where, columns, chosen)
+    refuse_missing(where, columns, chosen)
     dropped = [column.absent() for column in columns if column.n_missing and chosen[column.name] == "drop"]
     keep = ~np.logical_or.reduce(dropped) if dropped else None
-    if keep is not None:
-        _log.info("%s: %d of %d rows dropped for missing values", where, len(keep) - keep.sum(), len(keep))
+    done = _done(columns, chosen, keep)
     names, domains, values = [], [], []
     columns.reverse()
     while columns:
@@ -106,10 +114,27 @@ def resolve(where: str, columns: list[Encoded], missing: MissingLike, closed: Co
         names.append(column.name)
         domains.append(domain)
         values.append(array)
-    return Dataset(tuple(names), tuple(domains), tuple(values))
+    return Dataset(tuple(names), tuple(domains), tuple(values)), done
 
 
-def refuse(where: str, columns: Sequence[Encoded], chosen: Mapping[str, str]) -> None:
+def _done(columns: Sequence[Encoded], chosen: Mapping[str, str], keep: NDArray[np.bool_] | None) -> list[Finding]:
+    """What becomes of the missing values, with numbers."""
+    done = []
+    if keep is not None:
+        gone = int(len(keep) - keep.sum())
+        if gone:
+            done.append(Finding("certain", f"{gone:,} of {counted(len(keep), 'row')} left out for missing values"))
+    words = {"impute": "filled with the most frequent level or the median", "as_level": f"the level {LEVEL!r}"}
+    for policy, what in words.items():
+        there = [column for column in columns if column.n_missing and chosen[column.name] == policy]
+        if there:
+            cells = sum(column.n_missing for column in there)
+            of = f"{counted(cells, 'missing cell')} of {counted(len(there), 'column')}"
+            done.append(Finding("certain", f"{of}: {what}"))
+    return done
+
+
+def refuse_missing(where: str, columns: Sequence[Encoded], chosen: Mapping[str, str]) -> None:
     """Raise one line that names the columns with missing values nobody decided about, their counts and the ways out."""
     counts = {c.name: c.n_missing for c in columns if c.n_missing and chosen[c.name] == "refuse"}
     if not counts:

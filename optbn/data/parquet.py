@@ -31,7 +31,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         nonlocal done
-        text = set(texts)
+        done, text = 0, set(texts)
         with foreign(where, "damaged parquet file"):
             for groups in _some_at_a_time(file.metadata):
                 for batch in file.iter_batches(ROWS, groups, list(wanted), use_threads=False):

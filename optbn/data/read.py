@@ -1,24 +1,28 @@
 """Reading data: `read` for what fits into memory, `batches` for counting passes over what need not.
 
-Both take the file as it comes, once, in blocks: `source` opens it, `encode` turns blocks into codes and numbers,
-`missing` resolves what is not there. Without a full schema `batches` goes over the file once more, before, to find it.
+Both take the file in blocks: `source` opens it, `encode` turns blocks into codes and numbers, `missing` resolves what
+is not there. A column that turns out to be written in another way than its first rows is gone through once more. What
+is found out by itself is graded and said (see `findings`): `read` refuses what is doubtful, and with `strict` what is
+only probable. Without a full schema `batches` surveys the file first.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.registry import unknown
 from optbn.base.room import check_room
-from optbn.data.dataset import Categorical, Dataset, Domain, Real
-from optbn.data.doubts import doubts
-from optbn.data.encode import Encoder
-from optbn.data.missing import TOKENS, Encoded, MissingLike, domain_after, policies, refuse, resolve
-from optbn.data.schema import Declared, Schema, SchemaLike
+from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.data.encode import Encoder, Known
+from optbn.data.findings import SAID, Finding, notes, refuse
+from optbn.data.missing import TOKENS, Encoded, MissingLike, domain_after, policies, refuse_missing, resolve
+from optbn.data.numerals import Notation
+from optbn.data.schema import Declared, Schema, SchemaLike, Written
 from optbn.data.source import Options, Source, open_source
 
 PathLike = str | os.PathLike[str] | IO[bytes]
@@ -27,30 +31,54 @@ Progress = Callable[[int, int | None], None]
 _log = logging.getLogger("optbn.data")
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Data as read, and all that was noticed and done on the way."""
+
+    data: Dataset
+    findings: tuple[Finding, ...]
+
+
 def read(
     path: PathLike,
     schema: SchemaLike = None,
     *,
     missing: MissingLike = "refuse",
     columns: Sequence[str] | None = None,
-    format: str | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    decimal: str = ".",
-    missing_tokens: Sequence[str] = TOKENS,
+    strict: bool = False,
     progress: Progress | None = None,
+    **form: Any,
 ) -> Dataset:
     """The Dataset in a file: csv or tsv, parquet, Arrow, ARFF, by its ending; "-" is csv from stdin.
 
     schema    what is known about columns (see `optbn.data.schema`); the rest is inferred
     missing   refuse, as_level, drop or impute, for all columns or per column (see `optbn.data.missing`)
     columns   read only these, in this order
-    decimal   "," where numbers are written 1,5
+    strict    refuse what is only probably meant
     progress  called with (bytes done, bytes in all or None) after each block
+    form      the fields of `optbn.data.source.Options`: format, header, delimiter, encoding, decimal, missing_tokens
     """
-    source = open_source(path, Options(format, header, delimiter, encoding, decimal, tuple(missing_tokens)))
-    return read_source(source, schema, missing=missing, columns=columns, progress=progress)
+    return reading(path, schema, missing=missing, columns=columns, strict=strict, progress=progress, **form).data
+
+
+def reading(
+    path: PathLike,
+    schema: SchemaLike = None,
+    *,
+    missing: MissingLike = "refuse",
+    columns: Sequence[str] | None = None,
+    strict: bool = False,
+    progress: Progress | None = None,
+    **form: Any,
+) -> Reading:
+    """As `read`, with what was noticed."""
+    source = open_source(path, options(**form))
+    return read_source(source, schema, missing=missing, columns=columns, strict=strict, progress=progress)
+
+
+def options(missing_tokens: Sequence[str] = TOKENS, **form: Any) -> Options:
+    """The options of a reader; a name that is none is a TypeError, as for any keyword."""
+    return Options(missing_tokens=tuple(missing_tokens), **form)
 
 
 def read_source(
@@ -59,25 +87,67 @@ def read_source(
     *,
     missing: MissingLike = "refuse",
     columns: Sequence[str] | None = None,
+    strict: bool = False,
     progress: Progress | None = None,
-) -> Dataset:
+) -> Reading:
     """The Dataset in an opened table."""
     declared = Schema.of(schema)
     said = wanted(source, declared, columns)
     policies(missing, tuple(said))
-    data = resolve(source.where, _take_all(source, said, progress), missing, closed=declared.closed)
+    found = survey(source, declared, columns, progress)
+    findings = [*source.findings, *(finding for column in found for finding in column.findings)]
+    refuse(source.where, findings, strict)
+    inferred = {name for name, kind in said.items() if kind is None and name not in source.levels_given}
+    data, done = resolve(source.where, _kept(source.where, found), missing, closed=declared.closed)
     if not data.n_rows:
         raise DataError(f"{source.where}: no row is without a missing value, so drop would leave none; use impute")
-    _tell(source, said, dict(zip(data.names, data.domains, strict=True)), data.n_rows)
-    return data
+    findings += [*done, *notes(dict(zip(data.names, data.domains, strict=True)), inferred, data.n_rows)]
+    _tell(source.where, findings)
+    return Reading(data, tuple(findings))
 
 
-def encoded(source: Source, schema: SchemaLike = None, progress: Progress | None = None) -> list[Encoded]:
-    """The columns of an opened table as they are, missing values not treated."""
-    said = wanted(source, Schema.of(schema), None)
-    found = _take_all(source, said, progress)
-    _tell(source, said, {column.name: column.domain for column in found}, len(found[0].values))
+def _kept(where: str, columns: list[Encoded]) -> list[Encoded]:
+    kept = [column for column in columns if not column.ignored]
+    if not kept:
+        reasons = "; ".join(str(finding) for column in columns for finding in column.findings[:1])
+        raise DataError(f"{where}: no columns are left to read ({reasons[:300]})")
+    return kept
+
+
+def survey(
+    source: Source,
+    schema: Schema,
+    columns: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    keep: bool = True,
+) -> list[Encoded]:
+    """The columns of an opened table as they are, missing values not treated, also those to be left out."""
+    known = knowledge(source, schema, columns)
+    found, unsettled = _take_all(source, known, progress, keep)
+    if unsettled:
+        again = {name: replace(known[name], texts=True) for name in unsettled}
+        found += _take_all(source, again, None, keep)[0]
+        position = {name: i for i, name in enumerate(known)}
+        found.sort(key=lambda column: position[column.name])
     return found
+
+
+def knowledge(source: Source, schema: Schema, columns: Sequence[str] | None) -> dict[str, Known]:
+    """What is known about each column to read."""
+    commas = Written(Notation(",", ".")) if source.decimal_declared and source.decimal == "," else None
+    return {
+        name: Known(
+            kind,
+            schema.written.get(name, commas if kind == "real" or isinstance(kind, Real) else None),
+            source.levels_given.get(name) if name not in schema else None,
+            typed=kind == "real" and name not in schema and source.declared.get(name) == "real",
+            unnamed=name in source.unnamed,
+            wanted=columns is not None or source.levels_given.get(name) is not None,
+            decimal=source.decimal,
+            decimal_declared=source.decimal_declared,
+        )
+        for name, kind in wanted(source, schema, columns).items()
+    }
 
 
 def batches(
@@ -87,29 +157,24 @@ def batches(
     rows: int = 65_536,
     missing: MissingLike = "refuse",
     columns: Sequence[str] | None = None,
-    format: str | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    decimal: str = ".",
-    missing_tokens: Sequence[str] = TOKENS,
+    strict: bool = False,
     progress: Progress | None = None,
+    **form: Any,
 ) -> Iterator[Dataset]:
     """The file in blocks of at most `rows` rows, all with the same domains, in constant memory.
 
-    Columns that the schema leaves open are inferred first, in a pass of their own, which needs a file that can be read
+    Columns that the schema leaves open are surveyed first, in a pass of their own, which needs a file that can be read
     twice. `impute` is refused: the values to impute are not known before the end (read the file whole, or drop).
     """
-    how = Options(format, header, delimiter, encoding, decimal, tuple(missing_tokens))
-    source = open_source(path, how)
+    source = open_source(path, options(**form))
     declared = Schema.of(schema)
-    said = wanted(source, declared, columns)
+    known = knowledge(source, declared, columns)
     unknown_yet = []
-    for name, policy in policies(missing, tuple(said)).items():
+    for name, policy in policies(missing, tuple(known)).items():
         if policy == "impute":
             raise UnsupportedError(f"column {name!r}: impute needs the whole file; use read, or missing = drop")
         may_grow = policy == "as_level" and name not in declared.closed
-        if may_grow or not isinstance(said[name], Categorical | Real):
+        if may_grow or not isinstance(known[name].declared, Categorical | Real):
             unknown_yet.append(name)
     if unknown_yet:
         if not isinstance(path, str | os.PathLike) or path == "-":
@@ -118,15 +183,14 @@ def batches(
                 f"{source.where}: can be read only once, so the schema must declare all levels and ranges; "
                 f"open are {shown}"
             )
-        said = _survey(source, said, missing, declared.closed, progress)
-        source = open_source(path, how)
-    return _blocks(source, said, rows, missing, progress)
+        known = _surveyed(source, declared, columns, missing, strict, progress)
+    return _blocks(source, known, rows, missing, progress)
 
 
 def wanted(source: Source, schema: Schema, columns: Sequence[str] | None) -> dict[str, Declared | None]:
     """The columns to read, in order, with what is said about each: by the user, else by the file, else nothing."""
     known = set(source.names)
-    for name in (*schema, *(columns or ())):
+    for name in (*schema, *schema.written, *(columns or ())):
         if name not in known:
             raise DataError(f"{source.where}: {unknown('column', name, source.names)}")
     names = source.names if columns is None else columns
@@ -137,38 +201,78 @@ def wanted(source: Source, schema: Schema, columns: Sequence[str] | None) -> dic
     return kept
 
 
-def _survey(
+def _surveyed(
     source: Source,
-    said: dict[str, Declared | None],
+    schema: Schema,
+    columns: Sequence[str] | None,
     missing: MissingLike,
-    closed: Collection[str],
+    strict: bool,
     progress: Progress | None,
-) -> dict[str, Declared | None]:
-    """The domains of all columns, found in a pass that keeps no values."""
-    found = _take_all(source, said, progress, keep=False)
-    chosen = policies(missing, tuple(said))
-    refuse(source.where, found, chosen)
-    return {column.name: domain_after(source.where, column, chosen[column.name], closed) for column in found}
+) -> dict[str, Known]:
+    """What is known of all columns after a pass that keeps no values."""
+    found = survey(source, schema, columns, progress, keep=False)
+    findings = [*source.findings, *(finding for column in found for finding in column.findings)]
+    refuse(source.where, findings, strict)
+    kept = _kept(source.where, found)
+    chosen = policies(missing, tuple(column.name for column in found))
+    refuse_missing(source.where, kept, chosen)
+    _tell(source.where, findings)
+    return {
+        column.name: Known(domain_after(source.where, column, chosen[column.name], schema.closed), column.written)
+        for column in kept
+    }
 
 
 def _blocks(
-    source: Source, said: dict[str, Declared | None], rows: int, missing: MissingLike, progress: Progress | None
+    source: Source, known: dict[str, Known], rows: int, missing: MissingLike, progress: Progress | None
 ) -> Iterator[Dataset]:
     """The datasets of consecutive rows."""
     done = 0
-    for group in _groups(source.rows(list(said)), rows):
-        encoder = Encoder(source.where, said, source.levels_given, source.tokens, first_row=done)
-        for batch in group:
-            encoder.add(batch)
-        done += encoder.rows
+    for columns in encoded_blocks(source, known, rows):
+        first, done = done, done + len(columns[0].values)
         if progress:
             progress(*source.position())
-        where = f"{source.where}, rows {encoder.first_row + 1:,} to {done:,}"
-        block = resolve(where, encoder.finish(), missing, closed=said)
+        where = f"{source.where}, rows {first + 1:,} to {done:,}"
+        block, _ = resolve(where, columns, _chosen(missing, known), closed=known)
         if block.n_rows:
             yield block
+
+
+def encoded_blocks(source: Source, known: Mapping[str, Known], rows: int) -> Iterator[list[Encoded]]:
+    """The columns of consecutive rows. A column of numbers that turns out to be written in another way than programs do
+    is gone through once, from here to its end, to find that way."""
+    done = 0
+    for group in _groups(source.rows(list(known)), rows):
+        encoder = _encoder(source, known, group, done)
+        if unsettled := encoder.unsettled:
+            again = {name: replace(known[name], texts=True) for name in unsettled}
+            columns, _ = _take_all(source, again, None, keep=False)
+            refuse(source.where, [finding for column in columns for finding in column.findings], strict=False)
+            known = {
+                **known,
+                **{column.name: replace(known[column.name], written=column.written) for column in columns},
+            }
+            encoder = _encoder(source, known, group, done)
+        done += encoder.rows
+        yield encoder.finish()
     if not done:
         raise DataError(f"{source.where}: there are no rows")
+
+
+def _encoder(source: Source, known: Mapping[str, Known], group: Sequence[Any], first_row: int) -> Encoder:
+    encoder = Encoder(source.where, known, source.tokens, first_row=first_row)
+    for batch in group:
+        encoder.add(batch)
+    return encoder
+
+
+def _chosen(missing: MissingLike, known: Mapping[str, Known]) -> MissingLike:
+    """The policies of the columns that are there."""
+    if isinstance(missing, str):
+        return ",".join(
+            part for part in missing.split(",") if "=" not in part or part.strip().rpartition("=")[0] in known
+        )
+    return {name: policy for name, policy in missing.items() if name in known}
 
 
 def _groups(batches: Iterator[Any], rows: int) -> Iterator[list[Any]]:
@@ -188,12 +292,13 @@ def _groups(batches: Iterator[Any], rows: int) -> Iterator[list[Any]]:
 
 
 def _take_all(
-    source: Source, said: dict[str, Declared | None], progress: Progress | None, keep: bool = True
-) -> list[Encoded]:
-    """All columns encoded; stops early when what is still to come would not fit into memory."""
-    encoder = Encoder(source.where, said, source.levels_given, source.tokens, keep)
+    source: Source, known: dict[str, Known], progress: Progress | None, keep: bool
+) -> tuple[list[Encoded], list[str]]:
+    """All columns encoded, and the names of those to read again; stops early when what is still to come would not fit
+    into memory."""
+    encoder = Encoder(source.where, known, source.tokens, keep)
     check_at = 1
-    for batch in source.rows(list(said)):
+    for batch in source.rows(list(known)):
         encoder.add(batch)
         done, total = source.position()
         if total and encoder.rows >= check_at:
@@ -205,11 +310,13 @@ def _take_all(
             progress(done, total)
     if not encoder.rows:
         raise DataError(f"{source.where}: there are no rows")
-    return encoder.finish()
+    unsettled = encoder.unsettled
+    return encoder.finish(), unsettled
 
 
-def _tell(source: Source, said: dict[str, Declared | None], domains: dict[str, Domain], rows: int) -> None:
-    """Log what is doubtful about the columns that were read."""
-    inferred = {name for name, kind in said.items() if kind is None and name not in source.levels_given}
-    for line in doubts(domains, inferred, rows):
-        _log.warning("%s: %s", source.where, line)
+def _tell(where: str, findings: Sequence[Finding]) -> None:
+    """Log what was noticed."""
+    for finding in findings[:SAID]:
+        _log.warning("%s: %s", where, finding)
+    if len(findings) > SAID:
+        _log.warning("%s: %d more like these, which optbn describe lists", where, len(findings) - SAID)

@@ -6,9 +6,7 @@ aside, so the order of the rows does not matter:
 1. no number among them, or at most `FEW` different texts:    categorical, unless rule 2 makes it real;
 2. all of them numbers:   categorical when they are at most `FEW` = 10 different whole numbers, otherwise real
    with the observed range. A decimal point or an exponent makes a number not whole: 1.0 is a measurement, 1 a code;
-3. more than `FEW` texts, of which the numbers alone would be real: refused, naming the first text that is no number.
-   Such a column is nearly always a measurement with an unknown token for missing values or a unit left in.
-   Likewise more than `FEW` numbers some of which have a comma: is 1,5 a half more than 1, and 1,500 more than 1000?
+3. anything else, numbers in other ways of writing, dates, codes, texts among numbers: see `optbn.data.judge`.
 
 Blanks around a number do not matter; files with columns of one width have them.
 
@@ -24,7 +22,10 @@ A schema is written as JSON, one entry per column, all of them optional:
      "age": "real",                              a number; the range is the observed one
      "x": {"real": [0, 8]},                      a number in a declared range
      "code": "categorical",                      levels from the data
-     "id": "ignore"}                             not a variable
+     "id": "ignore",                             not a variable
+     "price": {"real": [0, 9], "written": "$1,234.5", "missing": ["-"]},     how it is written, by an example, and
+                                                 what stands for a missing value; "dd.mm.yyyy hh:mm" for dates
+     "age": {"kind": "categorical", "written": "1.5"}}                       levels that are numbers: 1.0 is 1
 """
 
 from __future__ import annotations
@@ -34,11 +35,14 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Domain, Real
+from optbn.data.dates import DateForm
+from optbn.data.numerals import Notation
 
 FEW = 10
 """At most so many different whole numbers are levels; more of them are measurements."""
@@ -48,21 +52,52 @@ Declared = Domain | Kind
 """What can be said about a column: everything, or only what kind it is."""
 
 FORMS = '["a", "b"], {"ordinal": ["a", "b"]}, {"real": [0, 1]}, "categorical", "real" or "ignore"'
+WAYS = 'an example, "1,234.5" or "1.234,5 %" say, or a form of dates, "dd.mm.yyyy" say'
 
 # possessive (++): a long run of digits is gone through once, whatever follows it
 _NUMBER = re.compile(r" *+[+-]?(?:(?:\d++\.?\d*+|\.\d++)(?:e[+-]?\d++)?|inf(?:inity)?) *+", re.IGNORECASE | re.ASCII)
 _WHOLE = re.compile(r" *+[+-]?\d++ *+", re.ASCII)
 _PADDED = re.compile(r" *+[+-]?0\d", re.ASCII)
-_COMMA = re.compile(
-    r" *+[+-]?(?:(?:\d++,\d*+|,\d++)(?:e[+-]?\d++)?|\d{1,3}(?:,\d{3})++(?:\.\d*+)?) *+", re.IGNORECASE | re.ASCII
-)
+
+
+@dataclass(frozen=True)
+class Written:
+    """How the values of a column are written: the way of its numbers or dates (None: as programs write them), and the
+    texts that stand for a missing value, beside those of the file."""
+
+    way: Notation | DateForm | None = None
+    missing: tuple[str, ...] = ()
+
+    def number(self, text: str) -> float | None:
+        """The number of a text, None if it is none."""
+        return self.way(text) if self.way is not None else parse_number(text)
+
+    def level(self, text: str) -> str:
+        """The level a text stands for: a whole number for one in any way of writing, where there is such a way."""
+        number = self.way(text) if self.way is not None else None
+        return text if number is None else str(int(number)) if number.is_integer() else repr(number)
+
+    @cached_property
+    def absent(self) -> frozenset[float]:
+        """The numbers among what stands for a missing value."""
+        numbers = (self.number(text) for text in self.missing)
+        return frozenset(number for number in numbers if number is not None)
+
+
+PLAIN = Written()
+
+
+def way_of(example: str) -> Notation | DateForm | None:
+    """The way of writing that an example shows; None if it shows none."""
+    return DateForm.of(example) or Notation.of(example)
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Columns by name, each with what is declared about it."""
+    """Columns by name, each with what is declared about it; `written` says how some of them are written."""
 
     columns: Mapping[str, Declared] = field(default_factory=dict)
+    written: Mapping[str, Written] = field(default_factory=dict)
 
     @classmethod
     def of(cls, source: SchemaLike) -> Schema:
@@ -72,7 +107,7 @@ class Schema:
         if isinstance(source, Schema):
             return source
         if isinstance(source, Mapping):
-            return cls({name: _declared(f"schema: column {name!r}", said) for name, said in source.items()})
+            return cls._of("schema", source)
         if isinstance(source, str | os.PathLike):
             return cls._load(Path(source))
         raise DataError(f"a schema is a mapping or the path of a JSON file, not {type(source).__name__}")
@@ -91,12 +126,44 @@ class Schema:
             raise DataError(f"{path}: {error}; expected JSON of a schema") from None
         if not isinstance(entries, dict):
             raise DataError(f'{path}: expected a JSON object like {{"age": "real", "sex": ["f", "m"]}}')
-        return cls({name: _declared(f"{path}: column {name!r}", said) for name, said in entries.items()})
+        return cls._of(str(path), entries)
+
+    @classmethod
+    def _of(cls, where: str, entries: Mapping[str, Any]) -> Schema:
+        columns: dict[str, Declared] = {}
+        written: dict[str, Written] = {}
+        for name, said in entries.items():
+            place = f"{where}: column {name!r}"
+            if isinstance(said, Mapping) and ("written" in said or "missing" in said):
+                written[name] = _written(place, said)
+                said = {key: value for key, value in said.items() if key not in ("written", "missing")}
+                said = said["kind"] if set(said) == {"kind"} else said
+            if not (isinstance(said, Mapping) and not said and name in written):
+                columns[name] = _declared(place, said)
+        return cls(columns, written)
+
+    def to_json_object(self) -> dict[str, Any]:
+        """What JSON says of it, as plain values."""
+        loaded: dict[str, Any] = json.loads(self.to_json())
+        return loaded
 
     def to_json(self) -> str:
         """One line per column; what `Schema.of` reads back equal."""
-        lines = [f"  {_text(name)}: {_text(_plain(said))}" for name, said in self.columns.items()]
+        names = [*self.columns, *(name for name in self.written if name not in self.columns)]
+        lines = [f"  {_text(name)}: {_text(self._entry(name))}" for name in names]
         return "{\n" + ",\n".join(lines) + "\n}\n"
+
+    def _entry(self, name: str) -> Any:
+        entry = _plain(self.columns[name]) if name in self.columns else {}
+        written = self.written.get(name, PLAIN)
+        if written == PLAIN:
+            return entry
+        if isinstance(entry, str):
+            entry = {"kind": entry}
+        elif isinstance(entry, list):
+            entry = {"categorical": entry}
+        way = {"written": written.way.example} if written.way is not None else {}
+        return {**entry, **way, **({"missing": list(written.missing)} if written.missing else {})}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, for `--schema` and `optbn.read`."""
@@ -140,37 +207,9 @@ def is_whole(text: str) -> bool:
     return _WHOLE.fullmatch(text) is not None and not _PADDED.match(text)
 
 
-def has_comma(text: str) -> bool:
-    """A number written with a comma for the point, or with commas between thousands."""
-    return _COMMA.fullmatch(text) is not None
-
-
 def makes_real(numbers: Collection[str]) -> bool:
     """Whether a column of just these numbers would be real."""
     return bool(numbers) and (len(numbers) > FEW or not all(map(is_whole, numbers)))
-
-
-def infer(texts: Collection[str]) -> Kind:
-    """The kind of an undeclared column with these different texts (the rule above); DataError when refused."""
-    numbers = [text for text in texts if is_number(text)]
-    commas = [text for text in texts if has_comma(text)]
-    if commas and len(texts) > FEW and len(commas) + len(numbers) == len(texts):
-        raise Mixed(commas[0])
-    if not makes_real(numbers):
-        return "categorical"
-    if len(numbers) == len(texts):
-        return "real"
-    if len(texts) <= FEW:
-        return "categorical"
-    raise Mixed(next(text for text in texts if not is_number(text)))
-
-
-class Mixed(Exception):
-    """A column of numbers with this text among them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.text = text
 
 
 def level_order(texts: Collection[str]) -> tuple[str, ...]:
@@ -199,6 +238,16 @@ def _declared(where: str, said: Any) -> Declared:
         raise DataError(f"{where}: a bound of the range is too large for a floating-point number") from None
     shown = repr(said) if len(repr(said)) <= 60 else repr(said)[:57] + "..."
     raise DataError(f"{where}: {shown} is not a declaration; expected {FORMS}")
+
+
+def _written(where: str, entry: Mapping[str, Any]) -> Written:
+    way, missing = entry.get("written"), entry.get("missing", [])
+    found = way_of(way) if isinstance(way, str) else None
+    if way is not None and found is None:
+        raise DataError(f"{where}: {way!r} is no way of writing; expected {WAYS}")
+    if not isinstance(missing, list | tuple) or not all(isinstance(text, str | int | float) for text in missing):
+        raise DataError(f'{where}: {missing!r} are no texts for missing values; expected a list, ["-", "-999"] say')
+    return Written(found, tuple(map(str, missing)))
 
 
 def _levels(levels: list[Any]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from optbn.base.errors import DataError, LimitError, OptbnError
 from optbn.base.registry import lookup, unknown
+from optbn.data.findings import Finding
 from optbn.data.missing import TOKENS
 from optbn.data.schema import Declared
 
@@ -62,20 +63,23 @@ class Options:
     format: str | None = None  # None: by the ending of the file
     header: bool | None = None  # None: detect
     delimiter: str | None = None
-    encoding: str = "utf-8"
-    decimal: str = "."
+    encoding: str | None = None  # None: UTF-8 unless it cannot be
+    decimal: str | None = None  # None: found per column
     missing_tokens: Sequence[str] = TOKENS
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table about to be read, once.
+    """A table about to be read.
 
-    rows          record batches with (at least) the columns named
+    rows          record batches with (at least) the columns named; may be called again
     declared      what the file says about its columns; the user's schema goes first
     levels_given  columns whose dictionary of levels is a declaration: is it ordered?
     tokens        texts that stand for a missing value
     position      (how much is done, of how much), in bytes or rows; for progress and for planning memory
+    unnamed       columns that the file has no name for
+    decimal       the sign for decimals where it is known, and whether somebody declared it
+    findings      what was noticed about the file as a whole
     """
 
     where: str
@@ -85,6 +89,10 @@ class Source:
     levels_given: Mapping[str, bool] = field(default_factory=dict)
     tokens: Sequence[str] = ()
     position: Callable[[], tuple[int, int | None]] = lambda: (0, None)
+    unnamed: frozenset[str] = frozenset()
+    decimal: str | None = None
+    decimal_declared: bool = False
+    findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         first: dict[str, int] = {}

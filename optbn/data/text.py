@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import codecs
 import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from optbn.base.errors import DataError
+from optbn.data.findings import Finding
 
 HEAD = 1 << 16
 """Bytes in which a dialect is looked for (more when rows are long)."""
@@ -131,3 +138,133 @@ class Text(io.RawIOBase):
         except UnicodeError as error:
             raise DataError(f"{self.where}: not valid {self._encoding} ({getattr(error, 'reason', error)})") from None
         return text.encode()
+
+
+HELD = 1 << 26
+"""Bytes of a pipe that are held in memory; more go to a temporary file."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a text comes from, to be read from its beginning as often as need be: what a pipe gives is kept."""
+
+    where: str
+    open: Callable[[], Any]
+    size: int | None
+
+    @classmethod
+    def of(cls, path: Path | str | IO[bytes]) -> Origin:
+        """A file, "-" for stdin, or a binary stream."""
+        if isinstance(path, Path) and path.is_file():
+            return cls(str(path), lambda: path.open("rb", buffering=0), path.stat().st_size)
+        if isinstance(path, Path):
+            return cls._kept(str(path), path.open("rb"))
+        if isinstance(path, str):
+            if sys.stdin is None:
+                raise DataError("stdin is closed, expected a table")
+            return cls._kept("stdin", sys.stdin.buffer)
+        name = getattr(path, "name", None)
+        return cls._kept(name if isinstance(name, str) else "the stream", path)
+
+    @classmethod
+    def _kept(cls, where: str, stream: IO[bytes]) -> Origin:
+        """A stream from here on; what cannot be gone back to is copied, unless it is plainly no text."""
+        if getattr(stream, "seekable", lambda: False)():
+            start = stream.tell()
+
+            return cls(where, lambda: _Cursor(stream, start), None)
+        first = stream.read(HEAD) or b""
+        if not isinstance(first, bytes):
+            raise DataError(f"{where}: a stream of text; open it in binary mode")
+        zero = first.find(b"\0")
+        if zero >= 0 and not _is_utf16(first):
+            raise DataError(f"{where}: binary content (a zero byte at {zero:,}), expected rows of text")
+        copy: Any = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - lives as long as the origin
+        copy.write(first)
+        shutil.copyfileobj(stream, copy, 1 << 20)
+        return cls(where, lambda: _Cursor(copy, 0), None)
+
+    def text(self, encoding: str) -> Text:
+        """The text from its beginning."""
+        return Text(self.where, self.open(), self.size, encoding)
+
+    def encoding(self, declared: str | None) -> tuple[str, tuple[Finding, ...]]:
+        """The encoding, and what is to be said of it if nobody declared it."""
+        if declared is not None:
+            return declared, ()
+        stream = self.open()
+        try:
+            return _encoding(stream)
+        finally:
+            if self.size is not None:
+                stream.close()
+
+    def last_lines(self, encoding: str) -> list[str]:
+        """The lines at the end; the first of them may be cut."""
+        stream = self.open()
+        try:
+            end = stream.seek(0, io.SEEK_END)
+            count = min(end, HEAD)
+            stream.seek(end - count)
+            kind = "utf-16-le" if encoding == "utf-16" else encoding
+            return (stream.read(count) or b"").decode(kind, errors="replace").splitlines()
+        except (LookupError, UnicodeError):
+            return []
+        finally:
+            if self.size is not None:
+                stream.close()
+
+
+class _Cursor:
+    """A place of its own in a stream that others go through as well; 0 is where the text begins."""
+
+    def __init__(self, stream: Any, start: int) -> None:
+        self._stream = stream
+        self._start = self._at = start
+
+    def read(self, count: int) -> Any:
+        self._stream.seek(self._at)
+        part = self._stream.read(count)
+        self._at += len(part or b"")
+        return part
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = self._stream.seek(offset if whence else self._start + offset, whence)
+        return self._at - self._start
+
+
+def _is_utf16(first: bytes) -> str:
+    """The name of the encoding if the bytes are two a letter; else nothing."""
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    some = first[: min(len(first), 400) // 2 * 2]
+    if len(some) <= 7 or not any(some) or (any(some[::2]) and any(some[1::2])):
+        return ""
+    return "utf-16-le" if any(some[::2]) else "utf-16-be"
+
+
+def _encoding(stream: Any) -> tuple[str, tuple[Finding, ...]]:
+    first = stream.read(HEAD) or b""
+    if not isinstance(first, bytes):
+        return "utf-8", ()  # refused where it is read
+    if wide := _is_utf16(first):
+        return wide, (Finding("certain", "UTF-16 text, found by its first bytes"),)
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    part, done = first, 0
+    while part and b"\0" not in part:
+        try:
+            if not part.isascii() or decoder.getstate()[0]:
+                decoder.decode(part)
+        except UnicodeDecodeError as error:
+            at = done + error.start
+            kind = "cp1252"
+            try:
+                part.decode(kind)
+            except UnicodeDecodeError:
+                kind = "latin-1"
+            bad = error.object[error.start]
+            what = f"byte 0x{bad:02x} at {at:,} is not UTF-8; read as {kind}, the usual encoding of western Windows"
+            return kind, (Finding("probable", what, remedy="--encoding for another one"),)
+        done += len(part)
+        part = stream.read(1 << 20) or b""
+    return "utf-8", ()

@@ -31,7 +31,7 @@ def prepared(tmp_path_factory) -> Path:
         "ragged.csv": "a,b\n1,2\n3\n",
         "empty.csv": "",
         "head.csv": "a,b\n",
-        "holes.csv": "a,b,c\n1,,x\n2,,y\n1,,x\n",
+        "holes.csv": "a,b,c\n1,,x\n2,u,y\n1,,x\n1,,y\n",
         "twice.csv": "a,a\n1,2\n3,4\n",
         "infinite.csv": "a,b\n" + "".join(f"{i * 0.37},x\n" for i in range(40)) + "inf,y\n",
         "bad.jkl": "bad",
@@ -85,9 +85,16 @@ MISTAKES = [
         "learn holes.csv --missing dorp",
         "no way to treat missing values 'dorp' (did you mean 'drop'?); there are: as_level, drop, impute, refuse",
     ),
-    ("learn twice.csv", "twice.csv: columns 1 and 2 are both named 'a'; rename one"),
+    (
+        "learn twice.csv --strict",
+        "twice.csv: columns 1 and 2 are both named 'a'; the second is called 'a.2'",
+    ),
     ("learn infinite.csv", "infinite.csv: column 'a', row 41: inf is not a finite number"),
-    ("learn latin.csv", "latin.csv: byte 0xf6 in the header is not UTF-8; give the encoding (cp1252 or latin-1, say)"),
+    (
+        "learn latin.csv --strict",
+        "latin.csv: byte 0xf6 at 2 is not UTF-8; read as cp1252, the usual encoding of western Windows; "
+        "--encoding for another one",
+    ),
     ("learn sheet.xlsx", "sheet.xlsx: a spreadsheet; save the sheet as csv and read that"),
     (
         "learn renamed.csv",
@@ -96,7 +103,7 @@ MISTAKES = [
     ("learn picture.csv", "picture.csv: this is a PNG file, expected csv; optbn does not read those"),
     ("learn bad.parquet", "bad.parquet: …"),
     (
-        "learn names.csv",
+        "learn names.csv --column id=categorical",
         "column 'id' has 500 levels in the data; trees over it would need more memory than any machine has and more "
         "time than anybody has (its sets of levels can be split in too many ways): leave it out if it only names the "
         "rows (--ignore), merge levels, declare it ordered, let it have no children (--leaves id), or score full "

@@ -76,9 +76,6 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
         {},
         "d.csv: row 300,001 has 1 field, expected 2: 'c'",
     ),
-    "duplicate names": (text("x,y,x\n1,2,3\n"), {}, "d.csv: columns 1 and 3 are both named 'x'; rename one"),
-    "a name is empty": (text(",x\n0,a\n1,b\n"), {}, "d.csv: column 1 has no name (the row numbers"),
-    "a delimiter at the end": (text("x,y,\n0,a,\n1,b,\n"), {}, "d.csv: column 3 has no name (a delimiter at the end"),
     "a level outside the domain": (
         text("sex,x\nf,1\nm,2\nd,3\n"),
         {"sex": ["f", "m"]},
@@ -97,7 +94,7 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
         {},
         "d.csv: column 'x', row 200,001: -Infinity is not a finite number",
     ),
-    "a number too large": (text("x\n1.5\n1e999\n"), NUMBERS, "column 'x', row 2: inf is not a finite number"),
+    "a number too large": (text("x\n1.5\n1e999\n"), NUMBERS, "column 'x', row 2: 1e999 is not a finite number"),
     "nan": (text("x\n1.5\nnan\n"), {}, "d.csv: 1 missing value ('x' 1); choose what to do with them"),
     "missing values": (
         text("x,y\n1,?\n,b\n,c\n"),
@@ -105,31 +102,23 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
         "d.csv: 3 missing values ('x' 2, 'y' 1); choose what to do with them: missing = as_level, drop or impute",
     ),
     "a text among numbers": (text(mixed(30)), {}, "d.csv: column 'x', row 30: 'abc' among numbers; if it marks a"),
-    "a decimal comma among numbers": (
-        text("x;y\n" + "".join(f"{i};a\n" for i in range(20)) + "7,5;b\n"),
-        {},
-        "d.csv: column 'x', row 21: '7,5' has a comma; numbers have a decimal point and no other sign, or a decimal",
-    ),
     "a text before the numbers": (text(mixed(1)), {}, "d.csv: column 'x', row 1: 'abc' among numbers; if it marks a"),
-    "decimal commas": (
-        text("x;y\n" + "".join(f"{i},5;a\n" for i in range(20))),
+    "commas before three digits": (
+        text("x;y\n" + "".join(f"{i},500;a\n" for i in range(1, 21))),
         {},
-        "d.csv: column 'x', row 1: '0,5' has a comma; numbers have a decimal point",
+        "d.csv: column 'x', row 1: '1,500' is 1500 or 1.5; --column x=1,234.5 or --column x=1,5",
     ),
-    "a decimal comma far down": (
-        text("x;y\n" + "".join(f"{i};a\n" for i in range(20)) + "1,5;a\n"),
+    "two faults": (
+        text("x;y\n" + "".join(f"{i}.5;{i}.5\n" for i in range(20)) + "abc;def\n"),
         {},
-        "d.csv: column 'x', row 21: '1,5' has a comma; numbers have a decimal point",
+        "--column x=categorical (and 1 more: optbn describe lists them all)",
     ),
     "columns aligned by blanks": (text("x  y\n1  2\n"), {}, "column 2 has no name (blanks side by side? put one"),
     "names of rows": (
         text("id\n" + "".join(f"r{i}\n" for i in range(70_000))),
         {},
-        "d.csv: column 'id', row 65,537: more than 65,536 different texts",
+        "d.csv: no columns are left to read (column 'id': more than 65,536 different texts name the rows",
     ),
-    "not UTF-8": (text(b"x,y\na,b\nc,caf\xe9\n"), {}, "d.csv: column 'y', row 2: byte 0xe9 is not UTF-8; give the"),
-    "not UTF-8 in the header": (text(b"x,caf\xe9\na,b\n"), {}, "d.csv: byte 0xe9 in the header is not UTF-8; give"),
-    "UTF-16": (text("x,y\na,b\n".encode("utf-16")), {}, "d.csv: UTF-16 text, expected UTF-8; give the encoding utf-16"),
     "an open quote": (text('x,y\na,"b\nc,d\n'), {}, "d.csv: a quote is opened and never closed"),
     "an open quote and much after it": (
         text('x,y\na,"b\n' + "c,d\n" * 1_000_000),
@@ -208,7 +197,7 @@ def test_encodings_that_are_none(tmp_path: Path, encoding: str) -> None:
         optbn.read(text("x\n1\n")(tmp_path), encoding=encoding)
 
 
-COMMAND_LINE = ["an empty file", "a ragged row far down", "2 GB of zeros", "not UTF-8", "no file", "a folder"]
+COMMAND_LINE = ["an empty file", "a ragged row far down", "2 GB of zeros", "no file", "a folder"]
 
 
 @pytest.mark.parametrize("case", COMMAND_LINE, indirect=True)

@@ -97,7 +97,7 @@ def test_every_column_agrees_with_plain_reading_across_blocks(monkeypatch: pytes
 @pytest.mark.parametrize("backwards", [False, True])
 def test_the_rule_of_inference(texts: list[str], kind: Any, backwards: bool) -> None:
     rows = texts[::-1] if backwards else texts
-    data = csv("name,other\n" + "".join(f"{text},z{i % 2}\n" for i, text in enumerate(rows)))
+    data = csv("name,other\n" + "".join(f"{text},z{i % 2}\n" for i, text in enumerate([*rows, *rows])))
     assert data.domain("name") == kind
 
 
@@ -124,21 +124,20 @@ def test_dialects() -> None:
         "\n\na,b\n\n1,x\n\n2,y\n\n",
     ):
         assert csv(text) == expected, text
-    assert csv("a;b\n1,5;x\n2,5;y\n").domain("a") == Categorical(("1,5", "2,5"))
-    assert csv("a;b\n" + 10 * "1,5;x\n2,5;y\n").domain("a") == Categorical(("1,5", "2,5"))
+    assert csv("a;b\n1,5;x\n2,5;y\n").domain("a") == Real(1.5, 2.5)
+    assert csv("a;b\n" + 10 * "1,5;x\n2,5;y\n").domain("a") == Real(1.5, 2.5)
     assert csv("a,b\nx;y,1\nz;w,2\n", delimiter=",").names == ("a", "b")
     assert csv("a,b\n1,é\n2,y\n".encode("latin-1"), encoding="latin-1").domain("b").levels == ("y", "é")
     assert csv("a,b\n1,é\n2,y\n".encode("utf-16"), encoding="utf-16").domain("b").levels == ("y", "é")
     assert csv('a,b\n1,"x\ny"\n2,z\n').domain("b").levels == ("x\ny", "z")
 
 
-def test_a_decimal_comma_is_read_where_it_is_said() -> None:
+def test_a_decimal_comma_is_read_declared_or_not() -> None:
     text = "a;b;c\n" + "".join(f"{i},5;x,{i % 2};{i % 3},5\n" for i in range(20))
     data = csv(text, decimal=",")
     assert data.column("a").tolist() == [i + 0.5 for i in range(20)]
     assert data.domain("b").levels == ("x,0", "x,1") and data.domain("c") == Real(0.5, 2.5)
-    with pytest.raises(DataError, match="has a comma; numbers have a decimal point"):
-        csv(text)
+    assert csv(text) == data
     quoted = csv('a,b\n"1,5",x\n"-,5e1",y\n', decimal=",", delimiter=",")
     assert quoted.column("a").tolist() == [1.5, -5.0]
     assert csv("1,5;2\n2,5;3\n", decimal=",").names == ("X1", "X2")
@@ -245,8 +244,7 @@ def test_missing_values_imputed() -> None:
     assert labels(data, "x") == ["1", "2", "2", "2"]
     assert labels(data, "y") == ["b", "b", "b", "a"]
     assert labels(data, "z") == [2.5, 3.5, 3.5, 7.5]
-    with pytest.raises(DataError, match="column 'x' has no values at all"):
-        csv("x,y\n?,1\n?,2\n", missing="impute")
+    assert csv("x,y\n?,1\n?,2\n", missing="impute").names == ("y",)
 
 
 def test_missing_values_by_column() -> None:
@@ -444,8 +442,6 @@ def test_the_plain_reader_refuses_the_same() -> None:
     for text in (
         "x\n" + "".join(f"{i}.5\n" for i in range(20)) + "abc\n",
         "x\n1.5\ninf\n",
-        "x\n" + "".join(f'"{i},5"\n' for i in range(11)),
-        "x\n" + "".join(f'{i}\n"{i},000.5"\n' for i in range(1, 8)),
     ):
         with pytest.raises(Refused):
             read_csv(text)

@@ -21,10 +21,14 @@ def said(caplog, columns, schema=None, **how):
 
 N = range(60)
 CASES = {
-    "the name of a row": (["u" + str(i) for i in N], "fewer than two rows a level: 'x' (60 levels); leave out what"),
-    "percentages": ([f"{i}%" for i in N], "numbers or dates written in a way that is not read, each a level of its"),
-    "amounts": ([f"$ {i}.20" for i in N], "numbers or dates written in a way that is not read, each a level of its"),
-    "dates": ([f"2023-01-{i % 28 + 1:02d}" for i in N], "numbers or dates written in a way that is not read, each a"),
+    "the name of a row": (["u" + str(i) for i in N], "column 'x': 60 different texts in 60 rows name the rows, so it"),
+    "rare levels": (["u" + str(i % 50) for i in N], "fewer than two rows a level: 'x' (50 levels); leave out what"),
+    "percentages": ([f"{i}%" for i in N], "column 'x', row 1: '0%' read as 0 (in %); --column x=categorical for"),
+    "amounts": ([f"$ {i}.20" for i in N], "column 'x', row 1: '$ 0.20' read as 0.2 (in $); --column x=categorical"),
+    "dates": (
+        [f"2023-01-{i % 28 + 1:02d}" for i in N],
+        "column 'x', row 1: '2023-01-01' read as days since 1970-01-01",
+    ),
     "capitals": (
         ["East" if i % 2 else "EAST" for i in N],
         "levels that differ in capitals or blanks only: 'x' ('EAST'",
@@ -34,7 +38,7 @@ CASES = {
 CLEAN = {
     "words": ["East" if i % 2 else "West" for i in N],
     "single letters": ["a" if i % 2 else "A" for i in N],
-    "numbers": [str(i) for i in N],
+    "numbers": [str(3 * i) for i in N],
     "padded codes": [f"{i % 20:05d}" for i in N],
     "ranges": [("<5", "5-9", "10+")[i % 3] for i in N],
     "many levels": [f"w{i % 30}" for i in N],
@@ -56,6 +60,8 @@ def test_nothing_is_said_about_ordinary_columns(caplog, values):
 
 def test_a_wrong_delimiter_and_many_columns_of_a_kind(caplog):
     columns = {"x": ["1" if i % 2 else "2" for i in N], "y": [str(i % 2) for i in N]}
-    assert said(caplog, columns, delimiter=";")[0] == "one column only, named 'x,y': is the delimiter right?"
-    (only,) = said(caplog, {f"x{j}": [f"{i}%" for i in N] for j in range(11)})
-    assert "'x7' ('9%') and 3 more" in only and "'x8'" not in only
+    assert "one column only, named 'x,y': is the delimiter right?" in said(caplog, columns, delimiter=";")
+    (only,) = said(caplog, {f"x{j}": [f"u{i % 50}" for i in N] for j in range(11)})
+    assert "'x7' (50 levels) and 3 more" in only and "'x8'" not in only
+    lines = said(caplog, {f"x{j}": [f"{i}%" for i in N] for j in range(30)})
+    assert len(lines) == 21 and lines[-1].endswith("10 more like these, which optbn describe lists")

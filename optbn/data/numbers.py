@@ -1,0 +1,123 @@
+"""What can be said about a column of numbers while they pass, block by block: range, whole numbers, numbers of the
+rows, and numbers that mark missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.data.dataset import Real
+from optbn.data.findings import Finding
+from optbn.data.judge import (
+    EXACT,
+    MANY_NAMES,
+    SENTINELS,
+    Judgement,
+    is_id,
+    keys,
+    numbers_of_rows,
+    sentinel_finding,
+    sentinels,
+)
+from optbn.data.numerals import Notation
+from optbn.data.schema import FEW
+
+_SENTINELS = np.array(sorted(SENTINELS))
+
+
+class Numbers:
+    """Running facts of one column; `judging` says whether more than the range is of interest."""
+
+    def __init__(self, name: str, judging: bool, unnamed: bool = False, wanted: bool = False) -> None:
+        self.name = name
+        self.rows = self.n_missing = 0
+        self.low, self.high = np.inf, -np.inf
+        self._judging, self._unnamed, self._wanted = judging, unnamed, wanted
+        self._counting = judging and not wanted  # 0, 1, 2, .. or 1, 2, 3, ..
+        self._whole = True
+        self._few: set[float] | None = set()
+        self._known: dict[float, tuple[int, int]] = {}  # marks of missing values: how often, first in which row
+        self._inner = [np.inf, -np.inf]  # the range of all others
+        self._start = 0.0
+
+    def add(self, values: NDArray[np.float64], first_row: int) -> None:
+        """Take finite numbers, NaN where there is none."""
+        absent = np.isnan(values)
+        n_missing = int(np.count_nonzero(absent))
+        self.n_missing += n_missing
+        if n_missing < len(values):
+            low, high = float(np.nanmin(values)), float(np.nanmax(values))
+            self.low, self.high = min(self.low, low), max(self.high, high)
+            if self._judging:
+                self._look(values[~absent] if n_missing else values, low, high, values, first_row)
+        self._counting = self._counting and not n_missing
+        self.rows += len(values)
+
+    def _look(
+        self, there: NDArray[np.float64], low: float, high: float, values: NDArray[np.float64], first_row: int
+    ) -> None:
+        if not self.rows:
+            self._start = float(there[0])
+        if self._counting:
+            expected = np.arange(self._start + self.rows, self._start + self.rows + len(there))
+            self._counting = self._start in (0.0, 1.0) and np.array_equal(there, expected)
+        if self._whole:
+            self._whole = bool((there == np.floor(there)).all())
+        if self._few is not None:
+            self._few = self._few.union(np.unique(there).tolist())
+            self._few = None if len(self._few) > FEW else self._few
+        if low in SENTINELS or high in SENTINELS or self._known:
+            marks = np.isin(there, _SENTINELS)
+            for value in np.unique(there[marks]).tolist():
+                count, row = self._known.get(value, (0, first_row + int(np.argmax(values == value))))
+                self._known[value] = (count + int(np.count_nonzero(there == value)), row)
+            there = there[~marks]
+            low, high = (float(there.min()), float(there.max())) if len(there) else (np.inf, -np.inf)
+        self._inner = [min(self._inner[0], low), max(self._inner[1], high)]
+
+    def outside(self, low: float, high: float) -> bool:
+        """Whether a number so far is outside this range."""
+        return self.low < low or self.high > high
+
+    def range(self, absent: Collection[float] = ()) -> Real:
+        """The range of the numbers, some left out."""
+        kept = [value for value in self._known if value not in absent]
+        low, high = (self.low, self.high) if not absent else (self._inner[0], self._inner[1])
+        if absent and kept:
+            low, high = min(low, *kept), max(high, *kept)
+        return Real(low, high) if low <= high else Real(0.0, 0.0)
+
+    def count(self, values: Collection[float]) -> int:
+        """In how many rows these stand."""
+        return sum(self._known[value][0] for value in values)
+
+    def levels(self) -> list[float]:
+        """The numbers, if they are few."""
+        return sorted(self._few or ())
+
+    def judged(self, values: NDArray[np.float64]) -> Judgement:
+        """What the column is; `values` are all of them, if they were kept."""
+        if self._counting and (self.rows > MANY_NAMES or self._unnamed):
+            return numbers_of_rows(self.name, int(self._start), self.rows, self._unnamed)
+        if self._few and self.n_missing and self._whole and len(self._few) <= FEW:
+            what = (
+                f"{len(self._few)} different whole numbers, stored as floating-point for what is missing, make levels"
+            )
+            said = Finding("probable", what, self.name, None, f"--column {self.name}=real for numbers")
+            return Judgement("categorical", Notation(), findings=(said,))
+        beyond = max(-self.low, self.high) >= EXACT and self._whole
+        may_be_keys = not self._wanted and self._whole and (beyond or is_id(self.name)) and not self.n_missing
+        if may_be_keys and len(values) > MANY_NAMES and len(np.unique(values)) == len(values):
+            return keys(self.name, self.rows)
+        said_all: list[Finding] = []
+        if beyond:
+            largest = self.high if self.high >= EXACT else self.low
+            what = f"whole numbers up to {largest:.0f} have more digits than are kept (2^53); keys rather than amounts?"
+            said_all.append(Finding("note", what, self.name, None, f"--column {self.name}=ignore leaves it out"))
+        absent = sentinels({value: n for value, (n, _) in self._known.items()}, *self._inner)
+        for value in absent:
+            count, row = self._known[value]
+            said_all.append(sentinel_finding(self.name, f"{value:g}", count, row))
+        return Judgement("real", None, frozenset(), absent, tuple(said_all))
