@@ -345,7 +345,7 @@ class RealColumn:
         self.tokens = tokens
         self.absent_texts = from_texts(sorted(tokens))
         self.odd = False
-        self.seen = Numbers(place.name, known.typed or known.open, known.unnamed, known.wanted)
+        self.seen = Numbers(place.name, known.typed or known.open, known.unnamed, known.wanted, known.typed)
         self.values = Growing(np.float64, keep)
 
     def add(self, array: Any, first_row: int) -> Accumulator:
@@ -441,14 +441,6 @@ class RealColumn:
         if found.kind == "ignore":
             empty = Categorical(())
             return Encoded(name, empty, values, self.seen.n_missing, PLAIN, found.findings, ignored=True)
-        if found.kind == "categorical":
-            levels = self.seen.levels()
-            codes = np.full(len(values), len(levels), code_dtype(len(levels)))
-            for code, level in enumerate(levels):
-                codes[values == level] = code
-            texts = tuple(str(int(level)) for level in levels)
-            written = Written(found.way)
-            return Encoded(name, Categorical(texts), codes, self.seen.n_missing, written, found.findings)
         if found.absent and len(values):
             values[np.isin(values, found.absent)] = np.nan
         written = Written(None, tuple(f"{value:g}" for value in found.absent))

@@ -3,7 +3,7 @@ rows, and numbers that mark missing values."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +18,28 @@ from optbn.data.judge import (
     is_id,
     keys,
     numbers_of_rows,
+    quoted,
     sentinel_finding,
     sentinels,
 )
-from optbn.data.numerals import Notation
 from optbn.data.schema import FEW
 
 _SENTINELS = np.array(sorted(SENTINELS))
 
 
 class Numbers:
-    """Running facts of one column; `judging` says whether more than the range is of interest."""
+    """Running facts of one column; `judging` says whether more than the range is of interest. Of `typed` columns, which
+    a file declares to hold numbers, nothing is changed: what is noticed is a note."""
 
-    def __init__(self, name: str, judging: bool, unnamed: bool = False, wanted: bool = False) -> None:
+    def __init__(
+        self, name: str, judging: bool, unnamed: bool = False, wanted: bool = False, typed: bool = False
+    ) -> None:
         self.name = name
         self.rows = self.n_missing = 0
         self.low, self.high = np.inf, -np.inf
+        self._typed = typed
         self._judging, self._unnamed, self._wanted = judging, unnamed, wanted
-        self._counting = judging and not wanted  # 0, 1, 2, .. or 1, 2, 3, ..
+        self._counting = judging and not wanted and not typed  # 0, 1, 2, .. or 1, 2, 3, ..
         self._whole = True
         self._few: set[float] | None = set()
         self._known: dict[float, tuple[int, int]] = {}  # marks of missing values: how often, first in which row
@@ -93,20 +97,12 @@ class Numbers:
         """In how many rows these stand."""
         return sum(self._known[value][0] for value in values)
 
-    def levels(self) -> list[float]:
-        """The numbers, if they are few."""
-        return sorted(self._few or ())
-
     def judged(self, values: NDArray[np.float64]) -> Judgement:
         """What the column is; `values` are all of them, if they were kept."""
         if self._counting and (self.rows > MANY_NAMES or self._unnamed):
             return numbers_of_rows(self.name, int(self._start), self.rows, self._unnamed)
-        if self._few and self.n_missing and self._whole and len(self._few) <= FEW:
-            what = (
-                f"{len(self._few)} different whole numbers, stored as floating-point for what is missing, make levels"
-            )
-            said = Finding("probable", what, self.name, None, f"--column {self.name}=real for numbers")
-            return Judgement("categorical", Notation(), findings=(said,))
+        if self._typed:
+            return Judgement("real", findings=tuple(self._notes()))
         beyond = max(-self.low, self.high) >= EXACT and self._whole
         may_be_keys = not self._wanted and self._whole and (beyond or is_id(self.name)) and not self.n_missing
         if may_be_keys and len(values) > MANY_NAMES and len(np.unique(values)) == len(values):
@@ -115,9 +111,22 @@ class Numbers:
         if beyond:
             largest = self.high if self.high >= EXACT else self.low
             what = f"whole numbers up to {largest:.0f} have more digits than are kept (2^53); keys rather than amounts?"
-            said_all.append(Finding("note", what, self.name, None, f"--column {self.name}=ignore leaves it out"))
+            said_all.append(
+                Finding("note", what, self.name, None, f"--column {quoted(f'{self.name}=ignore')} leaves it out")
+            )
         absent = sentinels({value: n for value, (n, _) in self._known.items()}, *self._inner)
         for value in absent:
             count, row = self._known[value]
             said_all.append(sentinel_finding(self.name, f"{value:g}", count, row))
         return Judgement("real", None, frozenset(), absent, tuple(said_all))
+
+    def _notes(self) -> Iterator[Finding]:
+        if self._few and len(self._few) <= FEW and self._whole and self.n_missing:
+            what = f"{len(self._few)} different whole numbers, stored as fractions for what is missing: levels?"
+            yield Finding(
+                "note", what, self.name, None, f"--column {quoted(f'{self.name}=categorical')} makes them levels"
+            )
+        for value in sentinels({value: n for value, (n, _) in self._known.items()}, *self._inner):
+            count, row = self._known[value]
+            what = f"{value:g}, far from all others, in {count:,} rows: a mark for what is missing?"
+            yield Finding("note", what, self.name, row + 1, f'{{"missing": ["{value:g}"]}} in the schema makes it one')
