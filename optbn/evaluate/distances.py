@@ -1,13 +1,19 @@
 """How far one graph is from another, each measure with its level said.
 
 A graph is a boolean matrix (see `graphs`). Per unordered pair of variables it says one of: nothing, an arc one way, an
-arc the other way, a line (an arc whose direction the equivalence class leaves open).
+arc the other way, a line (an arc whose direction is left open).
 
-shd             pairs on which the graphs say different things; a reversed arc counts once
-                (Tsamardinos, Brown, Aliferis 2006); on DAGs, or on CPDAGs where the level is named so
+shd             pairs on which the graphs say different things: a reversed arc counts once, and so does an arc where the
+                other graph has a line (Tsamardinos, Brown, Aliferis 2006). On DAGs, or on CPDAGs where the level is
+                named so, or on skeletons
+entries         the entries in which the adjacency matrices differ: a reversed arc counts twice (what some programs
+                call SHD)
 skeleton        precision, recall and F1 of adjacency, directions ignored
+arrowheads      the same of the pairs (u, v) with u -> v
 v_structures    the same of the triples u -> w <- v with u, v not adjacent
 confusion       arcs by what became of them: correct, reversed, undirected, missing, extra
+balanced_score  Constantinou's balanced scoring function: 1 for the truth, 0 for knowing nothing (the empty graph, the
+                full one), -1 for the opposite of the skeleton; a wrong or open direction is half an edge
 partial_hamming pairs that a partially known graph specifies and on which the other differs (Viinikka, Eggeling,
                 Koivisto 2018)
 The structural intervention distance has a module of its own, `intervention`.
@@ -22,7 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.evaluate.graphs import Matrix, class_matrix, dag_matrix, pairs_matrix, structure_of
+from optbn.evaluate.graphs import pairs_matrix
+from optbn.evaluate.intervention import Bounds, intervention_bounds, intervention_distance
+from optbn.evaluate.orientation import Matrix
 
 
 @dataclass(frozen=True)
@@ -65,53 +73,107 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every distance between a true graph and an estimate; None is what was not asked for.
+    """Every distance between a true graph and an estimate; None is what was not asked for, or what such graphs lack.
 
+    kinds                        of both graphs: DAG, CPDAG, PDAG, undirected
+    shd_dag, arcs, arrowheads    between two DAGs
+    shd_cpdag, cpdag_...         between their equivalence classes, where both say directions
+    shd_skeleton, skeleton       directions ignored
+    entries                      between the graphs as they are
+    v_structures                 of the graphs, where both say directions
+    sid                          the structural intervention distance of a DAG from a true DAG
+    sid_bounds                   its least and largest value over the DAGs of the estimate's class
     partial_dag, partial_cpdag   the Hamming distances over the pairs of variables that are known
     """
 
     variables: int
     true_arcs: int
     estimated_arcs: int
-    shd_dag: int
-    shd_cpdag: int
+    shd_dag: int | None
+    shd_cpdag: int | None
     skeleton: Retrieval
-    v_structures: Retrieval
-    arcs: Confusion
-    cpdag_arcs: Confusion
+    v_structures: Retrieval | None
+    arcs: Confusion | None
+    cpdag_arcs: Confusion | None
     sid: int | None
     partial_dag: int | None = None
     partial_cpdag: int | None = None
+    kinds: tuple[str, str] = ("DAG", "DAG")
+    shd_skeleton: int = 0
+    entries: int = 0
+    arrowheads: Retrieval | None = None
+    cpdag_arrowheads: Retrieval | None = None
+    balanced_score: float = 0.0
+    sid_bounds: Bounds | None = None
 
 
 def compare(
     truth: Any, estimate: Any, *, sid: bool = True, known: Iterable[tuple[str, str]] | None = None
 ) -> Comparison:
-    """All distances between two DAGs (networks, structures or networkx graphs over the same variables).
+    """All distances between two graphs over the same variables, whatever `as_graph` takes: networks, structures,
+    CPDAGs, graphs of networkx, pgmpy, pyAgrum and causal-learn, files, names of bundled networks.
 
     known   pairs of variables of which the truth is known (an arc or that there is none), when not all of it is
     """
-    from optbn.evaluate.intervention import intervention_distance
+    from optbn.evaluate.sources import as_graph
 
-    first, second = structure_of(truth), structure_of(estimate)
-    names = first.names
-    true, estimated = dag_matrix(first, names), dag_matrix(second, names)
-    true_class, estimated_class = class_matrix(first, names), class_matrix(second, names)
-    specified = None if known is None else pairs_matrix(known, names)
+    first = as_graph(truth)
+    second = as_graph(estimate).aligned(first.names)
+    true, estimated = first.matrix, second.matrix
+    dags = first.kind == second.kind == "DAG"
+    directed = "undirected" not in (first.kind, second.kind)
+    classes = (first.class_matrix, second.class_matrix) if directed else None
+    adjacencies = skeleton(true, estimated)
+    specified = pairs_matrix(known if known is not None else (), first.names)
+    level = classes if known is not None else None
+    effects = sid and directed and first.kind == "DAG"
     return Comparison(
-        variables=len(names),
-        true_arcs=int(true.sum()),
-        estimated_arcs=int(estimated.sum()),
-        shd_dag=shd(true, estimated),
-        shd_cpdag=shd(true_class, estimated_class),
-        skeleton=skeleton(true, estimated),
-        v_structures=v_structures(true, estimated),
-        arcs=confusion(true, estimated),
-        cpdag_arcs=confusion(true_class, estimated_class),
-        sid=intervention_distance(true, estimated) if sid else None,
-        partial_dag=None if specified is None else partial_hamming(true, specified, estimated),
-        partial_cpdag=None if specified is None else partial_hamming(true_class, specified, estimated_class),
+        variables=len(first.names),
+        true_arcs=first.edges,
+        estimated_arcs=second.edges,
+        shd_dag=shd(true, estimated) if dags else None,
+        shd_cpdag=shd(*classes) if classes else None,
+        skeleton=adjacencies,
+        v_structures=v_structures(true, estimated) if directed else None,
+        arcs=confusion(true, estimated) if dags else None,
+        cpdag_arcs=confusion(*classes) if classes else None,
+        sid=intervention_distance(true, estimated) if effects and dags else None,
+        partial_dag=partial_hamming(true, specified, estimated) if known is not None and dags else None,
+        partial_cpdag=partial_hamming(level[0], specified, level[1]) if level else None,
+        kinds=(first.kind, second.kind),
+        shd_skeleton=adjacencies.spurious + adjacencies.missed,
+        entries=int((true != estimated).sum()),
+        arrowheads=arrowheads(true, estimated) if dags else None,
+        cpdag_arrowheads=arrowheads(*classes) if classes else None,
+        balanced_score=balanced_score(true, estimated, directed),
+        sid_bounds=intervention_bounds(true, second.class_matrix if dags else estimated) if effects else None,
     )
+
+
+def arrowheads(true: Matrix, estimated: Matrix) -> Retrieval:
+    """Arcs u -> v found with their direction, spurious and missed."""
+    a, b = true & ~true.T, estimated & ~estimated.T
+    return Retrieval(int((a & b).sum()), int((b & ~a).sum()), int((a & ~b).sum()))
+
+
+def balanced_score(true: Matrix, estimated: Matrix, directed: bool = True) -> float:
+    """Constantinou (2019): half of  TP / a + TN / i - FP / i - FN / a, of a edges and i pairs without one.
+
+    An edge found with another direction counts half for it and half against. Where one of the two kinds does not occur,
+    the other has all the weight.
+    """
+    pairs = len(true) * (len(true) - 1) // 2
+    fate = confusion(true, estimated)
+    turned = fate.reversed + fate.undirected
+    edges = fate.correct + turned + fate.missing
+    hits = fate.correct + (turned / 2 if directed else turned)
+    apart = pairs - edges
+    parts = []
+    if edges:
+        parts.append((2 * hits - edges) / edges)
+    if apart:
+        parts.append((apart - 2 * fate.extra) / apart)
+    return float(np.mean(parts)) if parts else 1.0
 
 
 def shd(a: Matrix, b: Matrix) -> int:

@@ -1,23 +1,109 @@
-"""Two graphs over the same variables as boolean matrices: the common ground of every distance.
+"""Graphs over named variables as boolean matrices: the common ground of every distance.
 
 `a[u, v]` says that there is an arc u -> v; a line u - v of a partially directed graph is both a[u, v] and a[v, u].
-Graphs are aligned by the names of their variables, so the order in which two files list them does not matter.
+Graphs are aligned by the names of their variables, so the order in which two files list them does not matter. A graph
+is one of
+
+DAG         arcs only, without cycles
+CPDAG       the class of a DAG: its arcs are those that every member has, its lines those whose direction is open
+PDAG        arcs and lines otherwise: a class of which more is known, or the output of a method that went astray
+undirected  lines only, which say nothing about directions (a skeleton)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optbn.base.errors import NetworkError
 from optbn.base.registry import unknown
+from optbn.evaluate.orientation import Matrix, consistent_extension, is_acyclic
 from optbn.network.structure import Structure
+from optbn_solvers.base.errors import repeated
 
-Matrix = NDArray[np.bool_]
+Kind = Literal["DAG", "CPDAG", "PDAG", "undirected"]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A graph of any kind; `kind` follows from the matrix, but lines only may be meant as a skeleton."""
+
+    names: tuple[str, ...]
+    matrix: Matrix
+    skeleton_only: bool = False
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            raise NetworkError(f"variable {repeated(self.names)!r} is named twice")
+        if self.matrix.shape != (len(self.names),) * 2:
+            raise NetworkError(f"{len(self.names)} names for a matrix of the shape {self.matrix.shape}")
+        if loops := np.flatnonzero(np.diagonal(self.matrix)).tolist():
+            raise NetworkError(f"variable {self.names[loops[0]]!r} has an arc to itself")
+        if self.skeleton_only and (self.matrix != self.matrix.T).any():
+            raise NetworkError("a graph with arcs is not undirected")
+
+    @property
+    def arcs(self) -> Matrix:
+        """The directed ones."""
+        return self.matrix & ~self.matrix.T
+
+    @property
+    def lines(self) -> Matrix:
+        """The undirected ones, both ways."""
+        return self.matrix & self.matrix.T
+
+    @property
+    def edges(self) -> int:
+        """Adjacent pairs."""
+        return int(np.triu(self.matrix | self.matrix.T, 1).sum())
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The strictest of the kinds that it is."""
+        if self.skeleton_only:
+            return "undirected"
+        if not self.lines.any() and is_acyclic(self.matrix):
+            return "DAG"
+        member = consistent_extension(self.matrix)
+        same = member is not None and (class_of(member) == self.matrix).all()
+        return "CPDAG" if same else "PDAG"
+
+    @cached_property
+    def class_matrix(self) -> Matrix:
+        """The matrix of its equivalence class; its own where there is none (no DAG has its skeleton and colliders)."""
+        if self.kind == "CPDAG" or self.skeleton_only:
+            return self.matrix
+        member = self.matrix if self.kind == "DAG" else consistent_extension(self.matrix)
+        return self.matrix if member is None else class_of(member)
+
+    def aligned(self, names: Sequence[str]) -> Graph:
+        """With the variables in the order of `names`; refuses a graph over other variables."""
+        if set(self.names) != set(names):
+            missing, extra = sorted(set(names) - set(self.names)), sorted(set(self.names) - set(names))
+            parts = [f"without {', '.join(missing[:5])}"] if missing else []
+            parts += [f"with an extra {', '.join(extra[:5])}"] if extra else []
+            raise NetworkError(f"the graphs are over different variables: one is {' and '.join(parts)}")
+        at = {name: i for i, name in enumerate(self.names)}
+        place = [at[name] for name in names]
+        return Graph(tuple(names), self.matrix[np.ix_(place, place)], self.skeleton_only)
+
+    def structure(self) -> Structure:
+        """The DAG, or a DAG of the class; a graph that is neither is refused."""
+        member = self.matrix if self.kind == "DAG" else consistent_extension(self.matrix)
+        if member is None or self.skeleton_only:
+            raise NetworkError(f"no DAG belongs to this graph ({self.kind}), so it has no score and no parameters")
+        return Structure(self.names, tuple(tuple(np.flatnonzero(column).tolist()) for column in member.T))
+
+
+def class_of(dag: Matrix) -> Matrix:
+    """The CPDAG of a DAG, as a matrix."""
+    names = tuple(map(str, range(len(dag))))
+    return class_matrix(Structure(names, tuple(tuple(np.flatnonzero(c).tolist()) for c in dag.T)), names)
 
 
 def structure_of(graph: Any) -> Structure:
@@ -39,9 +125,9 @@ def dag_matrix(structure: Structure, names: Sequence[str]) -> Matrix:
     """bool[n, n] with the variables in the order of `names`; refuses a graph over other variables."""
     if set(structure.names) != set(names):
         missing, extra = sorted(set(names) - set(structure.names)), sorted(set(structure.names) - set(names))
-        said = [f"without {', '.join(missing[:5])}"] if missing else []
-        said += [f"with an extra {', '.join(extra[:5])}"] if extra else []
-        raise NetworkError(f"the graphs are over different variables: one is {' and '.join(said)}")
+        parts = [f"without {', '.join(missing[:5])}"] if missing else []
+        parts += [f"with an extra {', '.join(extra[:5])}"] if extra else []
+        raise NetworkError(f"the graphs are over different variables: one is {' and '.join(parts)}")
     at = {name: i for i, name in enumerate(names)}
     return _matrix(len(names), ((at[tail], at[head]) for tail, head in structure.arcs))
 

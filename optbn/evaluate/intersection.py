@@ -21,7 +21,8 @@ import numpy as np
 from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
 from optbn.evaluate.distances import partial_hamming
-from optbn.evaluate.graphs import Matrix, class_matrix, dag_matrix
+from optbn.evaluate.graphs import class_matrix, dag_matrix
+from optbn.evaluate.orientation import Matrix
 from optbn.evaluate.significance import holm, wilcoxon
 from optbn.network.structure import Structure
 

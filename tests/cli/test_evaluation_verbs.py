@@ -10,6 +10,8 @@ from optbn.base.errors import DataError
 from optbn.cli import main
 from optbn.cli.curve import parse_sizes
 from optbn.cli.intersect import parse_fractions
+from optbn.data.write import write
+from optbn.network.catalog import load_network
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:
@@ -32,6 +34,16 @@ def test_compare_prints_what_is_asked_for(capsys, tmp_path):
     code, out, _ = run(capsys, "compare", "asia", "asia", "--no-sid", "--known", str(known), "--divergence")
     assert code == 0 and "known pairs    0 of 2 wrong" in out and "divergence     0 nats (exact)" in out
     assert "SID" not in out
+    data = tmp_path / "d.csv"
+    write(load_network("asia").sample(300, 1), data)
+    (tmp_path / "g.txt").write_text("asia\nsmoke -- lung\ntub -> either\nlung -> either\nbronc\nxray\ndysp\n")
+    arguments = ("compare", "asia", str(tmp_path / "g.txt"), "--data", str(data), "--held-out", str(data))
+    code, out, _ = run(capsys, *arguments)
+    assert code == 0 and "8 in the first (DAG), 3 in the second (CPDAG)" in out and "the second is " in out
+    assert "between the CPDAGs" in out and "between the DAGs" not in out and "held out" in out
+    assert "over the DAGs of the second" in out
+    found = json.loads(run(capsys, *arguments, "--json")[1])
+    assert found["scores"][1] < found["scores"][0] and found["held_out"][1] < found["held_out"][0]
     known.write_text("asia\n")
     code, _, err = run(capsys, "compare", "asia", "asia", "--known", str(known))
     assert code == 2 and "known.txt, line 1: expected two names, got 'asia'" in err
@@ -54,7 +66,7 @@ def test_what_is_not_kept_is_printed_without_its_pictures(capsys):
     with pytest.raises(SystemExit):
         main(["curve", "asia", "--methods", "bdeu", "--sizes", "50,100", "--repeats", "1", "--max-parents", "1"])
     out = capsys.readouterr().out
-    assert "## Times" in out and "![" not in out
+    assert "## Proofs" in out and "![" not in out
 
 
 def test_wrong_networks_files_and_sizes_are_one_line(capsys):

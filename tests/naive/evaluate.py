@@ -96,6 +96,19 @@ def intervention_distance(true: np.ndarray, estimated: np.ndarray) -> int:
     )
 
 
+def extensions(graph: np.ndarray) -> list[np.ndarray]:
+    """Every DAG with the arcs, the skeleton and the v-structures of a partially directed graph."""
+    lines = [(u, v) for u in range(len(graph)) for v in range(u) if graph[u, v] and graph[v, u]]
+    found = []
+    for turned in itertools.product((False, True), repeat=len(lines)):
+        dag = graph.copy()
+        for (u, v), turn in zip(lines, turned, strict=True):
+            dag[(u, v) if turn else (v, u)] = False
+        if acyclic(dag) and colliders(dag) == colliders(graph):
+            found.append(dag)
+    return found
+
+
 def shd(a: np.ndarray, b: np.ndarray) -> int:
     n = len(a)
     return sum((a[u, v], a[v, u]) != (b[u, v], b[v, u]) for u in range(n) for v in range(u + 1, n))

@@ -8,19 +8,21 @@ from optbn_solvers.base.compiled import kernel
 
 
 @kernel
-def wrong_pairs(child_at, child, parent_at, parent, reach, adjusted):
-    """The number of wrong (i, j). reach[u, v]: v is u or below it; adjusted[i]: the set Z of i.
+def wrong_effects(child_at, child, parent_at, parent, reach, sources, adjusted):
+    """Per query q the number of j for which (i, j) is wrong, i = sources[q], when adjusted[q] is the set Z of i.
+
+    reach[u, v]: v is u or below it.
 
     Twin: tests/naive/evaluate.py.
     """
     n = len(reach)
-    wrong = 0
+    wrong = np.zeros(len(sources), dtype=np.int64)
     above = np.empty(n, dtype=np.bool_)  # has a descendant (or itself) in Z
     spoiled = np.empty(n, dtype=np.bool_)
     seen = np.empty((n, 4), dtype=np.bool_)  # state: 2 * (entered along an arrow) + (still directed)
     stack = np.empty((4 * n, 2), dtype=np.int64)
-    for i in range(n):
-        z = adjusted[i]
+    for q in range(len(sources)):
+        i, z = sources[q], adjusted[q]
         for u in range(n):
             above[u] = False
             spoiled[u] = False
@@ -65,7 +67,7 @@ def wrong_pairs(child_at, child, parent_at, parent, reach, adjusted):
             if j == i:
                 continue
             if z[j]:
-                wrong += reach[i, j]
+                wrong[q] += reach[i, j]
             else:
-                wrong += spoiled[j] or seen[j, 0] or seen[j, 2]
+                wrong[q] += spoiled[j] or seen[j, 0] or seen[j, 2]
     return wrong

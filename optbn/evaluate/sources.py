@@ -1,0 +1,119 @@
+"""Where graphs come from: objects of ours and of other programs, files, names of bundled networks.
+
+`as_graph` takes a Graph, Structure, Cpdag or network of ours; graphs of networkx (pgmpy's models and PDAGs are such;
+two arcs u -> v, v -> u are a line, an undirected Graph is a skeleton), pyAgrum (BayesNet, DAG, PDAG, MixedGraph,
+EssentialGraph, UndiGraph), causal-learn (GeneralGraph, or what its search returns); a square matrix (an array or a data
+frame, not zero at [u, v] for u -> v); and a path (see `files`) or the name of a bundled network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from optbn.base.errors import NetworkError
+from optbn.evaluate.graphs import Graph
+from optbn.network.equivalence import Cpdag
+from optbn.network.structure import Structure
+
+
+def as_graph(source: Any) -> Graph:
+    """The graph behind anything that is one."""
+    if isinstance(source, Graph):
+        return source
+    if isinstance(source, str | PathLike):
+        from optbn.evaluate.files import read_graph
+
+        return read_graph(source)
+    if isinstance(structure := getattr(source, "structure", source), Structure):
+        return Graph(structure.names, structure.to_adjacency())
+    if isinstance(source, Cpdag):
+        lines = [*source.edges, *((v, u) for u, v in source.edges)]
+        return Graph(source.names, _matrix(len(source.names), [*source.arcs, *lines]))
+    package = type(source).__module__.partition(".")[0]
+    if package == "pyagrum" or hasattr(source, "variableFromName"):
+        return _of_pyagrum(source)
+    if hasattr(source, "get_graph_edges") or hasattr(source, "G") or (isinstance(source, dict) and "G" in source):
+        return _of_causallearn(source)
+    if hasattr(source, "nodes") and hasattr(source, "edges"):
+        return _of_networkx(source)
+    if getattr(np.asarray(source), "ndim", 0) == 2:
+        return from_matrix(source)
+    raise NetworkError(f"expected a network, a structure, a graph or its file, got {type(source).__name__}")
+
+
+def from_edges(
+    names: Iterable[str], arcs: Iterable[tuple[str, str]], lines: Iterable[tuple[str, str]] = (), skeleton: bool = False
+) -> Graph:
+    """From names of variables, (parent, child) pairs and undirected pairs."""
+    names = tuple(names)
+    at = {name: i for i, name in enumerate(names)}
+    matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
+    for pairs, both in ((arcs, False), (lines, True)):
+        for u, v in pairs:
+            for name in (u, v):
+                if name not in at:
+                    raise NetworkError(f"an edge ends in {name!r}, which is not a variable")
+            matrix[at[u], at[v]] = True
+            if both:
+                matrix[at[v], at[u]] = True
+    return Graph(names, matrix, skeleton)
+
+
+def from_matrix(matrix: Any, names: Sequence[str] | None = None) -> Graph:
+    """From a square matrix, not zero at [u, v] where there is an arc u -> v, nor at both where there is a line."""
+    array = np.asarray(matrix)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise NetworkError(f"an adjacency matrix is square, this one has the shape {array.shape}")
+    if names is None:
+        names = [str(name) for name in getattr(matrix, "columns", ())] or [f"X{i + 1}" for i in range(len(array))]
+    return Graph(tuple(names), array.astype(float) != 0)
+
+
+def _of_networkx(graph: Any) -> Graph:
+    """pgmpy's PDAG keeps its lines apart from its arcs, and has both arcs of a line among its edges."""
+    names = [str(node) for node in graph.nodes()]
+    edges = [(str(u), str(v)) for u, v in graph.edges()]
+    if not graph.is_directed():
+        return from_edges(names, (), edges, skeleton=True)
+    lines = [(str(u), str(v)) for u, v in getattr(graph, "undirected_edges", ())]
+    return from_edges(names, edges, lines)
+
+
+def _of_pyagrum(graph: Any) -> Graph:
+    """A graph of numbered nodes (DAG, PDAG) has no names: its nodes are called by their numbers."""
+    mixed = graph.mixedGraph() if hasattr(graph, "mixedGraph") else graph
+    nodes = sorted(graph.nodes() if hasattr(graph, "nodes") else mixed.nodes())
+    name_of = {node: graph.variable(node).name() if hasattr(graph, "variable") else str(node) for node in nodes}
+    arcs = [(name_of[u], name_of[v]) for u, v in (mixed.arcs() if hasattr(mixed, "arcs") else ())]
+    lines = [(name_of[u], name_of[v]) for u, v in (mixed.edges() if hasattr(mixed, "edges") else ())]
+    return from_edges([name_of[node] for node in nodes], arcs, lines, skeleton=not hasattr(mixed, "arcs"))
+
+
+def _of_causallearn(source: Any) -> Graph:
+    graph = source["G"] if isinstance(source, dict) else getattr(source, "G", source)
+    names, arcs, lines = [node.get_name() for node in graph.get_nodes()], [], []
+    for edge in graph.get_graph_edges():
+        pair = edge.get_node1().get_name(), edge.get_node2().get_name()
+        marks = edge.get_endpoint1().name, edge.get_endpoint2().name
+        if marks == ("TAIL", "ARROW"):
+            arcs.append(pair)
+        elif marks == ("ARROW", "TAIL"):
+            arcs.append(pair[::-1])
+        elif marks == ("TAIL", "TAIL"):
+            lines.append(pair)
+        else:
+            raise NetworkError(
+                f"the edge between {pair[0]!r} and {pair[1]!r} ({marks[0]} - {marks[1]}) is neither an arc nor a line"
+            )
+    return from_edges(names, arcs, lines)
+
+
+def _matrix(n: int, pairs: Iterable[tuple[int, int]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    matrix = np.zeros((n, n), dtype=np.bool_)
+    for u, v in pairs:
+        matrix[u, v] = True
+    return matrix
