@@ -80,5 +80,5 @@ def test_nothing_goes_on_when_it_is_stopped():
 
 def test_too_many_variables():
     table = random_table(np.random.default_rng(3), 101, "plain", rows=2)
-    with pytest.raises(SolverError, match="at most 100 variables, not 101; use cp or ilp"):
+    with pytest.raises(SolverError, match="at most 100 variables, and this one has 101; auto"):
         MaxSat().solve(table)

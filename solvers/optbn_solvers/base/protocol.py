@@ -13,8 +13,8 @@ import functools
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from optbn_solvers.base.clock import TELLS_THREADS, ThreadClock
 from optbn_solvers.base.memory import half_of_memory
@@ -153,6 +153,37 @@ class Progress:
 
 
 ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a solver declares about itself, as the class attribute `capabilities`; who says nothing has the defaults.
+
+    name           in answers and messages ("": the name of the class in small letters)
+    largest        variables of the tables it takes, at most
+    exact          with enough time and memory it ends with a proved or searched optimum
+    deterministic  the same question has the same graph as its answer
+
+    That it meets constraints which families cannot say is declared by a setting `residual`, that it writes a proof by a
+    setting `proof`.
+    """
+
+    name: str = ""
+    largest: int = 2**31
+    exact: bool = True
+    deterministic: bool = True
+
+
+def capabilities(solver: Any) -> Capabilities:
+    """What a solver, or a class of solvers, declares."""
+    kind = solver if isinstance(solver, type) else type(solver)
+    declared: Capabilities = getattr(kind, "capabilities", Capabilities())
+    return declared if declared.name else replace(declared, name=kind.__name__.lower())
+
+
+def has_setting(solver: Any, setting: str) -> bool:
+    """Does a solver, or a class of solvers, have a setting of this name?"""
+    return any(field.name == setting for field in fields(solver))
 
 
 class Solver(Protocol):

@@ -23,11 +23,11 @@ import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from optbn_solvers.base.errors import TooLargeError
 from optbn_solvers.base.memory import check_memory
-from optbn_solvers.base.protocol import Budget, ProgressCallback, Solver
+from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback, Solver
 from optbn_solvers.base.residual import ArcLimit, ChildLimit, Residual
 from optbn_solvers.base.solution import Solution, Status
 from optbn_solvers.base.table import ScoreTable
@@ -61,6 +61,7 @@ class Auto:
 
     jobs: int = 1
     residual: tuple[Residual, ...] = ()
+    capabilities: ClassVar = Capabilities("auto")
 
     def solve(
         self,

@@ -13,14 +13,14 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.errors import CheckFailed, InfeasibleError
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, has_setting
 from optbn_solvers.base.solution import Proof, Solution, Tree
 from optbn_solvers.base.start import Start, rows_of_start
 from optbn_solvers.base.table import ScoreTable
@@ -94,7 +94,7 @@ def _constrained(
 ) -> Solution:
     """The answer on the families that the constraints allow, as one for the whole table."""
     if filtered.residual:
-        own = any(field.name == "residual" for field in fields(solver))
+        own = has_setting(solver, "residual")
         solver = replace(solver, residual=filtered.residual) if own else Cases(solver, name, filtered.residual)
 
     def lifted(choice: Sequence[int] | None) -> tuple[int, ...] | None:

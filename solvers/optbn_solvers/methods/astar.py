@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.errors import TooLargeError
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
-from optbn_solvers.base.solution import Evidence, Exhausted, Solution, Status
+from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.run import Run
+from optbn_solvers.base.solution import Evidence, Exhausted, Solution
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.methods.kernels import ordergraph
 from optbn_solvers.relaxation.evidence import row_bound
@@ -61,6 +61,7 @@ class OrderSearch:
     greedy: bool = True
     rounds: int = ROUNDS_OF_CLUSTERS
     seed: int = 0
+    capabilities: ClassVar = Capabilities("astar", largest=MOST)
 
     def solve(
         self,
@@ -70,49 +71,39 @@ class OrderSearch:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The optimum; a bound and the best graph met when time or memory end first."""
-        table.check_feasible()
-        if table.n > MOST:
-            raise TooLargeError(f"{table.n} variables need more than one word: astar takes at most {MOST}; use ilp")
-        return _Solve(self, table, (budget or Budget()).started(), progress).run(start)
+        return _Search(self, Run(self, table, budget, start, progress)).solve()
 
 
-class _Solve:
-    """One run. `rows` is the best graph, `bound` in units: no graph scores more."""
+class _Search:
+    """Layers of states, from the graph and the bound of the run."""
 
-    def __init__(
-        self, settings: OrderSearch, table: ScoreTable, budget: Budget, progress: ProgressCallback | None
-    ) -> None:
-        self.settings, self.table, self.budget, self.progress = settings, table, budget, progress
-        self.top = int(table.units[table.offsets[:-1]].sum())
-        self.bound = self.top
-        self.rows: Ints
-        self.states = 0
-        self.statistics: dict[str, Any] = {}
-        self.memory = budget.bytes
+    def __init__(self, settings: OrderSearch, run: Run) -> None:
+        self.settings, self.run, self.table, self.budget = settings, run, run.table, run.budget
+        self.memory = run.budget.bytes
 
-    def run(self, start: Sequence[int] | None) -> Solution:
-        table, settings = self.table, self.settings
-        if settings.greedy or start is None:
+    def solve(self) -> Solution:
+        table, settings, run = self.table, self.settings, self.run
+        if settings.greedy or run.start is None:
             count = {} if settings.greedy else {"starts": 1, "kicks": 0}
-            self.rows = search(table, seed=settings.seed, start=start, budget=self.budget, **count)
-        else:
-            self.rows = np.asarray(start, dtype=np.int64)
-        ledger = cluster_root(table, self.rows, settings.rounds, settings.seed, self.budget, self.news)
-        self.rows, self.bound = ledger.rows, ledger.bound
+            run.take(search(table, seed=settings.seed, start=run.start, budget=self.budget, **count))
+        ledger = cluster_root(table, run.best, settings.rounds, settings.seed, self.budget, self.news)
+        run.take(ledger.rows, ledger.bound)
         evidence: Evidence | None = None
-        if ledger.closed or self.content() or self.budget.exhausted():
-            evidence = row_bound(ledger) if self.bound < self.top else None
+        if ledger.closed or run.ended:
+            evidence = row_bound(ledger) if run.bound < run.plain else None
         elif self.layers(ledger):
             evidence = Exhausted("the order graph, with bounds in exact integers")
         else:
             evidence = Exhausted("layers of the order graph, with bounds in exact integers")
-        return self.solution(evidence)
+        run.statistics = {"states": run.nodes, **run.statistics}
+        return run.solution(evidence)
 
     def layers(self, ledger: Ledger) -> bool:
         """Search; False when that was ended."""
         table, n = self.table, self.table.n
         heuristic = Heuristic(table, ledger, self.memory)
-        upper = self.top - table.total_units(self.rows)
+        run = self.run
+        upper = run.plain - table.total_units(run.best)
         states, g = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         kept: list[tuple[Ints, Ints]] = []
         for layer in range(n):
@@ -126,18 +117,18 @@ class _Solve:
             self.lower(min(upper, int((g + h[alive]).min(initial=upper))))
             if not len(states):
                 return True
-            if self.content():
+            if run.content:
                 return False
             kept.append((states, g))
-            self.states += len(states)
-            self.report(f"{layer} of {n} placed, {len(states):,} ways")
+            run.nodes += len(states)
+            run.report(f"{layer} of {n} placed, {len(states):,} ways")
             following = self.expanded(heuristic, states, g, upper)
             if following is None:
                 return False
             states, g = following
         if len(states):
-            self.rows = heuristic.graph([*kept, (states, g)])
-        self.lower(self.top - table.total_units(self.rows))
+            run.take(heuristic.graph([*kept, (states, g)]))
+        run.settle(run.best)
         return True
 
     def expanded(self, heuristic: Heuristic, states: Ints, g: Ints, upper: int) -> tuple[Ints, Ints] | None:
@@ -147,8 +138,8 @@ class _Solve:
         at = end = 0
         while at < len(states):
             if not len(keys) or at < end:  # the table is full
-                if 48 * size + 16 * self.states > self.memory:
-                    self.statistics["stopped"] = f"the layer does not fit into {self.memory:,} bytes"
+                if 48 * size + 16 * self.run.nodes > self.memory:
+                    self.run.statistics["stopped"] = f"the layer does not fit into {self.memory:,} bytes"
                     return None
                 more_keys, more_values, used = _table(size)
                 ordergraph.copy(keys, values, more_keys, more_values, used)
@@ -162,36 +153,12 @@ class _Solve:
 
     def lower(self, cost: int) -> None:
         """No graph costs less."""
-        self.bound = min(self.bound, self.top - cost)
+        self.run.lower(self.run.plain - cost)
 
     def news(self, rows: Ints, bound: int) -> None:
         """From the linear program."""
-        self.rows, self.bound = rows.copy(), min(self.bound, bound)
-        self.report("clusters")
-
-    def content(self) -> bool:
-        """Bound and score are as close as the budget asks for."""
-        return self.table.score_of(self.bound - self.table.total_units(self.rows)) <= self.budget.gap
-
-    def report(self, phase: str) -> None:
-        if self.progress is not None:
-            score, bound = self.table.total(self.rows), self.table.score_of(self.bound)
-            choice = tuple(self.rows.tolist())
-            self.progress(Progress(score, bound, self.states, self.budget.elapsed(), phase, choice))
-
-    def solution(self, evidence: Evidence | None) -> Solution:
-        table = self.table
-        score, bound = table.total(self.rows), table.score_of(self.bound)
-        return Solution(
-            status=Status.OPTIMAL if bound == score else Status.FEASIBLE,
-            choice=tuple(self.rows.tolist()),
-            score=score,
-            bound=bound,
-            evidence=evidence,
-            table_digest=table.digest,
-            solver="astar",
-            statistics={"states": self.states, **self.statistics, "cpu": self.budget.cpu_elapsed()},
-        )
+        self.run.take(rows, bound)
+        self.run.report("clusters")
 
 
 class Heuristic:

@@ -17,19 +17,22 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.memory import check_memory
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
-from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution, Status, SubsetRow
+from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.run import Run
+from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution, SubsetRow
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.methods.kernels import subsets
 from optbn_solvers.relaxation.orders import search
 from optbn_solvers.verify import LARGEST_SUBSET
 
 LOW, MID = 13, 5  # measured: blocks of 64 kB, and 32 of them between looks at the lists of families
+ONE_WORD = 62  # variables whose subsets are numbers; memory ends before
 ALONE = 20  # up to here one thread is quicker than starting two
 
 
@@ -38,6 +41,7 @@ class SubsetDP:
     """The optimum by dynamic programming over subsets; `threads` is None for all cores."""
 
     threads: int | None = None
+    capabilities: ClassVar = Capabilities("dp", largest=ONE_WORD)
 
     def solve(
         self,
@@ -47,39 +51,23 @@ class SubsetDP:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The optimum; or, when the budget ends first, the start (or local search's graph) and the plain bound."""
-        budget = (budget or Budget()).started()
-        table.check_feasible()
-        check_memory(table.n, 8, budget)
-        incumbent = tuple(int(row) for row in start) if start is not None else None
-        if incumbent is None and table.n > ALONE:
-            incumbent = tuple(search(table, starts=2, kicks=20, budget=budget).tolist())
-        plain = table.score_of(int(table.units[table.offsets[:-1]].sum()))
-        known = None if incumbent is None else table.total(incumbent)
-        run = _Sweep(table, self.threads or os.cpu_count() or 1)
-        for _ in run.slices(budget):
-            if progress is not None:
-                phase = f"{run.done / run.f.size:.0%} of subsets"
-                progress(Progress(known, plain, run.done, budget.elapsed(), phase, incumbent))
-        statistics = {"subsets": run.done, "threads": run.threads, "cpu": budget.cpu_elapsed()}
-        if not run.finished:
-            return Solution(
-                Status.UNKNOWN if known is None else Status.FEASIBLE,
-                incumbent,
-                known,
-                plain,
-                None,
-                table.digest,
-                "dp",
-                statistics,
-            )
-        choice = tuple(run.choice().tolist())
-        score = table.total(choice)
-        if progress is not None:
-            progress(Progress(score, score, run.done, budget.elapsed(), "done", choice))
+        run = Run(self, table, budget, start, progress)
+        check_memory(table.n, 8, run.budget)
+        if run.rows is None and table.n > ALONE:
+            run.take(search(table, starts=2, kicks=20, budget=run.budget))
+        sweep = _Sweep(table, self.threads or os.cpu_count() or 1)
+        for _ in sweep.slices(run.budget):
+            run.nodes = sweep.done
+            run.report(f"{sweep.done / sweep.f.size:.0%} of subsets")
+        run.statistics = {"subsets": sweep.done, "threads": sweep.threads}
+        if not sweep.finished:
+            return run.solution()
+        run.settle(sweep.choice())
+        run.report("done")
         evidence: Evidence = Exhausted("dynamic programming over all subsets, in exact sums")
         if table.n <= LARGEST_SUBSET:
-            evidence = whole_row(table, table.total_units(choice))
-        return Solution(Status.OPTIMAL, choice, score, score, evidence, table.digest, "dp", statistics)
+            evidence = whole_row(table, run.bound)
+        return run.solution(evidence)
 
 
 def whole_row(table: ScoreTable, optimum: int) -> RowBound:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
-
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
-from optbn_solvers.base.solution import Solution, Status
+from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.run import Run
+from optbn_solvers.base.solution import Solution
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.orders import FamilyIndex, Walk, random_state
 
@@ -29,6 +29,7 @@ class Greedy:
     starts: int = 6
     kicks: int = 60
     seed: int = 0
+    capabilities: ClassVar = Capabilities("greedy", exact=False, deterministic=False)
 
     def solve(
         self,
@@ -38,42 +39,28 @@ class Greedy:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The best graph met; optimal only when it takes every variable's best family."""
-        table.check_feasible()
-        budget = (budget or Budget()).started()
+        run = Run(self, table, budget, start, progress)
         seconds = self.seconds
         if seconds is None:
-            seconds = 1.0 if math.isinf(budget.remaining()) else math.inf
-        own = budget.within(seconds)
+            seconds = 1.0 if math.isinf(run.budget.remaining()) else math.inf
+        own = run.budget.within(seconds)
         index = FamilyIndex.of(table)
-        bound_units = int(table.units[table.offsets[:-1]].sum())
         state = random_state(self.seed)
-        best: Walk | None = None
-        starts = max(1, self.starts)
-        count = climbs = 0
-        if start is not None:
-            best = Walk.from_graph(index, np.array(start, dtype=np.int64), state)
-        while best is None or not (own.exhausted() or best.total == bound_units):
+        best = None if run.start is None else Walk.from_graph(index, run.start, state)
+        if best is not None:
+            run.offer(best.rows)
+        starts, count = max(1, self.starts), 0
+        while best is None or not (own.exhausted() or run.proved):
             if best is not None and count % (starts + 1) == starts:
                 walk, kicks = best.copy(), self.kicks * starts
             else:
                 walk, kicks = Walk.from_random(index, state), self.kicks
-            climbs += walk.work(kicks, own)
+            run.nodes += walk.work(kicks, own)
             count += 1
-            if best is None or walk.total > best.total:
+            if best is None or walk.total >= best.total:
                 best = walk
-                if progress is not None:
-                    score, bound = table.total(best.rows), table.score_of(bound_units)
-                    progress(Progress(score, bound, climbs, budget.elapsed(), choice=tuple(best.rows.tolist())))
-            elif walk.total == best.total:
-                best = walk
-        optimal = best.total == bound_units
-        return Solution(
-            status=Status.OPTIMAL if optimal else Status.FEASIBLE,
-            choice=tuple(best.rows.tolist()),
-            score=table.total(best.rows),
-            bound=table.score_of(bound_units),
-            evidence=None,
-            table_digest=table.digest,
-            solver="greedy",
-            statistics={"starts": count, "climbs": climbs, "cpu": budget.cpu_elapsed()},
-        )
+                if run.offer(walk.rows):
+                    run.report()
+        run.take(best.rows)
+        run.statistics = {"starts": count, "climbs": run.nodes}
+        return run.solution()

@@ -22,14 +22,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import SolverError
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
-from optbn_solvers.base.solution import Exhausted, Solution, Status
+from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.run import Run
+from optbn_solvers.base.solution import Exhausted, Solution
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.ascent import dual_ascent, reduced_costs
 from optbn_solvers.relaxation.orders import search
@@ -51,6 +52,7 @@ class MaxSat:
 
     ascents: int = 5
     seed: int = 0
+    capabilities: ClassVar = Capabilities("maxsat", largest=MOST_VARIABLES)
 
     def solve(
         self,
@@ -60,43 +62,28 @@ class MaxSat:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The best graph; when the budget ends first, that of the local search and the bound of the cores."""
-        table.check_feasible()
-        if table.n > MOST_VARIABLES:
-            raise SolverError(f"maxsat takes at most {MOST_VARIABLES} variables, not {table.n}; use cp or ilp")
-        budget = (budget or Budget()).started()
-        rows = search(table, seed=self.seed, start=start, budget=budget)
-        top, score = int(table.units[table.offsets[:-1]].sum()), table.total_units(rows)
-        alive, clusters, bound = self._ascend(table, top - score, budget)
-        bound = min(top, max(score, top - bound))
-        encoded = encode(table, alive, clusters, budget.exhausted) if score < bound else None
+        run = Run(self, table, budget, start, progress)
+        budget = run.budget
+        run.take(search(table, seed=self.seed, start=run.start, budget=budget))
+        top, score = run.plain, table.total_units(run.best)
+        alive, clusters, raised = self._ascend(table, top - score, budget)
+        run.lower(max(score, top - raised))
+        encoded = None if run.proved else encode(table, alive, clusters, budget.exhausted)
         if encoded is not None:
             formula, families = encoded
-            solved = _Run(formula, budget)
-            reported = budget.elapsed()
+            solved = _Oracle(formula, budget)
             while not solved.wait(LOOK_SECONDS):
-                bound = max(score, min(bound, top - solved.cost))
-                if budget.exhausted() or (budget.gap > 0 and table.score_of(bound - score) <= budget.gap):
+                run.lower(max(score, top - solved.cost))
+                if budget.exhausted() or (budget.gap > 0 and run.content):
                     solved.stop()
                     break
-                if progress is not None and budget.elapsed() - reported > REPORT_SECONDS:
-                    reported = budget.elapsed()
-                    progress(Progress(table.score_of(score), table.score_of(bound), 0, reported, "cores"))
+                run.report("cores", REPORT_SECONDS)
             model = solved.model()
             if model is not None:
-                rows = np.array([families[literal] for literal in model if literal in families], dtype=np.int64)
-                score = bound = table.total_units(rows)
-        if progress is not None:
-            progress(Progress(table.score_of(score), table.score_of(bound), 0, budget.elapsed(), "cores"))
-        return Solution(
-            status=Status.OPTIMAL if score == bound else Status.FEASIBLE,
-            choice=tuple(rows.tolist()),
-            score=table.score_of(score),
-            bound=table.score_of(bound),
-            evidence=Exhausted("maxsat") if bound < top else None,
-            table_digest=table.digest,
-            solver="maxsat",
-            statistics={"families": len(alive), "clusters": len(clusters), "cpu": budget.cpu_elapsed()},
-        )
+                run.settle([families[literal] for literal in model if literal in families])
+        run.report("cores")
+        run.statistics = {"families": len(alive), "clusters": len(clusters)}
+        return run.solution(Exhausted("maxsat") if run.bound < top else None)
 
     def _ascend(self, table: ScoreTable, gap: int, budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.uint64], int]:
         """(rows that a graph at most `gap` below the best choice can have, clusters, what the bound took off)."""
@@ -163,7 +150,7 @@ def encode(
     return formula, families
 
 
-class _Run:
+class _Oracle:
     """RC2 in a thread of its own, so that the main thread keeps hearing Ctrl-C; what it raises is raised by `model`."""
 
     def __init__(self, formula: WCNF, budget: Budget) -> None:

@@ -29,6 +29,7 @@ from optbn_solvers.base.errors import InfeasibleError
 from optbn_solvers.base.kernels.masks import pack_sets, unplaced
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, Solver
 from optbn_solvers.base.residual import ArcLimit, ChildLimit, Clause, Residual
+from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Evidence, Exhausted, Literal, Solution, Status
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.feasible import grown, sparsest
@@ -55,69 +56,65 @@ class Cases:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The best graph that obeys; InfeasibleError when there is none. `start` must obey."""
-        table.check_feasible()
-        return _Search(self, table, (budget or Budget()).started(), progress).run(start)
+        return _Search(self, Run(self.solver, table, budget, start, progress)).solve()
 
 
 class _Search:
-    """The open cases (bound, families), best first, and the best graph so far."""
+    """The open cases (bound, families), best first; the run has the best graph so far."""
 
-    def __init__(self, settings: Cases, table: ScoreTable, budget: Budget, progress: ProgressCallback | None) -> None:
-        self.settings, self.table, self.budget, self.progress = settings, table, budget, progress
+    def __init__(self, settings: Cases, run: Run) -> None:
+        self.settings, self.run, self.table, self.budget = settings, run, run.table, run.budget
+        run.name = settings.name
         self.solver: Any = settings.solver
-        self.rows: NDArray[np.int64] | None = None
-        self.score: int | None = None
-        self.solved = 0
-        self.bound = int(table.units[table.offsets[:-1]].sum())
         self.left: int | None = None  # the highest bound of a case that the solver did not settle
-        self.infeasible = False
         self.whole = True  # the first case had all families: what proves its bound proves the bound
         self.evidence: Evidence | None = None
-        self.statistics: dict[str, Any] = {}
 
-    def run(self, start: Sequence[int] | None) -> Solution:
-        table, residual = self.table, self.settings.residual
-        if start is not None:
-            self.offer(np.asarray(start, dtype=np.int64))
+    def solve(self) -> Solution:
+        table, residual, run = self.table, self.settings.residual, self.run
         everything = np.ones(len(table), dtype=np.bool_)
         begin = repaired(table, search(table, starts=2, kicks=20, budget=self.budget), residual, self.budget)
-        if begin is None and self.score is None:
+        if begin is None and run.rows is None:
             begin = obeying(table, residual, self.budget)
         if begin is not None:
             self.offer(begin)
         ticket = itertools.count()
-        cases = [(-self.bound, next(ticket), np.packbits(everything))]
+        cases = [(-run.bound, next(ticket), np.packbits(everything))]
         while cases:
             self.lower(-cases[0][0])
-            if self.content() or (self.solved and self.budget.exhausted()):
+            if run.content or (run.nodes and self.budget.exhausted()):
                 break
             bound, _, packed = heapq.heappop(cases)
             keep = np.unpackbits(packed, count=len(table)).astype(np.bool_)
             for below, within in self.work(keep, -bound):
                 heapq.heappush(cases, (-below, next(ticket), np.packbits(within)))
         else:
-            self.infeasible = self.score is None and self.left is None
+            if run.score is None and self.left is None:
+                raise InfeasibleError(
+                    "no acyclic graph of the table obeys them (if something is required: parent sets that one of their "
+                    "subsets beats are in a table only if it was made with them, by optbn score --keep-dominated say)"
+                )
             self.lower(None)
         return self.solution()
 
     def work(self, keep: Mask, bound: int) -> list[tuple[int, Mask]]:
         """Solve one case; what is left of it, as (bound, families)."""
-        table, residual = self.table, self.settings.residual
+        table, residual, run = self.table, self.settings.residual, self.run
         if not tighten(table, keep, residual):
             return []
         rows = table.select(keep, prune=all(each.hereditary for each in residual))
         case = table.restricted(rows)
         if unplaced(case.offsets, case.masks).any():
             return []
-        first = self.solved == 0
+        first = run.nodes == 0
         found = self.solver.solve(case, self.budget, None, self._listener() if first else None)
-        self.solved += 1
+        run.nodes += 1
         if first:
-            self.evidence, self.statistics = found.evidence, dict(found.statistics)
+            self.evidence, run.statistics = found.evidence, dict(found.statistics)
             self.whole = bool(keep.all())
         if math.isfinite(found.bound):
             bound = min(bound, math.floor(Fraction(found.bound) * Fraction(2) ** table.exponent))
-        if self.score is not None and bound <= self.score:
+        if run.score is not None and bound <= run.score:
             return []
         clause = None
         if found.choice is not None:
@@ -133,7 +130,7 @@ class _Search:
             return []
         if first and getattr(self.solver, "proof", None) is not None:
             self.solver = replace(self.solver, proof=None)  # it would prove something about one case
-            self.statistics["proof"] = "none: the constraints needed cases, and a proof has no place for those"
+            run.statistics["proof"] = "none: the constraints needed cases, and a proof has no place for those"
         cases = []
         for literal in clause:
             true = holds(table, literal)
@@ -143,77 +140,48 @@ class _Search:
 
     def repair(self, choice: NDArray[np.int64]) -> None:
         """Try for a better graph that obeys, near one that does not."""
-        if self.score is None or self.table.total_units(choice) > self.score:
+        if self.run.score is None or self.table.total_units(choice) > self.run.score:
             better = repaired(self.table, choice, self.settings.residual, self.budget)
             if better is not None:
                 self.offer(better)
 
     def offer(self, rows: NDArray[np.int64]) -> None:
         """Take a graph that obeys if it is better."""
-        total = self.table.total_units(rows)
-        if self.score is None or total > self.score:
-            self.rows, self.score = rows, total
+        if self.run.offer(rows):
             self.report()
 
     def lower(self, bound: int | None) -> None:
         """The highest bound of an open case (None: there is none)."""
-        bounds = [each for each in (bound, self.left, self.score) if each is not None]
-        if bounds and max(bounds) < self.bound:
-            self.bound = max(bounds)
+        bounds = [each for each in (bound, self.left, self.run.score) if each is not None]
+        if bounds and max(bounds) < self.run.bound:
+            self.run.lower(max(bounds))
             self.report()
 
-    def content(self) -> bool:
-        """Bound and score are as close as the budget asks for."""
-        if self.score is None:
-            return False
-        return self.table.score_of(self.bound - self.score) <= self.budget.gap
-
     def report(self) -> None:
-        if self.progress is not None:
-            score = None if self.score is None else self.table.score_of(self.score)
-            bound, seconds = self.table.score_of(self.bound), self.budget.elapsed()
-            self.progress(Progress(score, bound, self.solved, seconds, f"case {self.solved}", self._choice()))
+        self.run.report(f"case {self.run.nodes}")
 
     def _listener(self) -> ProgressCallback | None:
         """Of the first case: its bound holds, its graphs may break the constraints."""
-        if self.progress is None:
+        run, table = self.run, self.table
+        if run.progress is None:
             return None
-        tell = self.progress
+        tell = run.progress
 
         def listen(event: Progress) -> None:
-            score = None if self.score is None else self.table.score_of(self.score)
+            score = None if run.score is None else table.score_of(run.score)
             bound = event.bound if score is None else max(score, event.bound)
             phase = f"without the constraints: {event.phase}"
-            tell(replace(event, score=score, bound=bound, phase=phase, choice=self._choice()))
+            tell(replace(event, score=score, bound=bound, phase=phase, choice=run.choice))
 
         return listen
 
-    def _choice(self) -> tuple[int, ...] | None:
-        return None if self.rows is None else tuple(self.rows.tolist())
-
     def solution(self) -> Solution:
-        table, settings = self.table, self.settings
-        if self.infeasible:
-            raise InfeasibleError(
-                "no acyclic graph of the table obeys them (if something is required: parent sets that one of their "
-                "subsets beats are in a table only if it was made with them, by optbn score --keep-dominated say)"
-            )
-        evidence = self.evidence
-        trivial = self.bound == int(table.units[table.offsets[:-1]].sum())
-        if self.solved > 1 or not self.whole:
-            evidence = None if trivial else Exhausted(f"{settings.name}, in {self.solved} cases of the constraints")
-        score = None if self.score is None else table.score_of(self.score)
-        bound = table.score_of(self.bound)
-        return Solution(
-            status=Status.UNKNOWN if score is None else Status.OPTIMAL if bound == score else Status.FEASIBLE,
-            choice=self._choice(),
-            score=score,
-            bound=bound,
-            evidence=evidence,
-            table_digest=table.digest,
-            solver=settings.name,
-            statistics={**self.statistics, "cases": self.solved, "cpu": self.budget.cpu_elapsed()},
-        )
+        run, evidence = self.run, self.evidence
+        if run.nodes > 1 or not self.whole:
+            cases = Exhausted(f"{run.name}, in {run.nodes} cases of the constraints")
+            evidence = None if run.bound == run.plain else cases
+        run.statistics["cases"] = run.nodes
+        return run.solution(evidence)
 
 
 def repaired(

@@ -10,18 +10,18 @@ All costs are integers, so when the tree is empty the incumbent is optimal to th
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
-from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution, Status
+from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.run import Run
+from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter, TreeWriter
 from optbn_solvers.relaxation.orders import search as local_search
@@ -68,6 +68,7 @@ class ClusterSearch:
     proof: str | None = None
     proof_limit: int = DEFAULT_LIMIT
     carried: int = 0
+    capabilities: ClassVar = Capabilities("cp")
 
     def solve(
         self,
@@ -77,35 +78,21 @@ class ClusterSearch:
         progress: ProgressCallback | None = None,
     ) -> Solution:
         """The best graph, with a proof if asked for; a bound and what is found when the budget ends first."""
-        table.check_feasible()
-        return _Solve(self, table, (budget or Budget()).started(), progress).run(start)
+        return _Search(self, Run(self, table, budget, start, progress)).solve()
 
 
-@dataclass(eq=False)
-class _Solve:
-    """One run. `bound` in units: no graph scores more; `rows` the best graph."""
+class _Search:
+    """Attempts, from the graph and the bound of the run."""
 
-    settings: ClusterSearch
-    table: ScoreTable
-    budget: Budget
-    progress: ProgressCallback | None
-    rows: NDArray[np.int64] | None = None
-    bound: int = field(init=False)
-    closed: bool = False
-    reported: float = -math.inf
-    evidence: Evidence | None = None
-    known: RowBound | None = None  # the rows of the root, which can be checked whatever becomes of the search
-    statistics: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, settings: ClusterSearch, run: Run) -> None:
+        self.settings, self.run, self.table, self.budget = settings, run, run.table, run.budget
+        self.evidence: Evidence | None = None
+        self.known: RowBound | None = None  # the rows of the root, which can be checked whatever becomes of the search
 
-    def __post_init__(self) -> None:
-        self.bound = int(self.table.units[self.table.offsets[:-1]].sum())
-
-    def run(self, start: Sequence[int] | None) -> Solution:
-        settings, budget = self.settings, self.budget
+    def solve(self) -> Solution:
+        settings, run, budget = self.settings, self.run, self.budget
         if settings.greedy:
-            self.rows = local_search(self.table, seed=settings.seed, start=start, budget=budget)
-        elif start is not None:
-            self.rows = np.asarray(start, dtype=np.int64)
+            run.take(local_search(self.table, seed=settings.seed, start=run.start, budget=budget))
         self.known = settings.rows if isinstance(settings.rows, RowBound) else None
         rows = Known.of(self.table, settings.rows) if isinstance(settings.rows, RowBound) else settings.rows
         for number in range(settings.restarts + 1):
@@ -113,23 +100,24 @@ class _Solve:
             if number and budget.exhausted():
                 break
             self.attempt(rows, settings.most if last else settings.nodes * 16**number, last)
-            if last or self.closed or budget.exhausted() or self.near_enough():
+            if last or self.evidence is not None or budget.exhausted() or self.near_enough():
                 break
-            if self.rows is not None:
+            if run.rows is not None:
                 rounds = FIRST_ROUNDS * 4**number
-                self.known = strengthen(self.table, self.rows, rounds, settings.seed, budget, self.improve)
+                self.known = strengthen(self.table, run.rows, rounds, settings.seed, budget, self.improve)
                 rows = Known.of(self.table, self.known)
-        return self.solution()
+        evidence = self.evidence or (None if run.bound == run.plain else Exhausted("cp"))
+        return run.solution(replace(evidence, rows=self.known) if isinstance(evidence, Exhausted) else evidence)
 
     def attempt(self, rows: Known | None, nodes: int | None, last: bool) -> None:
         """One search from its root; with `nodes` it is given up where it does not promise to end soon after those."""
-        settings, table = self.settings, self.table
+        settings, table, run = self.settings, self.table, self.run
         work = Workspace(table, settings.seed)
         begin: NDArray[np.int64] | None = None
-        if self.rows is not None:
-            work.start_from(self.rows)
+        if run.rows is not None and run.score is not None:
+            work.start_from(run.rows)
             if rows is not None:
-                begin = work.begin_with(apply(rows, table.total_units(self.rows)), table)
+                begin = work.begin_with(apply(rows, run.score), table)
         with self.writer() as writer:
             if writer is not None:
                 work.make_room_for_records()
@@ -137,16 +125,16 @@ class _Solve:
                     writer.append(begin)
             self.search(work, writer, nodes, last)
             if work.finished:
-                self.closed, self.evidence = True, Exhausted("cp")
+                self.evidence = Exhausted("cp")
                 if writer is not None:
                     proof = writer.finish(work.incumbent.tolist(), int(work.state[kernel.RECORDS]))
                     self.evidence = proof or self.evidence
         for name, count in work.statistics().items():
-            self.statistics[name] = self.statistics.get(name, 0) + count
-        self.statistics["attempts"] = self.statistics.get("attempts", 0) + 1
+            run.statistics[name] = run.statistics.get(name, 0) + count
+        run.statistics["attempts"] = run.statistics.get("attempts", 0) + 1
         if writer is not None:
             limit = f"given up, it would take more than {writer.limit} bytes"
-            self.statistics["proof"] = limit if writer.given_up else f"{writer.size} bytes"
+            run.statistics["proof"] = limit if writer.given_up else f"{writer.size} bytes"
 
     def writer(self) -> AbstractContextManager[TreeWriter | None]:
         """For the proof of an attempt."""
@@ -160,7 +148,7 @@ class _Solve:
 
         The last hundredth of a tree may hold nearly all of its nodes: a promise alone may be given for ever.
         """
-        settings, state, best = self.settings, work.state, int(work.best.sum())
+        settings, state, run, best = self.settings, work.state, self.run, int(work.best.sum())
         step = 1
         while not (work.finished or self.budget.exhausted()):
             begun = time.perf_counter()
@@ -181,14 +169,15 @@ class _Solve:
             if writer is not None and not writer.append(work.take_records()):
                 work.records, writer = np.empty(0, dtype=np.int64), None
             if work.incumbent[0] >= 0:
-                self.rows = work.incumbent.copy()
-            self.bound = min(self.bound, best - work.bound())
+                run.take(work.incumbent)
+            run.lower(best - work.bound())
             if code == kernel.SLICE:
                 taken = max(time.perf_counter() - begun, 1e-6)
                 step = max(1, min(MOST_NODES, int(step * min(4.0, SLICE_SECONDS / taken))))
             elif code != kernel.DONE:
                 work.grow(code)
-            self.report(int(state[kernel.NODES]), work.finished)
+            run.nodes = int(state[kernel.NODES])
+            run.report("search", 0.0 if work.finished else REPORT_SECONDS)
             if nodes is not None and state[kernel.NODES] >= nodes:
                 done, more = work.share_done(), settings.patience * nodes
                 if state[kernel.NODES] * (1 - done) > more * done or (last and state[kernel.NODES] >= nodes + more):
@@ -198,38 +187,10 @@ class _Solve:
 
     def improve(self, rows: NDArray[np.int64], bound: int) -> None:
         """News from the root loop."""
-        self.rows, self.bound = rows.copy(), min(self.bound, bound)
-        self.report(0)
+        self.run.take(rows, bound)
+        self.run.nodes = 0
+        self.run.report("search", REPORT_SECONDS)
 
     def near_enough(self) -> bool:
-        """Bound and score are as close as the budget asks for."""
-        if self.rows is None or self.budget.gap <= 0:
-            return False
-        return self.table.score_of(self.bound) - self.table.total(self.rows) <= self.budget.gap
-
-    def report(self, nodes: int, now: bool = False) -> None:
-        """Tell how things stand, from time to time or `now`."""
-        elapsed = self.budget.elapsed()
-        if self.progress is not None and (now or elapsed - self.reported > REPORT_SECONDS):
-            self.reported = elapsed
-            score = None if self.rows is None else self.table.total(self.rows)
-            rows = None if self.rows is None else tuple(self.rows.tolist())
-            self.progress(Progress(score, self.table.score_of(self.bound), nodes, elapsed, "search", rows))
-
-    def solution(self) -> Solution:
-        score = None if self.rows is None else self.table.total(self.rows)
-        bound = self.table.score_of(self.bound)
-        evidence = self.evidence
-        if isinstance(evidence, Exhausted):
-            evidence = replace(evidence, rows=self.known)
-        trivial = self.bound == int(self.table.units[self.table.offsets[:-1]].sum())
-        return Solution(
-            status=Status.OPTIMAL if bound == score else Status.FEASIBLE if score is not None else Status.UNKNOWN,
-            choice=None if self.rows is None else tuple(self.rows.tolist()),
-            score=score,
-            bound=bound,
-            evidence=evidence or (None if trivial else Exhausted("cp", rows=self.known)),
-            table_digest=self.table.digest,
-            solver="cp",
-            statistics={**self.statistics, "cpu": self.budget.cpu_elapsed()},
-        )
+        """Bound and score are as close as the budget wants them; without a gap, the search goes on to its proof."""
+        return self.budget.gap > 0 and self.run.content

@@ -20,13 +20,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.files.atomic import check_place
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Capabilities, Progress, ProgressCallback
 from optbn_solvers.base.residual import Residual
+from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Evidence, Exhausted, Solution, Status, Tree
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.methods.ilp.branch import Branching, BranchSettings
@@ -76,6 +78,7 @@ class Ilp:
     carried: int = CARRIED
     proof: str | None = None
     certify: bool = False
+    capabilities: ClassVar = Capabilities("ilp")
 
     def solve(
         self,
@@ -90,43 +93,39 @@ class Ilp:
         The relaxation is held together by a graph that obeys the constraints; if none is found, they are met case by
         case (optbn_solvers.relaxation.cases) instead.
         """
-        table.check_feasible()
+        run = Run(self, table, budget, start, progress)
         if self.proof is not None:
             check_place(self.proof)
-        budget = (budget or Budget()).started()
+        budget = run.budget
         rows = search(FamilyIndex.of(table), self.seed, self.starts, self.kicks, start, budget)
         rules = Rules(table, self.residual, budget) if self.residual else None
         if rules is not None:
             first = rules.obeying(rows)
-            if start is not None and (first is None or table.total(first) < table.total(start)):
-                first = np.asarray(start, dtype=np.int64)
+            if run.start is not None and (first is None or table.total(first) < table.total(run.start)):
+                first = run.start
             if first is None:
                 first = obeying(table, self.residual, budget)
             if first is None:
                 return Cases(replace(self, residual=()), "ilp", self.residual).solve(table, budget, None, progress)
             rows = first
-        run = _Solve(self, table, budget, progress, known, rules)
-        solution = run.run(rows)
+        cutting = _Solve(self, run, known, rules)
+        solution = cutting.solve(rows)
         if self.proof is None or solution.status is not Status.OPTIMAL:
             return solution
-        return certified(table, solution, run.ledger, self.proof, self.certify, budget, progress)
+        return certified(table, solution, cutting.ledger, self.proof, self.certify, budget, progress)
 
 
-@dataclass(eq=False)
 class _Solve:
-    """One run. `bound` (units) is the ledger's or what the tree has proved since."""
+    """The phases. The ledger has the graph and the bound; the run's bound is the ledger's or what the tree has proved
+    since."""
 
-    settings: Ilp
-    table: ScoreTable
-    budget: Budget
-    progress: ProgressCallback | None
-    known: Sequence[int] | None
-    rules: Rules | None
-    phase: str = "root"
-    nodes: int = 0
-    method: Tree | Exhausted | None = None  # who lowered the bound below the ledger's, if anybody did
+    def __init__(self, settings: Ilp, run: Run, known: Sequence[int] | None, rules: Rules | None) -> None:
+        self.settings, self.run, self.table, self.budget = settings, run, run.table, run.budget
+        self.known, self.rules = known, rules
+        self.phase = "root"
+        self.method: Tree | Exhausted | None = None  # who lowered the bound below the ledger's, if anybody did
 
-    def run(self, rows: NDArray[np.int64]) -> Solution:
+    def solve(self, rows: NDArray[np.int64]) -> Solution:
         """From a graph that obeys."""
         table, budget, settings = self.table, self.budget, self.settings
         rng = np.random.default_rng(settings.seed)
@@ -134,11 +133,10 @@ class _Solve:
         ledger = self.ledger = Ledger(
             table, rows, Families.of(table, np.arange(len(table))), self.known, self._announce, self.rules
         )
-        self.bound = ledger.bound
         self._announce()
         nearness, clusters = ascend(ledger, settings.ascents, rng, budget)
-        self.counts: dict[str, float] = {}
-        if not (ledger.closed or self._content() or budget.exhausted()):
+        counts = self.run.statistics
+        if not (ledger.closed or self.run.content or budget.exhausted()):
             ledger.restrict()
             typical = float(sum(table.units[table.offsets[:-1]].tolist()) - ledger.score)
             near = nearness[ledger.families.rows]
@@ -146,14 +144,14 @@ class _Solve:
             local = LocalCuts(rng)
             root = Root(ledger, index, local, rng, settings.root, relaxation)
             root.run(budget)
-            self.counts = {"rounds": root.rounds, "clusters": root.clusters_added, "local cuts": root.local_added}
+            counts |= {"rounds": root.rounds, "clusters": root.clusters_added, "local cuts": root.local_added}
             if not ledger.closed and within_rounding(ledger, relaxation):
                 refine(ledger, relaxation, index, local, rng, budget, settings.root.largest_part)
             if self.rules is not None:
-                self.counts["constraint rows"] = len(self.rules.rows)
-            self.counts["survivors"] = int(ledger.alive.sum())
-            self.counts["root gap"] = math.ldexp(float(ledger.gap), -table.exponent)
-            if not (ledger.closed or self._content() or budget.exhausted()):
+                counts["constraint rows"] = len(self.rules.rows)
+            counts["survivors"] = int(ledger.alive.sum())
+            counts["root gap"] = math.ldexp(float(ledger.gap), -table.exponent)
+            if not (ledger.closed or self.run.content or budget.exhausted()):
                 self._search(relaxation, index, rng)
         return self._solution()
 
@@ -166,19 +164,19 @@ class _Solve:
         branching = Branching(ledger, relaxation, index, rng, settings.branch, self._lower)
         exact = Exhausted("branch and cut in exact integers")
         complete = branching.run(self.budget)
-        self.nodes = branching.nodes
-        self.counts["nodes"] = branching.nodes
+        self.run.nodes = branching.nodes
+        self.run.statistics["nodes"] = branching.nodes
         if branching.bound < ledger.bound:
             self.method = exact
-        if complete or self.budget.exhausted() or self._content():
+        if complete or self.budget.exhausted() or self.run.content:
             return
         self.phase = "scip"
         result = solve_tree(
             ledger, relaxation, index, rng, self.budget, settings.tree, self._announce_scip, settings.seed
         )
-        self.counts["nodes"] += result.nodes
+        self.run.statistics["nodes"] += result.nodes
         if result.complete:
-            self.bound = ledger.score
+            self.run.lower(ledger.score)
             self.method = Exhausted("scip branch and cut", math.ldexp(result.tolerance, -self.table.exponent))
 
     def _cluster_search(self) -> bool:
@@ -202,12 +200,12 @@ class _Solve:
         found = search.solve(self.table, self.budget, ledger.rows.tolist(), self._below_root)
         assert found.choice is not None
         ledger.offer(np.array(found.choice, dtype=np.int64))
-        self.counts["nodes"] = self.nodes = int(found.statistics["nodes"])
+        self.run.statistics["nodes"] = self.run.nodes = int(found.statistics["nodes"])
         if found.status is not Status.OPTIMAL:
             return False
         if self.known is not None and self.table.total_units(self.known) > ledger.score:
             raise WrongProof("the cluster search ended without finding the known optimum")
-        self.bound = ledger.score
+        self.run.lower(ledger.score)
         claim = Exhausted("cluster search below the root of branch and cut")
         self.method = found.evidence if isinstance(found.evidence, Tree) else claim
         self._announce()
@@ -215,34 +213,29 @@ class _Solve:
 
     def _below_root(self, event: Progress) -> None:
         """The search's bound is kept only once it ends."""
-        self.nodes = event.nodes
-        self._tell(self.bound)
-
-    def _content(self) -> bool:
-        """The gap is one the caller accepts."""
-        return math.ldexp(float(self.bound - self.ledger.score), -self.table.exponent) <= self.budget.gap
+        self.run.nodes = event.nodes
+        self.run.report(self.phase)
 
     def _lower(self, bound: int, nodes: int) -> None:
-        self.bound, self.nodes = min(self.bound, bound), nodes
+        self.run.lower(bound)
+        self.run.nodes = nodes
         self._announce()
 
     def _announce(self) -> None:
         """Report the score and the bound as they stand."""
-        self.bound = max(self.ledger.score, min(self.bound, self.ledger.bound))
-        self._tell(self.bound)
+        self._look()
+        self.run.report(self.phase)
 
     def _announce_scip(self, bound: int, nodes: int) -> None:
         """SCIP's own bound is reported, and not kept: it is no proof before the tree is done."""
-        self.nodes = nodes
-        self._tell(max(self.ledger.score, min(self.bound, bound)))
+        self._look()
+        self.run.nodes = nodes
+        self.run.report(self.phase, bound=max(self.ledger.score, min(self.run.bound, bound)))
 
-    def _tell(self, bound: int) -> None:
-        if self.progress is not None:
-            table = self.table
-            score = table.total(self.ledger.rows)
-            bound_score = math.ldexp(float(bound), -table.exponent)
-            rows = tuple(self.ledger.rows.tolist())
-            self.progress(Progress(score, bound_score, self.nodes, self.budget.elapsed(), self.phase, rows))
+    def _look(self) -> None:
+        """Take over what the ledger has."""
+        ledger = self.ledger
+        self.run.take(ledger.rows, max(ledger.score, min(self.run.bound, ledger.bound)))
 
     def _late(self) -> Callable[[], bool]:
         """When to be content with the evidence that there is, although less might do."""
@@ -252,21 +245,12 @@ class _Solve:
         return lambda: self.budget.elapsed() >= end or self.budget.overdue(0.5)
 
     def _solution(self) -> Solution:
-        table, ledger = self.table, self.ledger
-        bound = max(ledger.score, min(self.bound, ledger.bound))
+        ledger, run = self.ledger, self.run
+        self._look()
         evidence: Evidence | None = self.method
-        if self.method is None or bound == ledger.bound:
-            bound = ledger.bound
+        if self.method is None or run.bound == ledger.bound:
             evidence = row_bound(ledger, self._late())
         elif isinstance(self.method, Exhausted):  # what the tree says is not checked; what the root says can be
             evidence = replace(self.method, rows=row_bound(ledger, self._late()))
-        return Solution(
-            status=Status.OPTIMAL if bound == ledger.score else Status.FEASIBLE,
-            choice=tuple(ledger.rows.tolist()),
-            score=table.total(ledger.rows),
-            bound=math.ldexp(float(bound), -table.exponent),
-            evidence=evidence,
-            table_digest=table.digest,
-            solver="ilp",
-            statistics={**self.counts, "families": len(table), "cpu": self.budget.cpu_elapsed()},
-        )
+        run.statistics["families"] = len(self.table)
+        return run.solution(evidence)
