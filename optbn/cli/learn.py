@@ -92,15 +92,17 @@ def _check_files(outputs: Sequence[Path], report: Path | None) -> None:
 
 def _estimate(data: Dataset, score: LocalScore, required: dict[str, Any], options: Values) -> None:
     """A line per number of parents; what the data cannot bear ends the list with the reason."""
-    from optbn.learning.constraints import divided
+    from optbn.learning.constraints import check_constraints
     from optbn.learning.estimate import estimate, in_words
+    from optbn.learning.solving import constraints_of
+    from optbn.scores.scoring import Scoring
 
-    rules, _ = divided(required, data.names)
-    if options.candidates is not None:
-        rules["candidates"] = options.candidates
+    words = constraints_of(required)
+    largest = min(5 if options.max_parents is None else options.max_parents, max(0, data.n_variables - 1))
+    scoring = Scoring.of(data, score, largest, words, options.candidates, options.memory)
+    check_constraints(words, data.names)
     print("parents          families       time      memory")
-    largest = min(5 if options.max_parents is None else options.max_parents, data.n_variables - 1)
-    for cost in estimate(data, score, largest, constraints=rules, jobs=options.jobs, memory=options.memory):
+    for cost in estimate(scoring, options.jobs):
         memory_text = f"{cost.memory / 1e6:,.0f} MB"
         print(f"{cost.size:7d} {cost.families:17,} {in_words(cost.seconds):>10} {memory_text:>11}")
 

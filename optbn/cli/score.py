@@ -66,12 +66,12 @@ def _constraints(options: Values) -> dict[str, Any]:
 def _allowed(data: Dataset, options: Values) -> Families:
     """Every family that the options allow."""
     from optbn.base.memory import parse_memory
-    from optbn.scores.constraints import Constraints
     from optbn.scores.families import Families
+    from optbn.scores.parent_sets import ParentSets
+    from optbn_solvers.base.constraints import Constraints
 
-    return Families.allowed(
-        data.names, Constraints.build(data.names, **_constraints(options)), parse_memory(options.memory)
-    )
+    sets = ParentSets.of(data.names, limits(options.max_parents), Constraints(**constraints(vars(options))))
+    return Families.allowed(data.names, sets, parse_memory(options.memory))
 
 
 def _all(data: Dataset, method: LocalScore, options: Values) -> None:

@@ -2,20 +2,19 @@
 
 How many families there are is a count. What one of them costs depends on the data, the score and the size, so a few
 predictor sets of each size, drawn at random, are scored and timed: a few hundredths of a second per size, after a
-corner of the data has had every kernel compiled. Of sets that a score calls dear one is timed, if its word is for a
-second at most, and the others are as much cheaper than their word as this one. Sets drawn far apart share less work
-than neighbours do, so the times err on the long side. The memory is that of the scores of all
-sets of two sizes (see scores/candidates.py), or of all there are where each variable has candidate parents only.
+corner of the data has had every kernel compiled. Of sets that a score calls dear one is timed, if it expects a second
+at most, and the others are taken to differ from what it expects by the same factor. Sets drawn far apart share less
+work than neighbours do, so the times err on the long side. The memory is that of the scores of all sets of two sizes
+(see scores/candidates.py), or of all there are where each variable has candidate parents only.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,11 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optbn.scores.protocol import LocalScore
+    from optbn.scores.scoring import Scoring
 
 SAMPLE_SECONDS = 0.01  # CPU, to time the sets of one size
 MOST_SETS = 512
-DEAR_SECONDS = 0.1  # of one set, told by its score
-MOST_SECONDS = 1.0  # told of a dear set that is tried
+DEAR_SECONDS = 0.1  # that a score expects of one set
+MOST_SECONDS = 1.0  # that it expects of a dear set that is tried
 CORNER = (200, 4)  # rows, and columns of each kind
 
 
@@ -50,29 +50,13 @@ class Cost:
         )
 
 
-def estimate(
-    data: Dataset,
-    score: LocalScore,
-    largest: int,
-    *,
-    constraints: Mapping[str, Any] | None = None,
-    jobs: int | None = None,
-    memory: int | str | None = None,
-) -> list[Cost]:
-    """The cost for at most 0, 1, ... `largest` parents; a column that the score cannot take is refused.
-
-    `constraints` are what `score_table` takes, candidates too.
-    """
-    from optbn.base.memory import parse_memory
+def estimate(scoring: Scoring, jobs: int | None = None) -> list[Cost]:
+    """The cost for at most 0, 1, ... parents, up to the largest candidate set."""
     from optbn.base.threads import check_jobs
     from optbn.scores.families import bytes_of_listed
-    from optbn.scores.pipeline import bind, check_data
-    from optbn.scores.selection import rules_of
 
-    check_data(data)
-    n, limit = data.n_variables, parse_memory(memory)
-    bound = bind(score, data, limit)
-    rules = rules_of(data.names, min(largest, n - 1), constraints or {}, bound)
+    data, bound, rules, limit = scoring.data, scoring.bound, scoring.sets, scoring.memory
+    n = data.n_variables
     generator = np.random.default_rng(0)
 
     def seconds_of(sets: NDArray[np.int32]) -> tuple[float, int]:
@@ -91,17 +75,17 @@ def estimate(
         drawn = drawn.reshape(MOST_SETS, size)
         lanes = rules.wanted(drawn).sum(axis=1)
         sets = drawn[lanes > 0]
-        told = bound.seconds(sets) if hasattr(bound, "seconds") else np.zeros(len(sets))
-        dear = told > DEAR_SECONDS
-        dearly = float(told[dear].sum()) * truth(sets[dear], told[dear]) / max(1, int(lanes.sum()))
+        expected = bound.seconds(sets) if hasattr(bound, "seconds") else np.zeros(len(sets))
+        dear = expected > DEAR_SECONDS
+        dearly = float(expected[dear].sum()) * truth(sets[dear], expected[dear]) / max(1, int(lanes.sum()))
         return dearly + float(np.mean(~dear)) * timed_each(sets[~dear]) if len(sets) else 0.0
 
-    def truth(sets: NDArray[np.int32], told: NDArray[np.float64]) -> float:
-        """What dear sets take, as a share of what is told of them: an upper bound, often far above."""
-        if not (told <= MOST_SECONDS).any():
+    def truth(sets: NDArray[np.int32], expected: NDArray[np.float64]) -> float:
+        """What dear sets take, as a share of what the score expects: an upper bound, often far above."""
+        if not (expected <= MOST_SECONDS).any():
             return 1.0
-        tried = int(np.argmax(np.where(told <= MOST_SECONDS, told, 0.0)))
-        return seconds_of(sets[tried : tried + 1])[0] / float(told[tried])
+        tried = int(np.argmax(np.where(expected <= MOST_SECONDS, expected, 0.0)))
+        return seconds_of(sets[tried : tried + 1])[0] / float(expected[tried])
 
     def timed_each(sets: NDArray[np.int32]) -> float:
         """Of a family: what more sets take longer, so that what every call costs does not count."""
@@ -114,14 +98,14 @@ def estimate(
             return (took - before[0]) / (done - before[1])
         return took / max(1, done)
 
-    _compile(data, score)
+    _compile(data, scoring.method)
     costs: list[Cost] = []
     families, seconds = 0, 0.0
     for size in range(rules.largest + 1):
         families += rules.count(size)
         seconds += seconds_each(size) * rules.count(size) / check_jobs(jobs)
         kept = 8 * n * (math.comb(n, size - 1) + math.comb(n, max(0, size - 2))) if size else 0
-        if "candidates" in (constraints or {}):
+        if scoring.candidates is not None:
             kept = bytes_of_listed(families, n, size)
         used = sum(column.nbytes for column in data.columns)
         costs.append(Cost(size, families, seconds, used + min(kept, limit // 2)))
@@ -129,7 +113,7 @@ def estimate(
 
 
 def _compile(data: Dataset, score: LocalScore) -> None:
-    """Use every kernel once. What is wrong with these data is told when all of them are scored."""
+    """Use every kernel once. What is wrong with these data shows when all of them are scored."""
     from optbn.scores.pipeline import score_table
 
     rows, columns = CORNER

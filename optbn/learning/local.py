@@ -16,13 +16,12 @@ from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure
 from optbn.scores.full_table import FittedTable
-from optbn.scores.protocol import LocalScore
+from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.fitted import FittedTree
 
 
-def with_local_models(structure: Structure, data: Dataset, score: LocalScore) -> BayesianNetwork:
+def with_local_models(structure: Structure, data: Dataset, bound: BoundScore) -> BayesianNetwork:
     """The structure as a network with the score's local models and uniform (or standard normal) leaves."""
-    bound = score.bind(data)
     cpds = tuple(
         _cpd(data, child, bound.fitted(child, parents), parents) for child, parents in enumerate(structure.parent_sets)
     )

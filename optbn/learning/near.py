@@ -1,16 +1,16 @@
 """What else the data would bear: the best networks after the best, and how probable each arc is over other networks.
 
 Alternatives are the k best graphs of the score table, that is of those graphs in which no variable could lose a parent
-without loss of score; each is told by how it differs from the best.
+without loss of score; each is described by how it differs from the best.
 
 Arc probabilities average over networks weighted by the exponential of their scores (with a uniform prior over graphs
 the exact posterior, when the score is a marginal likelihood). For them every candidate set is scored again, and none
-is left out. Over which networks depends on what can be had, and is said:
+is left out. Over which networks depends on what is feasible, and a note says so:
     all of them                     to MOST_OF_ALL variables (3^n steps)
     all, weighted by their orders   to MOST variables (2^n; see solvers/optbn_solvers/front/posterior.py)
-    a credible set                  beyond, and where more is asked than scoring can respect: those that are at most
-                                    so many times less probable than the best. What part of the probability of all
-                                    networks such a set has is not known.
+    a credible set                  beyond, and under constraints that scoring cannot respect: the networks that are at
+                                    most FACTORS times less probable than the best. What part of the probability of
+                                    all networks such a set has is not known.
 
 In a credible set no family can be that is beaten by one of its own subsets by more than the set's width: the same
 graph with the subset would be better by as much. So of hundreds of thousands of families few need to be searched.
@@ -20,19 +20,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.data.dataset import Dataset
 from optbn.learning.constraints import SCORING, all_families, demanding
 from optbn.learning.estimate import in_words
 
 if TYPE_CHECKING:
     from optbn.network.structure import Structure
-    from optbn.scores.protocol import LocalScore
+    from optbn.scores.scoring import Scoring
     from optbn_solvers import Constraints, ScoreTable, Solution
     from optbn_solvers.front.near import Near
 
@@ -70,11 +68,8 @@ def alternatives(table: ScoreTable, solution: Solution, k: int, seconds: float =
 
 
 def arc_posteriors(
-    data: Dataset,
-    score: LocalScore,
-    size: int,
-    scoring: Mapping[str, Any],
-    asked: Constraints | None = None,
+    scoring: Scoring,
+    constraints: Constraints | None = None,
     best: Structure | None = None,
     jobs: int | None = None,
     seconds: float = math.inf,
@@ -91,8 +86,9 @@ def arc_posteriors(
     from optbn_solvers.front.posterior import posterior
 
     end = time.monotonic() + seconds
+    size = scoring.sets.largest
     sets = f"of at most {size} parent{'s' if size != 1 else ''}"
-    if k := scoring.get("candidates"):
+    if k := scoring.candidates:
         sets += f" {among(k)}"
     late = f"probabilities of arcs were not computed: the {in_words(seconds)} there were for them did not suffice"
     if needed > seconds:
@@ -103,10 +99,10 @@ def arc_posteriors(
             raise StoppedError(late)
 
     try:
-        table = all_families(data, score, size, scoring, jobs, watch)
-        beyond = asked is not None and any(name not in SCORING for name in asked.given())
+        table = all_families(scoring, jobs, watch)
+        beyond = constraints is not None and any(name not in SCORING for name in constraints.given())
         if table.n > MOST or beyond:
-            return _credible(table, asked, best, sets, end)
+            return _credible(table, constraints, best, sets, end)
         over = posterior(
             table, "graphs" if table.n <= MOST_OF_ALL else "orders", Budget(wall=max(0.0, end - time.monotonic()))
         )
@@ -117,7 +113,7 @@ def arc_posteriors(
 
 
 def _credible(
-    table: ScoreTable, asked: Constraints | None, best: Structure | None, sets: str, end: float
+    table: ScoreTable, constraints: Constraints | None, best: Structure | None, sets: str, end: float
 ) -> tuple[Chances, str]:
     """The same over the widest credible set that can be had until the end."""
     from optbn_solvers import Budget
@@ -128,11 +124,11 @@ def _credible(
     why = ""
     for factor in FACTORS:
         window = math.log(factor)
-        narrow = table if demanding(asked) else table.restricted(_within(table, window))
+        narrow = table if demanding(constraints) else table.restricted(_within(table, window))
         budget = Budget(wall=max(0.0, end - time.monotonic()))
         rows = None if best is None else _rows(narrow, best)
         try:
-            near = best_graphs(narrow, LARGEST_SET, window, constraints=asked, budget=budget, best=rows)
+            near = best_graphs(narrow, LARGEST_SET, window, constraints=constraints, budget=budget, best=rows)
         except StoppedError:
             break
         if not near.complete:

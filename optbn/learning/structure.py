@@ -86,7 +86,7 @@ def learn_structure(
     *,
     solver: str = "auto",
     time_limit: float | None = None,
-    constraints: Mapping[str, Any] | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     on_score: Callable[[ScoreProgress], None] | None = None,
     on_solve: Callable[[Progress], None] | None = None,
@@ -95,14 +95,17 @@ def learn_structure(
     """Score every candidate set and solve for the best network.
 
     time_limit   seconds the search for the best network may take (scoring is not limited here; `affordable` is)
-    constraints  the fields of `solvers.Constraints` (forbidden, required, tiers, max_arcs, independences...)
+    constraints  optbn_solvers.Constraints, or a dictionary of its fields (forbidden, required, tiers, max_arcs...)
     settings     of the score, when it is given by name
     running      jobs, memory, store of `score_table`
     """
-    from optbn.learning.constraints import divided
-    from optbn.scores.pipeline import score_table
+    from optbn.learning.constraints import check_constraints
+    from optbn.learning.solving import constraints_of
+    from optbn.scores import load_score
+    from optbn.scores.pipeline import table_of_sets
+    from optbn.scores.scoring import Scoring
 
-    scoring, asked = divided(constraints, data.names)
+    words, memory = constraints_of(constraints), running.pop("memory", None)
     watch, families = Stopwatch(), 0
 
     def scored(report: ScoreProgress) -> None:
@@ -112,9 +115,11 @@ def learn_structure(
             on_score(report)
 
     with watch.phase("score"):
-        table = score_table(data, score, max_parents, progress=scored, **scoring, **running, **(settings or {}))
+        scoring = Scoring.of(data, load_score(score, **(settings or {})), max_parents, words, memory=memory)
+        check_constraints(words, data.names)
+        table = table_of_sets(scoring, progress=scored, **running)
     return best_structure(
-        table, families, watch, solver=solver, time_limit=time_limit, progress=on_solve, constraints=asked
+        table, families, watch, solver=solver, time_limit=time_limit, progress=on_solve, constraints=words
     )
 
 

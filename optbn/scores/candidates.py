@@ -28,7 +28,7 @@ from optbn.scores.kernels.sets import best_of_subsets, binomials, sets_between
 from optbn.scores.store import Block, Survivors
 
 if TYPE_CHECKING:
-    from optbn.scores.constraints import Constraints
+    from optbn.scores.parent_sets import ParentSets
     from optbn.scores.protocol import BoundScore
 
 
@@ -38,7 +38,7 @@ class Candidates:
 
     names: tuple[str, ...]
     score: BoundScore
-    constraints: Constraints
+    constraints: ParentSets
     width: int
 
     @cached_property

@@ -24,7 +24,7 @@ from optbn.scores.store import Block, Survivors
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
-    from optbn.scores.constraints import Constraints
+    from optbn.scores.parent_sets import ParentSets
     from optbn.scores.protocol import LocalScore
 
 AHEAD = 2  # blocks per core that are given out
@@ -38,7 +38,7 @@ class Job:
 
     data: Dataset
     method: LocalScore
-    constraints: Constraints
+    constraints: ParentSets
     width: int
     memory: int
     version: str
@@ -50,7 +50,7 @@ _bound: dict[str, Candidates] = {}  # of this process, for the job at hand
 
 def compute(block: Block, job: Job, below: NDArray[np.float64]) -> Result:
     """What a worker does: the survivors of a block, and the seconds they took."""
-    from optbn.scores.pipeline import bind
+    from optbn.scores.scoring import bind
 
     check_version(job.version)
     work = _bound.get(job.token)

@@ -22,12 +22,15 @@ from optbn.base.threads import check_jobs, spread
 from optbn.data.dataset import Dataset
 from optbn.scores import load_score
 from optbn.scores.kernels.sets import binomials, sets_between
-from optbn.scores.pipeline import BYTES_PER_FAMILY, FIRST_BLOCK, as_dataset, bind, check_data
 from optbn.scores.protocol import BoundScore, LocalScore
+from optbn.scores.scoring import as_dataset, bind, check_data
 from optbn_solvers.base.files.rows import Rows, member_lists
 
 if TYPE_CHECKING:
-    from optbn.scores.constraints import Constraints
+    from optbn.scores.parent_sets import ParentSets
+
+BYTES_PER_FAMILY = 160  # work space of a block: masks, floors, scores and a score's own lists
+FIRST_BLOCK = 4096  # sets, before anything is known about the speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ class Families:
         )
 
     @classmethod
-    def allowed(cls, names: Sequence[str], rules: Constraints, memory: int) -> Families:
+    def allowed(cls, names: Sequence[str], rules: ParentSets, memory: int) -> Families:
         """Every candidate that the rules allow, by child and size."""
         words = max(1, -(-rules.n // 64))
         total = sum(rules.count(size) for size in range(rules.largest + 1))
@@ -192,24 +195,36 @@ def score_families(
     method = load_score(score, **settings)
     limit, threads = parse_memory(memory), check_jobs(jobs)
     bound = bind(method, data, limit)
+    return FamilyScores(families, scores_of(bound, families, threads, limit, progress), bound)
+
+
+def scores_of(
+    bound: BoundScore,
+    families: Families,
+    jobs: int,
+    memory: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> NDArray[np.float64]:
+    """The scores of the families, in their order."""
     scores = np.full(len(families), np.nan)
     done = 0
-    most = max(1, limit // 4 // threads // (BYTES_PER_FAMILY * data.n_variables))
-    for rows, values in spread(_blocks(families, most), lambda block: _score(bound, block), threads):
+    most = max(1, memory // 4 // jobs // (BYTES_PER_FAMILY * len(families.names)))
+    for rows, values in spread(_blocks(families, most), lambda block: _score(bound, block), jobs):
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             found = FamilyScores(families, scores, bound)
             row = int(rows[bad[0]])
-            parents = ", ".join(data.names[u] for u in found.parents(row))
+            parents = ", ".join(families.names[u] for u in found.parents(row))
             raise OptbnError(
-                f"the score of {data.names[families.children[row]]!r} with parents {{{parents}}} is {values[bad[0]]}; "
+                f"the score of "
+                f"{families.names[families.children[row]]!r} with parents {{{parents}}} is {values[bad[0]]}; "
                 "scores must be finite numbers"
             )
         scores[rows] = values
         done += len(rows)
         if progress is not None:
             progress(done, len(families))
-    return FamilyScores(families, scores, bound)
+    return scores
 
 
 def score(

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import DataError
-from optbn.base.memory import parse_memory
 from optbn.base.options import check_arguments, check_together
 from optbn.base.threads import check_jobs, spread
 from optbn.base.version import __version__
 from optbn.data.dataset import Dataset
-from optbn.data.read import read
 from optbn.scores import load_score, settings_of
 from optbn.scores.candidates import Candidates, group_width
-from optbn.scores.constraints import Arc, Constraints
-from optbn.scores.protocol import BoundScore, LocalScore
+from optbn.scores.families import BYTES_PER_FAMILY, FIRST_BLOCK, Families, scores_of
+from optbn.scores.parent_sets import Arc, ParentSets
+from optbn.scores.protocol import LocalScore
+from optbn.scores.scoring import Scoring, as_dataset
 from optbn.scores.store import Block, Store, Survivors
+from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.table import ScoreTable
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 BLOCK_SECONDS = 1.0  # how long a block should take: short for Ctrl-C, long for sharing within a block
 SHORTEST_SECONDS = 0.25  # blocks get shorter towards the end of a level, so that all cores end together, but not below
-BYTES_PER_FAMILY = 160  # work space of a block: masks, floors, scores and a score's own lists
 LARGEST_BLOCK = 256 << 20  # bytes of work space, whatever the memory: more brings nothing
-FIRST_BLOCK = 4096  # sets, before anything is known about the speed
 
 
 @dataclass(frozen=True)
@@ -103,29 +101,33 @@ def score_table(
     if isinstance(score, str):
         check_arguments(score_table, settings, f"score {score!r}", settings_of(score))
     method = load_score(score, **settings)
-    check_data(data)
-    constraints = Constraints.build(data.names, max_parents, forbidden, required, tiers, roots, leaves)
-    limit, threads = parse_memory(memory), check_jobs(jobs)
-    bound = bind(method, data, limit)
-    if candidates is not None:
-        from optbn.scores.selection import score_candidates
+    words = Constraints(forbidden=forbidden, required=required, tiers=tiers, roots=roots, leaves=leaves)  # type: ignore[arg-type]
+    scoring = Scoring.of(data, method, max_parents, words, candidates, memory)
+    return table_of_sets(scoring, jobs=jobs, store=store, scheduler=scheduler, progress=progress)
 
-        begun = time.perf_counter()
 
-        def told(done: int, total: int) -> None:
-            if progress is not None:
-                progress(ScoreProgress(done, total, done, constraints.largest, time.perf_counter() - begun))
-
-        return score_candidates(data, method, constraints, candidates, bound, jobs=threads, memory=limit, progress=told)
-    width = group_width(data.n_variables, constraints.largest, limit)
+def table_of_sets(
+    scoring: Scoring,
+    *,
+    jobs: int | None = None,
+    store: str | PathLike[str] | None = None,
+    scheduler: Any = None,
+    progress: ProgressCallback | None = None,
+) -> ScoreTable:
+    """`score_table` of what is bound and listed already."""
+    threads = check_jobs(jobs)
+    if scoring.candidates is not None:
+        return _table_of_candidates(scoring, threads, progress)
+    data, sets, limit = scoring.data, scoring.sets, scoring.memory
+    width = group_width(data.n_variables, sets.largest, limit)
     with ExitStack() as stack:
         kept = None
         if store is not None:
-            run = describe_run(data, method, constraints) | {
+            run = describe_run(data, scoring.method, sets) | {
                 "the responses at a time (they follow from the memory)": width
             }
             kept = stack.enter_context(Store.open(store, run))
-        work = Candidates(data.names, bound, constraints, width)
+        work = Candidates(data.names, scoring.bound, sets, width)
         space = min(limit // 4, LARGEST_BLOCK)
         if scheduler is None:
             return _Run(work, kept, threads, space // threads, progress).table()
@@ -133,32 +135,22 @@ def score_table(
         from optbn.scores.cluster import Elsewhere, Job
 
         cluster = stack.enter_context(Cluster.open(scheduler, threads))
-        elsewhere = Elsewhere.begin(cluster, Job(data, method, constraints, width, limit, __version__))
+        elsewhere = Elsewhere.begin(cluster, Job(data, scoring.method, sets, width, limit, __version__))
         return _Run(work, kept, cluster.cores, space, progress, elsewhere).table()
 
 
-def check_data(data: Dataset) -> None:
-    """Refuse data without columns or rows, for all scores."""
-    if data.n_variables == 0:
-        raise DataError("the data have no columns, there is nothing to score")
-    if data.n_rows == 0:
-        raise DataError("the data have no rows, there is nothing to score")
+def _table_of_candidates(scoring: Scoring, jobs: int, progress: ProgressCallback | None) -> ScoreTable:
+    """All sets of the likeliest parents, scored as a list; see selection.py."""
+    begun = time.perf_counter()
 
+    def listen(done: int, total: int) -> None:
+        if progress is not None:
+            progress(ScoreProgress(done, total, done, scoring.sets.largest, time.perf_counter() - begun))
 
-def bind(method: LocalScore, data: Dataset, memory: int) -> BoundScore:
-    """The score tied to its data and told how much memory its tables may take."""
-    bound = method.bind(data)
-    if hasattr(bound, "limit_memory"):
-        bound.limit_memory(memory // 4)
-    return bound
-
-
-def as_dataset(data: Dataset | str | PathLike[str]) -> Dataset:
-    """A Dataset, or whatever `optbn.read` makes one of."""
-    if isinstance(data, Dataset):
-        return data
-    found: Dataset = read(data)
-    return found
+    names = scoring.data.names
+    families = Families.allowed(names, scoring.sets, scoring.memory)
+    scores = scores_of(scoring.bound, families, jobs, scoring.memory, listen)
+    return ScoreTable.build(names, families.children, families.masks, scores)
 
 
 def describe(data: Dataset, method: LocalScore, constraints: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,14 +165,14 @@ def describe(data: Dataset, method: LocalScore, constraints: Mapping[str, Any]) 
     }
 
 
-def describe_run(data: Dataset, method: LocalScore, constraints: Constraints) -> dict[str, Any]:
+def describe_run(data: Dataset, method: LocalScore, sets: ParentSets) -> dict[str, Any]:
     """What makes two runs the same, by the words a message would use."""
-    arcs = np.stack([constraints.allowed, constraints.required])
+    arcs = np.stack([sets.allowed, sets.required])
     return {
         "the program's version": __version__,
         "the data": data.digest,
         "the score": repr(method),
-        "max_parents": constraints.max_parents.tolist(),
+        "max_parents": sets.max_parents.tolist(),
         "the arcs allowed and required": sha256(np.packbits(arcs).tobytes()).hexdigest(),
     }
 

@@ -11,7 +11,6 @@ later about the table is proved among these candidates, which `write_table` note
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,66 +18,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
-from optbn.scores.constraints import Constraints
-from optbn.scores.families import Families, score_families
+from optbn.scores.parent_sets import ParentSets
 
 if TYPE_CHECKING:
-    from optbn.data.dataset import Dataset
-    from optbn.scores.protocol import BoundScore, LocalScore
+    from optbn.scores.protocol import BoundScore
     from optbn_solvers import Solution
-    from optbn_solvers.base.table import ScoreTable
 
 SETS = 64  # scored at a time in the first pass
 
 
-def score_candidates(
-    data: Dataset,
-    method: LocalScore,
-    constraints: Constraints,
-    k: int,
-    bound: BoundScore,
-    *,
-    jobs: int,
-    memory: int,
-    progress: Callable[[int, int], None] | None = None,
-) -> ScoreTable:
-    """The table of all sets of the k likeliest parents of each variable."""
-    from optbn_solvers.base.table import ScoreTable
-
-    families = Families.allowed(data.names, narrowed(bound, constraints, k), memory)
-    found = score_families(data, families, method, jobs=jobs, memory=memory, progress=progress)
-    return ScoreTable.build(data.names, families.children, families.masks, found.scores)
-
-
-def rules_of(names: Sequence[str], max_parents: int, scoring: Mapping[str, Any], bound: BoundScore) -> Constraints:
-    """What the arguments of `score_table` allow, its candidates chosen."""
-    given = dict(scoring)
-    k = given.pop("candidates", None)
-    rules = Constraints.build(names, max_parents, **given)
-    return rules if k is None else narrowed(bound, rules, k)
-
-
-def narrowed(bound: BoundScore, constraints: Constraints, k: int) -> Constraints:
-    """The constraints with only the likeliest parents allowed."""
-    return constraints.narrowed(likeliest(bound, constraints, k))
-
-
-def likeliest(bound: BoundScore, constraints: Constraints, k: int) -> NDArray[np.bool_]:
+def likeliest(bound: BoundScore, sets: ParentSets, k: int) -> NDArray[np.bool_]:
     """bool[n, n]: whether the column's variable is a candidate parent of the row's; at most k, or all required ones."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise UnsupportedError(f"candidates is {k!r}, expected a whole number of at least 1")
-    n = constraints.n
+    n = sets.n
     alone = bound.block(np.empty((1, 0), dtype=np.int32), np.ones((1, n), dtype=np.bool_), None)[0]
     gains = np.full((n, n), -np.inf)  # of the column's variable as the only parent of the row's
     for start in range(0, n, SETS):
         parents = np.arange(start, min(n, start + SETS), dtype=np.int32)
-        wanted = np.ascontiguousarray(constraints.allowed[:, parents].T)
+        wanted = np.ascontiguousarray(sets.allowed[:, parents].T)
         scores = bound.block(parents[:, None], wanted, None)
         gains[:, parents] = np.where(wanted, scores - alone, -np.inf).T
-    gains[constraints.required] = np.inf
+    gains[sets.required] = np.inf
     chosen = np.zeros((n, n), dtype=np.bool_)
     for v, row in enumerate(gains):
-        most = max(k, int(constraints.needs[v]))
+        most = max(k, int(sets.needs[v]))
         best = np.argsort(-row, kind="stable")[:most]
         chosen[v, best[row[best] > -np.inf]] = True
     return chosen

@@ -87,7 +87,7 @@ def cell(
     plain, families, seconds = plain_table(data, model, max_parents, tuple(sorted(settings.items())))
     scores = penalised(plain, lambda k: PRIORS[prior](truth.n_variables, k))
     found = best_structure(scores, families, Stopwatch({"score": seconds}), solver=solver, time_limit=solve_seconds)
-    shapes = with_local_models(found.structure, data, load_score(model, **settings))
+    shapes = with_local_models(found.structure, data, load_score(model, **settings).bind(data))
     fitted = fit(shapes, data, "m_estimate", leaves="student" if real else "normal")
     distance = compare(truth, found.structure, sid=False)
     return {

@@ -21,8 +21,9 @@ import numpy as np
 import optbn
 from optbn.scores import load_score, pipeline
 from optbn.scores.candidates import Candidates
-from optbn.scores.constraints import Constraints
 from optbn.scores.counting import CountScore
+from optbn.scores.parent_sets import ParentSets
+from optbn.scores.scoring import bind
 from optbn.scores.store import Block
 from optbn_solvers import ScoreTable
 from tests.benchmarks import Figure
@@ -40,9 +41,7 @@ def measure() -> Iterator[Figure]:
     yield Figure("the client's work per block (give out, take in)", 1000 * overhead, unit="ms")
     for name, n, networks, rows, score, largest in CASES:
         data = _data(networks, n, rows)
-        work = Candidates(
-            data.names, pipeline.bind(load_score(score), data, 4 << 30), Constraints.build(data.names, largest), n
-        )
+        work = Candidates(data.names, bind(load_score(score), data, 4 << 30), ParentSets.of(data.names, largest), n)
         levels = list(_levels(work, largest))
         total = sum(seconds * work.sets(size) for size, (seconds, _, _) in enumerate(levels))
         families = sum(work.constraints.count(size) for size in range(largest + 1))

@@ -14,6 +14,8 @@ from optbn.base import options
 from optbn.base.errors import UnknownNameError, UnsupportedError
 from optbn.base.registry import names_in
 from optbn.cli import main
+from optbn.cli.texts import constraints
+from optbn_solvers.base.errors import ConstraintError
 
 VERBS = ("learn", "score", "solve", "fit", "classify")
 
@@ -111,3 +113,10 @@ def test_the_page_of_options_is_the_table():
     page = Path(__file__).parents[2] / "docs" / "options.md"
     for verb in VERBS:
         assert f"## optbn {verb}\n\n{options.table(verb)}\n" in page.read_text(), "run python docs/options.py"
+
+
+def test_arcs_in_words():
+    assert constraints({"forbid": [" A -> B "]}) == {"forbidden": [("A", "B")]}
+    for text in ("A", "->B", "A->", "A->B->C"):
+        with pytest.raises(ConstraintError, match="is not an arc"):
+            constraints({"forbid": [text]})

@@ -24,7 +24,9 @@ from optbn.learning.structure import learn_structure
 from optbn.network.cpds import BinnedTableCPD, TreeCPD
 from optbn.report.report import from_json, to_json
 from optbn.scores import load_score
+from optbn.scores.scoring import Scoring
 from optbn.smoothing.hdp import HDP
+from optbn_solvers import Constraints
 from optbn_solvers.front.posterior import posterior
 from tests.naive.solvers import scores_of_all_dags
 
@@ -103,23 +105,23 @@ def test_constraints_reach_the_answer(asia):
 
 def test_a_size_that_cannot_be_afforded_is_left_out_and_said(asia):
     bic = load_score("bic")
-    scored = affordable_table(asia, bic, estimate(asia, bic, 7), 0.0)
+    scored = affordable_table(Scoring.of(asia, bic, 7), estimate(Scoring.of(asia, bic, 7)), 0.0)
     assert scored.size == 1 and "at most 1 member, not 7" in scored.note
     assert scored.table == optbn.score_table(asia, "bic", 1)
-    whole = affordable_table(asia, bic, estimate(asia, bic, 3), 600.0)
+    whole = affordable_table(Scoring.of(asia, bic, 3), estimate(Scoring.of(asia, bic, 3)), 600.0)
     assert whole.size == 3 and whole.note == "" and whole.table == optbn.score_table(asia, "bic", 3)
 
 
 def test_the_estimate_counts_families_and_grows():
     alarm = optbn.load_network("alarm").sample(300, 1)
-    costs = estimate(alarm, load_score("bdeu"), 3, jobs=1)
+    costs = estimate(Scoring.of(alarm, load_score("bdeu"), 3), jobs=1)
     assert [cost.families for cost in costs] == [37, 37 + 37 * 36, 37 + 37 * 36 + 37 * 630, 288_859]
     assert costs[0].seconds < costs[1].seconds < costs[2].seconds < costs[3].seconds
     start = time.process_time()
     optbn.score_table(alarm, "bdeu", 3, jobs=1)
     took = time.process_time() - start
     assert took / 20 < costs[3].seconds < took * 50 + 1  # the order of magnitude: machines are shared
-    fewer = estimate(alarm, load_score("bdeu"), 3, constraints={"roots": alarm.names[:30]})
+    fewer = estimate(Scoring.of(alarm, load_score("bdeu"), 3, Constraints(roots=alarm.names[:30])))
     assert fewer[-1].families == 30 + 7 * sum(math.comb(36, k) for k in range(4))
 
 
@@ -129,10 +131,11 @@ def test_dear_sets_are_priced_and_not_tried():
     columns = [rng.integers(0, levels, 3000) for levels in (13, 13, 2)]
     data = Dataset.from_arrays(np.array(list("abcdefghijklm"))[np.column_stack(columns)])
     begin = time.thread_time()
-    costs = estimate(data, load_score("pcartp"), 2, jobs=1)
+    scoring = Scoring.of(data, load_score("pcartp"), 2)
+    costs = estimate(scoring, jobs=1)
     assert time.thread_time() - begin < 20  # compiling included
     assert costs[2].seconds > 20 > costs[1].seconds
-    scored = affordable_table(data, load_score("pcartp"), costs, 10.0)
+    scored = affordable_table(scoring, costs, 10.0)
     assert scored.size == 1 and "2 would take about" in scored.note
 
 
@@ -143,7 +146,7 @@ def test_dear_sets_are_not_priced_far_above_what_they_take():
     real = np.exp(rng.normal(size=(1500, 6)) + level[:, None] / 10)
     columns = {f"x{i}": column for i, column in enumerate(real.T)}
     data = Dataset.from_arrays({"c": np.array(list("abcdefghij"))[level], **columns})
-    told = estimate(data, load_score("pcartp"), 3, jobs=1)[3].seconds
+    told = estimate(Scoring.of(data, load_score("pcartp"), 3), jobs=1)[3].seconds
     begin = time.thread_time()
     optbn.score_table(data, "pcartp", 3, jobs=1)
     took = time.thread_time() - begin
@@ -169,7 +172,7 @@ def test_a_size_that_the_score_refuses_is_left_out_with_the_reason():
 
             return Bound()
 
-    scored = affordable_table(data, Refusing(), estimate(data, bic, 2), 100.0)
+    scored = affordable_table(Scoring.of(data, Refusing(), 2), estimate(Scoring.of(data, bic, 2)), 100.0)
     assert scored.size == 1 and scored.note == "parent sets have at most 1 member, not 2: pairs are too much"
 
 
@@ -232,7 +235,7 @@ def test_probabilities_over_a_credible_set_are_those_of_all_its_networks(monkeyp
     monkeypatch.setattr(near, "MOST", 4)
     for factor in (2, 10, 100, 10**4):
         monkeypatch.setattr(near, "FACTORS", (factor,))
-        chances, note = near.arc_posteriors(data, load_score("bdeu"), 4, {})
+        chances, note = near.arc_posteriors(Scoring.of(data, load_score("bdeu"), 4))
         inside = {
             graph: units for graph, units in every.items() if best - units <= np.log(factor) * 2.0**table.exponent
         }
@@ -245,7 +248,7 @@ def test_probabilities_over_a_credible_set_are_those_of_all_its_networks(monkeyp
             assert chance == pytest.approx(there / sum(weights.values()), abs=1e-9)
     monkeypatch.setattr(near, "FACTORS", (2, 10**9))
     monkeypatch.setattr(near, "LARGEST_SET", 50)
-    chances, note = near.arc_posteriors(data, load_score("bdeu"), 4, {})
+    chances, note = near.arc_posteriors(Scoring.of(data, load_score("bdeu"), 4))
     assert "at most 2 times less probable than the best; more than 50 are at most 1000000000 times" in note and chances
 
 
@@ -402,3 +405,25 @@ def test_a_column_around_zero():
     network = optbn.learn(data, max_parents=1).network
     assert network.parents("y") == ("x",) or network.parents("x") == ("y",)
     assert network.query("y", {"x": 0.4}).as_dict()["above",] > 0.9
+
+
+@pytest.mark.parametrize("more", [{}, {"candidates": 3}, {"constraints": {"required_edges": [("asia", "xray")]}}])
+def test_data_and_score_are_bound_once(asia, more, monkeypatch):
+    """Whatever is wanted: the estimate, every size, all families for the posteriors and the local models share it."""
+    score = load_score("bdeu")
+    bound = []
+
+    class Counting:
+        def bind(self, data):
+            bound.append(data)
+            return score.bind(data)
+
+    found = optbn.learn(asia, score=Counting(), smoother="bdeu", posteriors=True, **more)
+    assert found.report.outcome.proved
+    assert sum(data is asia for data in bound) == 1 and len(bound) <= 2  # and a corner of the data, to compile
+
+
+def test_children_may_need_more_parents_than_the_first_size(asia):
+    required = [("asia", "xray"), ("smoke", "xray")]
+    found = optbn.learn(asia, score="bic", smoother="mle", constraints={"required": required})
+    assert set(required) <= set(found.network.structure.arcs)

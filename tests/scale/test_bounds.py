@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.scores import load_score, pipeline
+from optbn.scores import load_score, scoring
 from tests.naive import phase1 as naive
 
 SCORES = ["bic", "aic", "bdeu", "bds", "k2", "fnml", "qnml", "ft", "ftp"]
@@ -27,8 +27,8 @@ class NoFloor:
 def table(monkeypatch, data, name, *arguments, floors=True, **more):
     with monkeypatch.context() as patch:
         if not floors:
-            bind = pipeline.bind
-            patch.setattr(pipeline, "bind", lambda *given: NoFloor(bind(*given)))
+            bind = scoring.bind
+            patch.setattr(scoring, "bind", lambda *given: NoFloor(bind(*given)))
         return optbn.score_table(data, name, *arguments, jobs=1, **more)
 
 

@@ -13,9 +13,11 @@ from optbn.base.errors import LimitError, UnsupportedError
 from optbn.data.write import write
 from optbn.learning.estimate import estimate
 from optbn.scores import load_score
-from optbn.scores.constraints import Constraints
 from optbn.scores.families import Families, score
+from optbn.scores.parent_sets import ParentSets
+from optbn.scores.scoring import Scoring
 from optbn.scores.selection import likeliest
+from optbn_solvers import Constraints
 from tests.naive import phase1 as naive
 
 
@@ -54,7 +56,7 @@ def test_some_candidates_are_the_best_single_parents(data):
 def test_required_parents_are_candidates_in_any_case(data):
     names = data.names
     required = [(name, names[0]) for name in names[3:6]]
-    constraints = Constraints.build(names, 4, required=required)
+    constraints = ParentSets.of(names, 4, Constraints(required=required))
     chosen = likeliest(load_score("bdeu").bind(data), constraints, 1)
     assert chosen[0, 3:6].all() and chosen[0].sum() == 3
     assert (chosen.sum(axis=1)[1:] <= 1).all()
@@ -93,7 +95,7 @@ def test_what_needs_every_set_of_the_candidates_gets_them(data):
     found = optbn.learn(
         data, score="bdeu", max_parents=2, candidates=2, constraints=asked, smoother="laplace", posteriors=True
     )
-    chosen = likeliest(load_score("bdeu").bind(data), Constraints.build(names, 2), 2)
+    chosen = likeliest(load_score("bdeu").bind(data), ParentSets.of(names, 2), 2)
     sizes = [math.comb(int(row.sum()), k) for row in chosen for k in range(3)]
     assert len(found.scores) == sum(sizes)
     assert "at most 2 parents among the 2 likeliest parents of each variable" in " ".join(found.report.notes)
@@ -102,16 +104,15 @@ def test_what_needs_every_set_of_the_candidates_gets_them(data):
 
 
 def test_the_estimate_counts_the_sets_of_candidates(data):
-    costs = estimate(data, load_score("bdeu"), 2, constraints={"candidates": 3})
+    costs = estimate(Scoring.of(data, load_score("bdeu"), 2, candidates=3))
     assert [cost.families for cost in costs] == [7, 7 + 7 * 3, 7 + 7 * 3 + 7 * 3]
 
 
 @pytest.mark.parametrize("n", [5, 70])
 def test_allowed_families_are_those_one_by_one(n):
     names = [f"v{i}" for i in range(n)]
-    rules = Constraints.build(
-        names, {"*": 2, "v1": 3}, forbidden=[("v2", "v4")], required=[("v0", "v1"), (names[-1], "v1")], roots=["v3"]
-    )
+    words = Constraints(forbidden=[("v2", "v4")], required=[("v0", "v1"), (names[-1], "v1")], roots=["v3"])
+    rules = ParentSets.of(names, {"*": 2, "v1": 3}, words)
     listed = Families.allowed(names, rules, 1 << 30)
     found = [
         (child, frozenset(u for u in range(n) if int(mask[u // 64]) >> u % 64 & 1))

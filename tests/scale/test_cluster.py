@@ -324,9 +324,9 @@ def test_what_is_refused(monkeypatch):
 
 def test_a_worker_of_another_version_is_refused():
     from optbn.scores.cluster import Job, compute
-    from optbn.scores.constraints import Constraints
+    from optbn.scores.parent_sets import ParentSets
     from optbn.scores.store import Block
 
-    job = Job(data(), naive.Slow(0.0), Constraints.build(data().names, 1), 8, 1 << 30, "0.0.0")
+    job = Job(data(), naive.Slow(0.0), ParentSets.of(data().names, 1), 8, 1 << 30, "0.0.0")
     with pytest.raises(ClusterError, match=r"expected 0\.0\.0"):
         compute(Block(0, 0, 0, 1), job, np.empty((0, 8)))

@@ -205,13 +205,23 @@ def _matrix(rows: list[list[float]]) -> Any:
     return np.array(rows, dtype=np.float64)
 
 
+def plain(network: BayesianNetwork) -> dict[str, Any]:
+    """What the file says, as plain values."""
+    return {
+        **_head(network),
+        "variables": [
+            msgspec.to_builtins(each) | ({"range": list(each.range)} if each.range else {})
+            for each in _variables(network)
+        ],
+        "cpds": [msgspec.to_builtins(_record(cpd)) for cpd in network.cpds],
+    }
+
+
 def write(network: BayesianNetwork) -> bytes:
     """The network as JSON, one variable and one CPD per line."""
-    variables = [_variable(name, domain) for name, domain in zip(network.names, network.domains, strict=True)]
-    encode = msgspec.json.encode
-    head = {"format": FORMAT, "version": VERSION, "name": network.name, "properties": network.properties}
+    variables, encode = _variables(network), msgspec.json.encode
     parts = [
-        encode(head)[:-1],
+        encode(_head(network))[:-1],
         b'"variables":[\n' + b",\n".join(map(encode, variables)) + b"]",
         b'"cpds":[\n' + b",\n".join(encode(_record(cpd)) for cpd in network.cpds) + b"]}\n",
     ]
@@ -244,6 +254,14 @@ def summary_json(network: BayesianNetwork) -> bytes:
         "properties": network.properties,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1)
+
+
+def _head(network: BayesianNetwork) -> dict[str, Any]:
+    return {"format": FORMAT, "version": VERSION, "name": network.name, "properties": network.properties}
+
+
+def _variables(network: BayesianNetwork) -> list[_Variable]:
+    return [_variable(name, domain) for name, domain in zip(network.names, network.domains, strict=True)]
 
 
 def _variable(name: str, domain: Domain) -> _Variable:

@@ -1,22 +1,24 @@
-"""Which parent sets may be candidates: size limits, forbidden and required arcs, tiers, roots and leaves.
+"""Which parent sets are candidates: size limits, forbidden and required arcs, tiers, roots and leaves.
 
 All of these say, per child, which variables may be parents, which must be, and how many there may be. The descendants
 of a child along required arcs can never be its parents (that would close a cycle), so they are not allowed either.
+Constraints on the graph as a whole leave no parent set out here; the search respects them.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import OptbnError
 from optbn.base.registry import unknown
+from optbn_solvers.base.constraints import Constraints
+from optbn_solvers.base.errors import ConstraintError
 
 Arc = tuple[str, str]
 
@@ -25,13 +27,9 @@ DEFAULT_LIMIT = 3
 log = logging.getLogger(__name__)
 
 
-class ConstraintError(OptbnError, ValueError):
-    """Constraints that contradict each other or name what does not exist."""
-
-
 @dataclass(frozen=True, eq=False)
-class Constraints:
-    """Build it with `build`.
+class ParentSets:
+    """The candidate parent sets of every child; make it with `of`.
 
     allowed      bool[n, n], whether the column's variable may be a parent of the row's
     required     bool[n, n], whether it must be; a subset of `allowed`
@@ -43,23 +41,15 @@ class Constraints:
     max_parents: NDArray[np.int64]
 
     @classmethod
-    def build(
-        cls,
-        names: Sequence[str],
-        max_parents: int | Mapping[str, int] | None = None,
-        forbidden: Iterable[Arc] = (),
-        required: Iterable[Arc] = (),
-        tiers: Sequence[Sequence[str]] = (),
-        roots: Iterable[str] = (),
-        leaves: Iterable[str] = (),
-    ) -> Constraints:
-        """From names; contradictions are refused by name.
+    def of(
+        cls, names: Sequence[str], max_parents: int | Mapping[str, int] | None = None, words: Constraints | None = None
+    ) -> ParentSets:
+        """What the constraints allow; contradictions are refused by name.
 
-        max_parents  a limit for all, or per variable ("*" for those not listed); what is not given is DEFAULT_LIMIT
-        forbidden    (parent, child) pairs that may not be arcs;  required  pairs that must be
-        tiers        a variable's parents come from its own or an earlier tier; unlisted variables are free
-        roots        variables without parents;  leaves  variables without children
+        max_parents  a limit for all, or per variable ("*" for those not listed); without one, DEFAULT_LIMIT
+        words        the user's constraints, of which those about single arcs, tiers, roots and leaves count here
         """
+        words = words or Constraints()
         index = {name: v for v, name in enumerate(names)}
         n = len(names)
 
@@ -75,12 +65,11 @@ class Constraints:
             allowed[child, parent] = False
             why[child, parent] = reason
 
-        for parent, child in forbidden:
-            if at(parent) == at(child):
-                raise ConstraintError(f"the forbidden arc {parent} -> {child} is a loop")
+        edges = [*words.forbidden_edges, *((v, u) for u, v in words.forbidden_edges)]
+        for parent, child in (*words.forbidden, *edges):
             forbid(at(child), at(parent), "is also forbidden")
         tier: dict[int, int] = {}
-        for number, members in enumerate(tiers):
+        for number, members in enumerate(words.tiers):
             for name in members:
                 if at(name) in tier:
                     raise ConstraintError(f"{name!r} is in tier {tier[at(name)] + 1} and in tier {number + 1}")
@@ -89,18 +78,16 @@ class Constraints:
             for u in tier:
                 if tier[u] > tier[v]:
                     forbid(v, u, f"goes against the tiers ({names[u]!r} comes after {names[v]!r})")
-        for name in roots:
+        for name in words.roots:
             for u in range(n):
                 forbid(at(name), u, f"goes against {name!r} being a root")
-        for name in leaves:
+        for name in words.leaves:
             for v in range(n):
                 forbid(v, at(name), f"goes against {name!r} being a leaf")
 
         must = np.zeros((n, n), dtype=np.bool_)
-        for parent, child in required:
+        for parent, child in words.required:
             p, c = at(parent), at(child)
-            if p == c:
-                raise ConstraintError(f"the required arc {parent} -> {child} is a loop")
             if not allowed[c, p]:
                 raise ConstraintError(f"the required arc {parent} -> {child} {why[c, p]}")
             must[c, p] = True
@@ -116,7 +103,11 @@ class Constraints:
                 )
         return cls(allowed, must, np.minimum(limit, allowed.sum(axis=1)))
 
-    def narrowed(self, allowed: NDArray[np.bool_]) -> Constraints:
+    def at_most(self, size: int) -> ParentSets:
+        """With at most `size` parents, or those that are required."""
+        return replace(self, max_parents=np.minimum(self.max_parents, np.maximum(size, self.needs)))
+
+    def narrowed(self, allowed: NDArray[np.bool_]) -> ParentSets:
         """With fewer parents allowed, bool[n, n]; all that are required are still among them."""
         assert (self.required <= allowed).all() and (allowed <= self.allowed).all()
         return replace(self, allowed=allowed, max_parents=np.minimum(self.max_parents, allowed.sum(axis=1)))
@@ -167,14 +158,6 @@ class Constraints:
         return np.ascontiguousarray(self.required.T)
 
 
-def parse_arc(text: str) -> Arc:
-    """("A", "B") from "A->B"."""
-    parent, arrow, child = (part.strip() for part in text.partition("->"))
-    if not (parent and arrow and child) or "->" in child:
-        raise ConstraintError(f"{text!r} is not an arc, expected something like 'A->B'")
-    return parent, child
-
-
 def _limits(names: Sequence[str], max_parents: int | Mapping[str, int] | None) -> NDArray[np.int64]:
     """int64[n], the size limits, none of them above n - 1."""
     n = len(names)
@@ -184,16 +167,16 @@ def _limits(names: Sequence[str], max_parents: int | Mapping[str, int] | None) -
             if name != "*" and name not in names:
                 raise unknown("variable", name, names)
         default = max_parents.get("*", default)
-        given = {name: max_parents.get(name, default) for name in names}
+        limits = {name: max_parents.get(name, default) for name in names}
     else:
-        given = dict.fromkeys(names, default if max_parents is None else max_parents)
-    for name, limit in given.items():
+        limits = dict.fromkeys(names, default if max_parents is None else max_parents)
+    for name, limit in limits.items():
         if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 0:
             raise ConstraintError(f"max_parents of {name!r} is {limit!r}, expected an integer of at least 0")
-    if max(given.values()) > n - 1:
+    if max(limits.values()) > n - 1:
         others = f"{n - 1} other{'s' if n != 2 else ''}"
-        log.warning("max_parents is %d, but a variable has only %s: using %d", max(given.values()), others, n - 1)
-    return np.minimum([given[name] for name in names], n - 1).astype(np.int64)
+        log.warning("max_parents is %d, but a variable has only %s: using %d", max(limits.values()), others, n - 1)
+    return np.minimum([limits[name] for name in names], n - 1).astype(np.int64)
 
 
 def _closure(names: Sequence[str], must: NDArray[np.bool_]) -> NDArray[np.bool_]:

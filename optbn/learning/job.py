@@ -1,0 +1,203 @@
+"""One run of `learn`: data, bound score, constraints and clock are made once and owned here; each step adds to it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from optbn.base.errors import LimitError
+from optbn.data.dataset import Dataset
+from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
+from optbn.learning.watcher import Watcher
+
+if TYPE_CHECKING:
+    from optbn.learning.affordable import Scored
+    from optbn.learning.estimate import Cost
+    from optbn.learning.reporting import Others
+    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.protocol import LocalScore
+    from optbn.scores.scoring import Scoring
+    from optbn.smoothing.fitting import Fitted
+    from optbn.smoothing.protocol import Smoother
+    from optbn_solvers import Constraints, Progress
+
+DEFAULT_PARENTS = 3
+DEFAULT_SCORING_SECONDS = 60.0  # without a time limit and a stated size, scoring chooses its size to fit this
+SCORING_SHARE = 0.5  # of the time, for scoring
+RESCORING = 2.0  # times what scoring took, for scoring without leaving out what a subset beats
+RESERVE = 0.2  # of the time, for what comes after the search
+CHECK_SHARE = 0.08  # of the time, for the evidence and its check, if the search took all it had
+REPORT_SHARE = 0.05  # of the time, for the report
+MORE_SECONDS = 60.0  # without a time limit, for other networks than the best
+UNTHINKABLE = 30 * 86400.0  # seconds; nobody means this
+
+
+@dataclass
+class Job:
+    """The steps in order: `constrain`, `score`, `solve`, `fit`, `compare`."""
+
+    data: Dataset
+    method: LocalScore
+    watcher: Watcher
+    watch: Stopwatch
+    begin: float  # of time.monotonic
+    time_limit: float | None
+    jobs: int | None
+    constraints: Constraints | None = None
+    notes: list[str] = field(default_factory=list)
+    trace: list[tuple[float, float | None, float]] = field(default_factory=list)
+    scoring: Scoring = field(init=False)
+    scored: Scored = field(init=False)
+    learned: LearnedStructure = field(init=False)
+
+    def left(self, share: float) -> float | None:
+        """The seconds until that share of the time limit is used, None without a limit."""
+        return None if self.time_limit is None else share * self.time_limit - (time.monotonic() - self.begin)
+
+    def constrain(
+        self,
+        constraints: Constraints | Mapping[str, Any] | None,
+        max_parents: int | None,
+        candidates: int | None,
+        memory: int | str | None,
+    ) -> None:
+        """Bind the score to the data, under the constraints; contradictions are refused."""
+        from optbn.learning.constraints import check_constraints
+        from optbn.learning.solving import constraints_of
+        from optbn.scores.scoring import Scoring
+
+        self.watcher.phase("score")
+        with self.watch.phase("score"):
+            self.constraints = constraints_of(constraints)
+            largest = DEFAULT_PARENTS if max_parents is None else max_parents
+            largest = min(largest, max(0, self.data.n_variables - 1))
+            self.scoring = Scoring.of(self.data, self.method, largest, self.constraints, candidates, memory)
+            check_constraints(self.constraints, self.data.names)
+
+    def score(self, max_parents: int | None, store: str | os.PathLike[str] | None) -> None:
+        """The table, as large as `max_parents` says, or as the time allows."""
+        from optbn.learning.affordable import Scored, affordable_table
+        from optbn.learning.constraints import all_families, demanding
+        from optbn.scores.pipeline import table_of_sets
+
+        families, everything = 0, demanding(self.constraints)
+
+        def listen(report: ScoreProgress) -> None:
+            nonlocal families
+            families = report.total
+            self.watcher.scoring(report)
+
+        seconds = self.left(SCORING_SHARE / (1 + RESCORING) if everything else SCORING_SHARE)
+        limited = max_parents is None or seconds is not None
+        begin = time.monotonic()
+        costs = self._costs(limited)
+        # Where nobody set a limit, what compiling took before the estimate must not make the answer another one.
+        left = DEFAULT_SCORING_SECONDS
+        if seconds is not None:
+            left = max(0.0, max(0.0, seconds) - (time.monotonic() - begin))
+        with self.watch.phase("score"):
+            if limited:
+                self.scored = affordable_table(self.scoring, costs, left, self.jobs, listen)
+            else:
+                scoring = self.scoring.at_most(costs[-1].size)
+                table = table_of_sets(scoring, jobs=self.jobs, store=store, progress=listen)
+                self.scored = Scored(table, families, costs[-1].size)
+            if everything:
+                table = all_families(self.scoring.at_most(self.scored.size), self.jobs)
+                self.scored = replace(self.scored, table=table)
+        self.notes += [self.scored.note] if self.scored.note else []
+
+    def _costs(self, limited: bool) -> list[Cost]:
+        """What scoring would cost, for the sizes that the watcher agrees to."""
+        from optbn.learning.estimate import estimate, in_words
+
+        with self.watch.phase("score"):
+            costs = estimate(self.scoring, self.jobs)
+            if not limited and costs[-1].seconds > UNTHINKABLE:
+                raise LimitError(
+                    f"scoring the {costs[-1].families:,} families of at most {costs[-1].size} of "
+                    f"{self.data.n_variables} variables would take about {in_words(costs[-1].seconds)}: lower "
+                    "max_parents, or set a time limit, and the size is chosen to fit it"
+                )
+        return costs[: self.watcher.estimated(costs, limited) + 1]
+
+    def solve(self, solver: str) -> None:
+        """The best network of the table, checked."""
+        from optbn.scores.selection import limited
+
+        self.watcher.phase("solve")
+
+        def listen(progress: Progress) -> None:
+            self.trace.append((progress.seconds, progress.score, progress.bound))
+            self.watcher.solving(progress)
+
+        left = self.left(1 - RESERVE)
+        self.learned = best_structure(
+            self.scored.table,
+            self.scored.families,
+            self.watch,
+            solver=solver,
+            time_limit=None if left is None else max(0.1, left),
+            grace=None if self.time_limit is None else CHECK_SHARE * self.time_limit,
+            progress=listen,
+            constraints=self.constraints,
+        )
+        if self.scoring.candidates is not None:
+            self.learned = replace(self.learned, solution=limited(self.learned.solution, self.scoring.candidates))
+
+    def fit(self, smoother: str | Smoother, seed: int, more: bool) -> Fitted:
+        """The parameters; a smoother that would not end in time gives way to a quicker one. `more` is to follow."""
+        from optbn.base.threads import check_jobs
+        from optbn.learning.local import with_local_models
+        from optbn.learning.timely import FALLBACK, Timely
+        from optbn.smoothing.fitting import fitted
+        from optbn.smoothing.protocol import load_smoother
+
+        def listen(phase: str, done: int, of: int | None) -> None:
+            if phase == "fitting" and of is not None:
+                self.watcher.fitting(done, of)
+
+        self.watcher.phase("fit")
+        with self.watch.phase("fit"):
+            chosen, left = load_smoother(smoother), self.left(1 - REPORT_SHARE)
+            if left is not None:
+                chosen = Timely(chosen, load_smoother(FALLBACK), time.monotonic() + (left / 2 if more else left))
+            shapes = with_local_models(self.learned.structure, self.data, self.scoring.bound)
+            model = fitted(shapes, self.data, chosen, seed=seed, threads=check_jobs(self.jobs), progress=listen)
+        if isinstance(chosen, Timely) and chosen.gave_way:
+            name = smoother if isinstance(smoother, str) else type(smoother).__name__
+            self.notes.append(
+                f"{chosen.gave_way} of {self.data.n_variables} distributions are m-estimates: {name} would not have "
+                "been done within the time limit"
+            )
+        return model
+
+    def compare(self, alternatives: int, posteriors: bool) -> Others:
+        """Other networks than the best, as far as they are wanted and the time allows."""
+        from optbn.learning import near
+        from optbn.learning.reporting import Others
+
+        others = Others()
+        if not (alternatives or posteriors):
+            return others
+        self.watcher.phase("more")
+        with self.watch.phase("more"):
+            left, learned = self.left(1 - REPORT_SHARE), self.learned
+            seconds = MORE_SECONDS if left is None else max(0.0, left)
+            if posteriors:
+                needed = 0.0 if left is None else self.watch.phases["score"][0]  # all sets are scored once more
+                best = learned.structure if learned.solution.gap == 0 else None
+                scoring, share = self.scoring.at_most(self.scored.size), seconds / 2 if alternatives else seconds
+                chances, note = near.arc_posteriors(scoring, self.constraints, best, self.jobs, share, needed)
+                others = replace(others, chances=chances)
+                self.notes.append(note)
+            if alternatives:
+                left = self.left(1 - REPORT_SHARE)
+                seconds = seconds if left is None else max(0.0, left)
+                lines, note = near.alternatives(self.scored.table, learned.solution, alternatives, seconds)
+                others = replace(others, alternatives=lines)
+                self.notes += [note] if note else []
+        return others

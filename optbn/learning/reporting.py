@@ -1,0 +1,173 @@
+"""What a run of `learn` found, as a report: plain values for the page and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optbn.base import options
+from optbn.base.version import __version__
+from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.learning.structure import LearnedStructure
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
+    from optbn.network.structure import Structure
+    from optbn.report.report import Report
+    from optbn.smoothing.fitting import Fitted
+    from optbn_solvers import Constraints
+
+WORTH_TELLING = 0.1  # the probability of an arc that the best network does not have
+MOST_TOLD = 30  # of these
+
+
+@dataclass(frozen=True)
+class Others:
+    """Other networks than the best: the next ones, a line each, and the probability of each arc."""
+
+    alternatives: Sequence[str] = ()
+    chances: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Headings:
+    """What a report calls itself and the data, how it can be made again, and the settings it lists."""
+
+    title: str
+    source: str
+    command: str
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls, title: str, source: str, command: str, values: dict[str, Any], words: Constraints | None, proved: bool
+    ) -> Headings:
+        """From the options of `learn` as they were used, and the constraints."""
+        constraints = words.given() if words else {}
+        smoother = values["smoother"] if isinstance(values["smoother"], str) else repr(values["smoother"])
+        return cls(
+            title or f"The best network {'' if proved else 'found '}for {source}",
+            source,
+            command or _call(source, values, constraints),
+            {
+                **options.reported("learn", values | {"score": repr(values["score"]), "smoother": smoother}),
+                **{name: repr(value) for name, value in constraints.items()},
+            },
+        )
+
+
+def _call(source: str, values: Mapping[str, Any], constraints: Mapping[str, Any]) -> str:
+    """How to get the same in Python, for those who did not come by the command line."""
+    data = repr(source) if "." in source else "data"
+    more = f", constraints={dict(constraints)!r}" if constraints else ""
+    return f"optbn.learn({data}, {options.repeated('learn', values)}{more})"
+
+
+def make_report(
+    data: Dataset,
+    learned: LearnedStructure,
+    model: Fitted,
+    headings: Headings,
+    notes: Sequence[str],
+    trace: Sequence[tuple[float, float | None, float]],
+    others: Others,
+) -> Report:
+    """Everything a reader may want to know, as plain values."""
+    from optbn.network.formats.json import plain
+    from optbn.report.report import Arc, Column, DataSummary, Phase, Report, TracePoint
+
+    def column(name: str, domain: Categorical | Real) -> Column:
+        if isinstance(domain, Real):
+            return Column(name, "real", low=domain.low, high=domain.high)
+        return Column(name, "ordinal" if domain.ordered else "categorical", levels=domain.levels)
+
+    strengths = learned.strengths()
+    structure = learned.structure
+    chances = others.chances
+    compelled = {(structure.names[u], structure.names[v]) for u, v in structure.to_cpdag().arcs}
+    return Report(
+        title=headings.title,
+        version=__version__,
+        data=DataSummary(
+            headings.source,
+            data.n_rows,
+            data.digest,
+            tuple(column(n, d) for n, d in zip(data.names, data.domains, strict=True)),
+        ),
+        settings=dict(headings.settings),
+        outcome=_outcome(learned),
+        arcs=tuple(
+            Arc(p, c, strengths.get((p, c)), (p, c) in compelled, chances.get((p, c))) for p, c in structure.arcs
+        ),
+        network=plain(model.network),
+        counts=_counts(data, model.network),
+        families_scored=learned.families,
+        families_kept=len(learned.scores),
+        phases=tuple(Phase(name, wall, cpu) for name, (wall, cpu) in learned.seconds.items()),
+        trace=tuple(TracePoint(t, s, b if np.isfinite(b) else None) for t, s, b in _thinned(trace)),
+        alternatives=tuple(others.alternatives),
+        others=_others(chances, structure),
+        notes=tuple(notes),
+        command=headings.command,
+    )
+
+
+def _others(chances: Mapping[tuple[str, str], float], structure: Structure) -> tuple[Any, ...]:
+    """The arcs that the network does not have, the most probable first."""
+    from optbn.report.report import Arc
+
+    there = set(structure.arcs)
+    left = sorted((-chance, arc) for arc, chance in chances.items() if arc not in there and chance >= WORTH_TELLING)
+    return tuple(Arc(*arc, posterior=-chance) for chance, arc in left[:MOST_TOLD])
+
+
+def _outcome(learned: LearnedStructure) -> Any:
+    """What is known about optimality, in plain words."""
+    from optbn.report.report import Outcome
+    from optbn_solvers.base.standing import Standing, checked_gap, standing
+
+    solution = learned.solution
+    assert solution.score is not None
+    checked = solution.statistics.get("checked", {})
+    claimed = tuple(checked.get("claimed", ()))
+    ended = checked.get("ended", True)
+    what = standing(solution)
+    if what is Standing.PROVED:
+        proof = "Proved optimal, checked independently"
+    elif not ended and what is Standing.COMPLETE:
+        proof = "Optimal, says the search; graph and score checked, its evidence not: no time left"
+    elif what is Standing.COMPLETE:
+        proof = "Optimal by a complete search; graph and score checked, the search taken on trust"
+    else:
+        proof = f"Best found: at most {checked_gap(solution):.3g} nat from optimal, checked"
+        if solution.gap < checked_gap(solution):
+            proof += f"; {solution.gap:.3g}, says the search" + ("" if ended else ", not checked: no time left")
+    if among := solution.statistics.get("candidates"):
+        proof += f"; {among}"
+    details = tuple(f"Checked: {text}." for text in checked.get("proved", ()))
+    details += tuple(f"Claimed, not re-proved: {text}." for text in claimed)
+    return Outcome(str(solution.status), solution.score, solution.bound, proof, details, ended)
+
+
+def _counts(data: Dataset, network: BayesianNetwork) -> dict[str, tuple[int, ...]]:
+    """Rows of the data in each cell of each local distribution."""
+    counts = {}
+    for name in network.names:
+        cpd = network.cpd(name)
+        cells = cpd.cells([data.column(p) for p in cpd.parents], data.n_rows)
+        counts[name] = tuple(np.bincount(cells, minlength=cpd.leaves.cells).tolist())
+    return counts
+
+
+def _thinned(trace: Sequence[tuple[float, float | None, float]]) -> list[tuple[float, float | None, float]]:
+    """The moments at which score or bound changed, and the last."""
+    kept: list[tuple[float, float | None, float]] = []
+    for point in trace:
+        if not kept or kept[-1][1:] != point[1:]:
+            kept.append(point)
+    if trace and kept[-1] is not trace[-1]:
+        kept.append(trace[-1])
+    return kept

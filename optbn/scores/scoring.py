@@ -1,0 +1,75 @@
+"""What Phase I works on: data, a score bound to them, and the parent sets that are candidates, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+
+from optbn.base.errors import DataError
+from optbn.base.memory import parse_memory
+from optbn.data.dataset import Dataset
+from optbn.data.read import read
+from optbn.scores.parent_sets import ParentSets
+from optbn.scores.protocol import BoundScore, LocalScore
+from optbn.scores.selection import likeliest
+from optbn_solvers.base.constraints import Constraints
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """Make it with `of`.
+
+    candidates  how many likeliest parents of each variable were chosen, None for all
+    memory      bytes that scoring may use
+    """
+
+    data: Dataset
+    method: LocalScore
+    bound: BoundScore
+    sets: ParentSets
+    memory: int
+    candidates: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        data: Dataset,
+        method: LocalScore,
+        max_parents: int | Mapping[str, int] | None = None,
+        constraints: Constraints | None = None,
+        candidates: int | None = None,
+        memory: int | str | None = None,
+    ) -> Scoring:
+        """Bind the score and list the candidates; what the score cannot take is refused by name."""
+        check_data(data)
+        sets, limit = ParentSets.of(data.names, max_parents, constraints), parse_memory(memory)
+        bound = bind(method, data, limit)
+        if candidates is not None:
+            sets = sets.narrowed(likeliest(bound, sets, candidates))
+        return cls(data, method, bound, sets, limit, candidates)
+
+    def at_most(self, size: int) -> Scoring:
+        """The same for sets of at most `size` parents."""
+        return replace(self, sets=self.sets.at_most(size))
+
+
+def check_data(data: Dataset) -> None:
+    """Refuse data without columns or rows, for all scores."""
+    if data.n_variables == 0:
+        raise DataError("the data have no columns, there is nothing to score")
+    if data.n_rows == 0:
+        raise DataError("the data have no rows, there is nothing to score")
+
+
+def bind(method: LocalScore, data: Dataset, memory: int) -> BoundScore:
+    """The score tied to its data and told how much memory its tables may take."""
+    bound = method.bind(data)
+    if hasattr(bound, "limit_memory"):
+        bound.limit_memory(memory // 4)
+    return bound
+
+
+def as_dataset(data: Dataset | str | PathLike[str]) -> Dataset:
+    """A Dataset, or whatever `optbn.read` makes one of."""
+    return data if isinstance(data, Dataset) else read(data)
