@@ -8,15 +8,66 @@ are passed takes longer than many a function; where there are two calls, or few 
 A `leaf` is a few lines that are called everywhere, such as a random variate. It makes no array and keeps none, so the
 references to those it is given need not be counted: numba's counters are atomic, and ten nanoseconds a call are more
 than such lines take.
+
+Compiled code is kept beside the source or in the user's cache. Where neither can be written to, it is kept in a folder
+for temporary files that is the user's own, or not at all, and a warning says so once.
 """
 
 from __future__ import annotations
 
+import functools
+import logging
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numba
 from numba import njit
 
-_options: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
-kernel: Any = njit(**_options)
-part: Any = njit(**_options, inline="always")
-leaf: Any = njit(**_options | {"_nrt": False})
+LOG = logging.getLogger("optbn_solvers")
+
+
+def compiled(function: Callable[..., Any], **options: Any) -> Any:
+    """`njit` with these options; its code is kept where that is possible."""
+    try:
+        return njit(**options, cache=True)(function)
+    except RuntimeError as error:  # numba's word for "nowhere to write to"
+        if "no locator available" not in str(error):
+            raise
+    folder = _fallback()
+    if folder is None:
+        return njit(**options)(function)
+    config: Any = numba.config
+    before, config.CACHE_DIR = config.CACHE_DIR, folder  # read when the function is made, and only then
+    try:
+        return njit(**options, cache=True)(function)
+    except RuntimeError:
+        return njit(**options)(function)
+    finally:
+        config.CACHE_DIR = before
+
+
+@functools.cache
+def _fallback() -> str | None:
+    """A folder for temporary files that nobody else can write to, for what is loaded from it is run."""
+    folder = Path(tempfile.gettempdir()) / f"optbn-compiled-{os.getuid()}"
+    where = None
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
+            where = str(folder)
+    except OSError:
+        pass
+    kept = f"compiled code is kept in {where}" if where else "everything is compiled again by each process"
+    LOG.warning("neither the package nor the user's cache can be written to: %s; or set NUMBA_CACHE_DIR", kept)
+    return where
+
+
+_options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+kernel: Any = functools.partial(compiled, **_options)
+part: Any = functools.partial(compiled, **_options, inline="always")
+leaf: Any = functools.partial(compiled, **_options, _nrt=False)

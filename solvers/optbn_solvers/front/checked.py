@@ -20,7 +20,9 @@ from typing import Any
 
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.errors import CheckFailed, InfeasibleError
+from optbn_solvers.base.instance import Instance, table_from
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, has_setting
+from optbn_solvers.base.run import LOG
 from optbn_solvers.base.solution import Proof, Solution, Tree
 from optbn_solvers.base.start import Start, rows_of_start
 from optbn_solvers.base.table import ScoreTable
@@ -31,7 +33,7 @@ from optbn_solvers.verify import verify
 
 
 def solve(
-    table: ScoreTable,
+    table: Instance,
     solver: str = "auto",
     budget: Budget | None = None,
     start: Start | None = None,
@@ -41,6 +43,8 @@ def solve(
 ) -> Solution:
     """The checked answer of the solver called `solver` (its `options` are its own settings).
 
+    `table` is a ScoreTable, the path of a score file, {child: {parents: score}}, or the arrays (names, children, masks,
+    scores) of `ScoreTable.build`.
     `start` is a graph to begin from: {child: parents}, arcs (parent, child), an object with `edges`, a Solution, or a
     row of the table per variable. What cannot be kept of it is noted in statistics["start"].
 
@@ -50,8 +54,10 @@ def solve(
     whether the check was ended: it is given up when the budget's grace is used up. `base.standing` has one word for it.
     """
     chosen = load_solver(solver, **options)
+    table = table_from(table, keep_dominated=bool(constraints))
     rows, note = rows_of_start(table, start)
     running = (budget or Budget()).started()
+    LOG.info("%s: %d variables, %d parent sets, %s", solver, table.n, len(table), running)
     with stopping_on_interrupt(budget or running):
         if constraints:
             filtered = allowed_families(table, constraints)
@@ -63,7 +69,9 @@ def solve(
             solution = chosen.solve(table, running, rows, progress)
     if note:
         solution = replace(solution, statistics={**solution.statistics, "start": note})
-    return checked(table, solution, running)
+    solution = checked(table, solution, running)
+    LOG.info("%s: %r after %.1f s", solver, solution, running.elapsed())
+    return solution
 
 
 def checked(table: ScoreTable, solution: Solution, budget: Budget) -> Solution:

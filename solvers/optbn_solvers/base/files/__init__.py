@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,5 +86,7 @@ def _verb(verbs: Mapping[str, str], path: str | Path, format: str | None, doing:
     if kind not in verbs:
         known = ", ".join(f".{name}" for name in verbs)
         raise TableError(f"{path}: cannot {doing} score files of kind {kind!r}; the kinds are {known}")
+    if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise TableError(f"{path}: .parquet files need pyarrow: pip install pyarrow, or use .jkl")
     module, _, name = verbs[kind].partition(":")
     return getattr(importlib.import_module(module), name)
