@@ -20,9 +20,36 @@ cheap.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from optbn.base.version import __version__
+from optbn.base.version import __version__ as __version__
+
+if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with _EXPORTS
+    from optbn.base.errors import OptbnError as OptbnError
+    from optbn.classifiers.discriminative.estimator import DiscriminativeBN as DiscriminativeBN
+    from optbn.classifiers.saved import read_classifier as read_classifier
+    from optbn.classifiers.trees.estimator import ProbabilityForest as ProbabilityForest
+    from optbn.classifiers.trees.estimator import ProbabilityTree as ProbabilityTree
+    from optbn.data.dataset import Categorical as Categorical
+    from optbn.data.dataset import Dataset as Dataset
+    from optbn.data.dataset import Real as Real
+    from optbn.data.read import read as read
+    from optbn.data.schema import Schema as Schema
+    from optbn.data.write import write as write
+    from optbn.evaluate.distances import compare as compare
+    from optbn.learning.learn import learn as learn
+    from optbn.learning.solving import solve as solve
+    from optbn.learning.solving import structure_of as structure_of
+    from optbn.network.catalog import load_network as load_network
+    from optbn.network.formats import read_network as read_network
+    from optbn.network.formats import write_network as write_network
+    from optbn.network.network import BayesianNetwork as BayesianNetwork
+    from optbn.network.structure import Structure as Structure
+    from optbn.scores.families import score as score
+    from optbn.scores.families import score_families as score_families
+    from optbn.scores.pipeline import score_table as score_table
+    from optbn.smoothing.domains import fit_domains as fit_domains
+    from optbn.smoothing.fitting import fit as fit
 
 _EXPORTS: dict[str, str] = {
     "DiscriminativeBN": "optbn.classifiers.discriminative.estimator",
@@ -55,12 +82,14 @@ _EXPORTS: dict[str, str] = {
 __all__ = ["__version__", *sorted(_EXPORTS)]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _EXPORTS:
-        raise AttributeError(f"module 'optbn' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_EXPORTS[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a checker would take every name for granted
+
+    def __getattr__(name: str) -> Any:
+        if name not in _EXPORTS:
+            raise AttributeError(f"module 'optbn' has no attribute {name!r}")
+        value = getattr(importlib.import_module(_EXPORTS[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

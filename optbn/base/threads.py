@@ -32,22 +32,32 @@ def check_jobs(jobs: int | None) -> int:
 
 
 def spread(tasks: Iterable[Task], work: Callable[[Task], Result], jobs: int) -> Iterator[Result]:
-    """work(task) of every task, in order of completion; a task is drawn only when a thread is free for it."""
+    """work(task) of every task, in order of completion; a task is drawn only when a thread is free for it.
+
+    Of several tasks that fail the first in their order gives the error: tasks are drawn in order, so when one has
+    failed, those before it are done or under way, and these are waited for.
+    """
     if jobs == 1:
         yield from map(work, tasks)
         return
-    waiting = iter(tasks)
-    running: set[Future[Result]] = set()
+    waiting = enumerate(tasks)
+    running: dict[Future[Result], int] = {}
     with ThreadPoolExecutor(jobs) as pool:
         while True:
             while len(running) < jobs:
                 try:
-                    task = next(waiting)
+                    place, task = next(waiting)
                 except StopIteration:
                     break
-                running.add(pool.submit(work, task))
+                running[pool.submit(work, task)] = place
             if not running:
                 return
-            done, running = wait(running, return_when=FIRST_COMPLETED)
+            done = wait(running, return_when=FIRST_COMPLETED).done
+            if any(future.exception() for future in done):
+                wait(running)
+                raise next(
+                    error for future in sorted(running, key=running.__getitem__) if (error := future.exception())
+                )
             for future in done:
+                del running[future]
                 yield future.result()

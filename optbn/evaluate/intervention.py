@@ -88,7 +88,7 @@ class _Truth:
 
     def wrong(self, sources: NDArray[np.int64], adjusted: Matrix) -> NDArray[np.int64]:
         """Per source the wrong effects when it is adjusted for the set in its row."""
-        return wrong_effects(*self.lists, self.reach, sources, np.ascontiguousarray(adjusted))  # type: ignore[no-any-return]
+        return wrong_effects(*self.lists, self.reach, sources, np.ascontiguousarray(adjusted))
 
 
 class _Known:

@@ -25,6 +25,9 @@ from optbn.learning.structure import Stopwatch
 from optbn.learning.watcher import Watcher as Watcher
 
 if TYPE_CHECKING:
+    from optbn.base.foreign import Frame
+    from optbn.data.missing import MissingLike
+    from optbn.data.schema import SchemaLike
     from optbn.network.network import BayesianNetwork
     from optbn.report.report import Report
     from optbn.scores.protocol import LocalScore
@@ -58,7 +61,7 @@ class Learned:
 
 
 def learn(
-    data: Dataset | str | os.PathLike[str] | Any,
+    data: Dataset | Frame | str | os.PathLike[str],
     *,
     score: str | LocalScore = "pcartp",
     max_parents: int | None = None,
@@ -75,8 +78,8 @@ def learn(
     title: str = "",
     source: str = "",
     command: str = "",
-    schema: Any = None,
-    missing: Any = "refuse",
+    schema: SchemaLike = None,
+    missing: MissingLike = "refuse",
     reading: Mapping[str, Any] | None = None,
     alternatives: int = 0,
     posteriors: bool = False,
@@ -138,7 +141,9 @@ def learn(
     return Learned(model.network, job.learned.solution, job.scored.table, report)
 
 
-def _dataset(data: Any, schema: Any, missing: Any, reading: Mapping[str, Any]) -> tuple[Dataset, str]:
+def _dataset(
+    data: Dataset | Frame | str | os.PathLike[str], schema: SchemaLike, missing: MissingLike, reading: Mapping[str, Any]
+) -> tuple[Dataset, str]:
     """The data and what to call them."""
     if isinstance(data, Dataset):
         return data, "the data"

@@ -23,7 +23,7 @@ from optbn.network.network import BayesianNetwork
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.family import LARGEST_TABLE, Family
 from optbn.smoothing.fitting import DataLike, Progress, StructureLike, as_structure, families_and_rows, generator_of
-from optbn.smoothing.normal import NormalCounts, check_kind, pooled
+from optbn.smoothing.normal import LeafKind, NormalCounts, check_kind, pooled
 from optbn.smoothing.protocol import Smoother, load_smoother
 
 
@@ -35,7 +35,7 @@ def fit_domains(
     *,
     seed: int = 0,
     weights: str | ArrayLike | None = None,
-    leaves: str = "normal",
+    leaves: LeafKind = "normal",
     schema: Any = None,
     reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,

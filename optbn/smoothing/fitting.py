@@ -17,17 +17,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.foreign import Graph
 from optbn.base.settings import check_seed
 from optbn.base.threads import check_jobs
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
+from optbn.data.schema import SchemaLike
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure, read_parents, read_structure
 from optbn.smoothing.family import Family, FamilyFit
-from optbn.smoothing.normal import check_kind
+from optbn.smoothing.normal import LeafKind, check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother
 
-StructureLike = BayesianNetwork | Structure | Mapping[str, Sequence[str]] | str | os.PathLike[str] | Any
+StructureLike = BayesianNetwork | Structure | Mapping[str, Sequence[str]] | Graph | str | os.PathLike[str]
 DataLike = Dataset | str | os.PathLike[str]
 Progress = Callable[[str, int, int | None], None]
 """Called as progress("counting" or "fitting", done, of how many if known)."""
@@ -59,9 +61,9 @@ def fit(
     *,
     seed: int = 0,
     weights: str | ArrayLike | None = None,
-    leaves: str = "normal",
+    leaves: LeafKind = "normal",
     threads: int = 1,
-    schema: Any = None,
+    schema: SchemaLike = None,
     reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **settings: Any,
@@ -92,9 +94,9 @@ def fitted(
     *,
     seed: int = 0,
     weights: str | ArrayLike | None = None,
-    leaves: str = "normal",
+    leaves: LeafKind = "normal",
     threads: int = 1,
-    schema: Any = None,
+    schema: SchemaLike = None,
     reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **settings: Any,
@@ -180,7 +182,7 @@ def families_and_rows(
     structure: BayesianNetwork | Structure,
     data: DataLike,
     weights: str | ArrayLike | None,
-    schema: Any = None,
+    schema: SchemaLike = None,
     reading: Mapping[str, Any] | None = None,
     besides: tuple[str, ...] = (),
 ) -> tuple[list[Family], dict[str, Domain], Iterator[Block]]:

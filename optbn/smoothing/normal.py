@@ -16,7 +16,7 @@ the normal leaf is N(mu, b / (a - 1)); the predictive is t with 2a degrees of fr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,8 @@ def pooled(parts: Sequence[NormalCounts]) -> NormalCounts:
     return out
 
 
-KINDS: tuple[str, ...] = ("normal", "student")
+LeafKind = Literal["normal", "student"]
+KINDS: tuple[str, ...] = get_args(LeafKind)
 
 
 def check_kind(kind: Any) -> None:
