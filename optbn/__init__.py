@@ -67,6 +67,7 @@ _EXPORTS: dict[str, str] = {
     "learn": "optbn.learning.learn",
     "read_classifier": "optbn.classifiers.saved",
     "compare": "optbn.evaluate.distances",
+    "edges": "optbn.learning.edges",
     "score": "optbn.scores.families",
     "score_families": "optbn.scores.families",
     "score_table": "optbn.scores.pipeline",

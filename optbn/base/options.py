@@ -1,4 +1,4 @@
-"""What `learn`, `score`, `solve`, `fit` and `classify` accept: one row per option, one per rule between options.
+"""What the verbs of the command line accept: one row per option, one per rule between options.
 
 The command line, the checks of combinations, the settings of a report, the line "the same in Python" and the table in
 docs/options.md are made from these rows. Adding an option is a row here and its use; an option with `python` is also a
@@ -24,6 +24,7 @@ FUNCTIONS = {
     "score": "optbn.scores.pipeline:score_table",
     "solve": "optbn.learning.solving:solve",
     "fit": "optbn.smoothing.fitting:fit",
+    "edges": "optbn.learning.edges:edges",
 }
 """The function behind a verb. `classify` has a class per model, which takes its settings."""
 
@@ -121,7 +122,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("solve", "format", str, "json", "Write the answer as {names}; json includes the evidence.",
            names=GRAPH_FORMATS),
     # What is computed
-    Option("learn score", "score", str, DEFAULT_SCORE,
+    Option("learn score edges", "score", str, DEFAULT_SCORE,
            "The score to maximise: {names}. The pcart and ft families take columns of any kind, bge real columns, "
            "the others categorical ones.", names=SCORES, python=True, label="score", repeats=True),
     Option("classify", "target", str, None, "The column to predict.", ("-t",), required=True),
@@ -134,6 +135,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("score", "max_parents", list[str], None,
            "The largest number of parents: a number, or NAME=NUMBER for one variable. May be repeated.", ("-D",),
            shown="3", python=True),
+    Option("edges", "max_parents", int, 3, "The largest number of parents of any variable.", ("-D",), least=0,
+           python=True),
     Option("learn score", "candidates", int, None,
            "Consider only this many likeliest parents for each variable. This heuristic makes hundreds of variables "
            "feasible; the answer is then optimal among these parents only.", least=1, python=True,
@@ -148,8 +151,8 @@ OPTIONS: tuple[Option, ...] = (
            shown="the model's own", names=SMOOTHERS),
     Option("classify", "discretizer", str, None, "How to cut numeric columns into intervals: {names}.",
            shown="the model's own", names=DISCRETIZERS),
-    Option("learn score", "setting", list[str], None, "A setting of the score, NAME=VALUE (ess=10). May be repeated.",
-           ("--set",)),
+    Option("learn score edges", "setting", list[str], None,
+           "A setting of the score, NAME=VALUE (ess=10). May be repeated.", ("--set",)),
     Option("solve", "setting", list[str], None, "A setting of the solver, NAME=VALUE. May be repeated.", ("--set",)),
     Option("fit", "setting", list[str], None, "A setting of the smoother, NAME=VALUE. May be repeated.", ("--set",)),
     Option("classify", "setting", list[str], None, "A setting of the model, NAME=VALUE (k=3). May be repeated.",
@@ -162,7 +165,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("fit", "weights", str, None, "The column that holds the weights of the rows.", python=True),
     Option("fit", "leaves", str, "normal",
            "The distribution of real variables: normal, or student (the posterior predictive).", python=True),
-    Option("learn score fit", "missing", str, "refuse",
+    Option("learn score fit edges", "missing", str, "refuse",
            'What to do with missing values: {names}; "drop, age=impute" treats one column differently.',
            names="optbn.data.missing:POLICIES"),
     Option("learn fit classify", "seed", int, 0, "The seed of everything random.", least=0, python=True,
@@ -173,14 +176,17 @@ OPTIONS: tuple[Option, ...] = (
            label="time limit"),
     Option("solve", "time_limit", float, None,
            "Stop after this many seconds, with the best graph found by then.", least=0.0, python=True),
+    Option("edges", "time_limit", float, None,
+           "Stop after this many seconds, scoring aside; arcs that no time is left for are marked.", least=0.1,
+           python=True),
     Option("solve", "cpu_limit", float, None, "The same in seconds of CPU time.", least=0.0, python=True),
     Option("solve", "gap", float, 0.0, "Stop once bound - score is at most this; 0 asks for a proof.", least=0.0,
            python=True),
-    Option("learn score", "jobs", int, None, "The number of threads.", ("-j",), least=1, shown="all cores",
+    Option("learn score edges", "jobs", int, None, "The number of threads.", ("-j",), least=1, shown="all cores",
            python=True),
     Option("fit", "threads", int, 1, "The number of threads; the result does not depend on it.", least=1,
            python=True),
-    Option("learn score solve", "memory", str, None, "The most memory to use, for example 4G.",
+    Option("learn score solve edges", "memory", str, None, "The most memory to use, for example 4G.",
            shown="half of the machine", python=True),
     # Work that is kept, or done elsewhere
     Option("learn score", "store", str, None,
@@ -221,6 +227,8 @@ OPTIONS: tuple[Option, ...] = (
            "Only print what scoring would cost, for each number of parents.", ("--estimate",)),
     Option("learn", "yes", bool, False, "Do not ask before long work.", ("-y",)),
     Option("learn", "as_json", bool, False, "Print the report as JSON.", ("--json",)),
+    Option("edges", "most", int, 10, "The number of absent arcs that are listed.", least=0),
+    Option("edges", "as_json", bool, False, "Print all losses as JSON.", ("--json",)),
     # Constraints on the graph; `optbn.cli.texts` reads them into the fields of `Constraints`
     Option("learn score solve", "forbid", list[str], None, "Forbid an arc, 'A->B'. May be repeated.", panel=GRAPH),
     Option("learn score solve", "require", list[str], None, "Require an arc, 'A->B'. May be repeated.", panel=GRAPH),

@@ -36,6 +36,7 @@ VERBS: tuple[str, ...] = (
     "solve",
     "verify",
     "fit",
+    "edges",
     "classify",
     "predict",
     "convert",

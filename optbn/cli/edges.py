@@ -1,0 +1,83 @@
+"""`optbn edges`: what the best network loses without each of its arcs, and with those that it does not have."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from optbn.cli.options import Values, with_options
+from optbn.cli.progress import bars
+from optbn.cli.reading import DataArgument, with_reading
+from optbn.cli.texts import settings
+
+
+@with_options("edges")
+@with_reading
+def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
+    """Say how much each arc matters: the score lost without it, turned, or without the adjacency; all proved.
+
+    Example: optbn edges data.csv --score bdeu --max-parents 3
+    """
+    from optbn.learning.edges import edges as losses
+    from optbn.scores import load_score
+
+    method = load_score(options.score, **settings(options.setting))
+    with bars("count") as show:
+        found = losses(
+            data,
+            **options.keywords("edges") | {"score": method},
+            reading=how | {"missing": options.missing},
+            progress=show,
+        )
+    rows = found.rows()
+    if options.as_json:
+        finite = [{key: _plain(value) for key, value in row.items()} for row in rows]
+        print(json.dumps({"score": found.score, "proved": found.proved, "arcs": finite}))
+        return
+    present = [row for row in rows if row["present"]]
+    absent = [row for row in rows if not row["present"]][: options.most]
+    print(
+        f"Best network with at most {found.max_parents} parents per variable: score {found.score:.6f}, "
+        f"{len(present)} arcs; {'every loss below is proved' if found.proved else 'losses with a * are not proved'}."
+    )
+    _table(
+        "Arcs, and the nats lost without them",
+        ("arc", "without it", "turned", "not adjacent"),
+        [(_arc(r), _nats(r, "loss"), _nats(r, "turned"), _nats(r, "without_adjacency")) for r in present],
+    )
+    if absent:
+        _table(
+            f"The {len(absent)} nearest other arcs, and the nats lost with them",
+            ("arc", "with it"),
+            [(_arc(r), _nats(r, "loss")) for r in absent],
+        )
+
+
+def _arc(row: dict[str, Any]) -> str:
+    return f"{row['from']} -> {row['to']}"
+
+
+def _nats(row: dict[str, Any], column: str) -> str:
+    value = row[column]
+    if math.isnan(value):
+        return "no time"
+    if math.isinf(value):
+        return "impossible"
+    return f"{value:.3f}{'' if row['proved'] else ' *'}"
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no nan and no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
+    print(f"\n{title}")
+    for line in (head, *rows):
+        cells = [
+            line[0].ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+        ]
+        print("  " + "  ".join(cells))

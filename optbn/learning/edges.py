@@ -1,0 +1,132 @@
+"""How much each arc matters: the score that the best network loses without it, or with an arc that it does not have.
+
+Every family up to the limit is scored and kept, since with an arc forced the best family may be one that a subset
+beats. Each loss is then the difference of two proved optima (`optbn_solvers.front.edges`). A loss of 3 nats says that
+the best network with the arc is 20 times as probable as the best without it, if the score is a log posterior.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from optbn.base.options import DEFAULT_SCORE
+from optbn.data.dataset import Dataset
+from optbn.scores.protocol import LocalScore
+
+if TYPE_CHECKING:
+    from optbn_solvers.front.edges import Edges
+
+EdgeProgress = Callable[[str, int, int], None]
+"""Called as progress("scoring" or "solving", done, of how many)."""
+
+COLUMNS = ("from", "to", "present", "loss", "without_adjacency", "turned", "at_least", "proved")
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeLosses:
+    """The losses of all arcs and adjacencies of a data set, in nats.
+
+    score        of the best network
+    max_parents  the largest number of parents of any variable
+    edges        the matrices behind `rows`
+    """
+
+    names: tuple[str, ...]
+    score: float
+    max_parents: int
+    edges: Edges
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per arc of the best network, then one per possible arc between variables that are not adjacent in it.
+
+        present            the best network has the arc
+        loss               present: of the best network without it; absent: of the best network with it
+        without_adjacency  present: of the best network in which the two variables are not adjacent
+        turned             present: of the best network with the arc the other way
+        at_least           the part of the loss that the checker proved
+        proved             that is all of it
+
+        Present arcs come first, those that matter most at the top; then absent ones, the nearest to entering first.
+        """
+        e, n = self.edges, len(self.names)
+        arcs = {(u, v) for v, row in enumerate(e.choice) for u in e.table.parents(row)}
+        present, absent = [], []
+        for u in range(n):
+            for v in range(n):
+                if (u, v) in arcs:
+                    least = min(e.apart_at_least[u, v], e.forced_at_least[v, u])
+                    values = (True, e.without[u, v], e.apart[u, v], e.forced[v, u], least)
+                    present.append(self._row(u, v, *values))
+                elif u != v and (v, u) not in arcs:
+                    values = (False, e.forced[u, v], None, None, e.forced_at_least[u, v])
+                    absent.append(self._row(u, v, *values))
+        present.sort(key=lambda row: -math.inf if math.isnan(row["loss"]) else -row["loss"])
+        absent.sort(key=lambda row: math.inf if math.isnan(row["loss"]) else row["loss"])
+        return present + absent
+
+    def _row(
+        self, u: int, v: int, present: bool, loss: float, apart: float | None, turned: float | None, least: float
+    ) -> dict[str, Any]:
+        numbers = (float(loss), *(None if each is None else float(each) for each in (apart, turned)), float(least))
+        values = (self.names[u], self.names[v], present, *numbers, bool(loss == least))
+        return dict(zip(COLUMNS, values, strict=True))
+
+    def to_frame(self) -> Any:
+        """`rows` as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.rows(), columns=list(COLUMNS))
+
+    @property
+    def proved(self) -> bool:
+        """Every loss is known, and proved."""
+        return self.edges.proved
+
+    def __repr__(self) -> str:
+        arcs = sum(len(self.edges.table.parents(row)) for row in self.edges.choice)
+        proof = "all proved" if self.proved else "not all proved"
+        return f"EdgeLosses({len(self.names)} variables, {arcs} arcs, score {self.score:.6f}, {proof})"
+
+
+def edges(
+    data: Dataset | str | PathLike[str],
+    score: str | LocalScore = DEFAULT_SCORE,
+    max_parents: int = 3,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    time_limit: float | None = None,
+    memory: int | str | None = None,
+    jobs: int | None = None,
+    progress: EdgeProgress | None = None,
+    **settings: Any,
+) -> EdgeLosses:
+    """The loss of every arc and adjacency against the best network, each proved.
+
+    data         a file, a Dataset or a data frame; `reading` are options of `optbn.read`
+    score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
+    max_parents  the largest number of parents of any variable
+    time_limit   seconds from the end of scoring; pairs that no time is left for have a loss of nan
+    memory, jobs, progress   as in `score_table`; progress(what, done, of how many)
+    """
+    from optbn.data.read import read
+    from optbn.learning.constraints import all_families
+    from optbn.scores import load_score
+    from optbn.scores.scoring import Scoring
+    from optbn_solvers import Budget
+    from optbn_solvers.front import edges as solver
+
+    rows = data if isinstance(data, Dataset) else read(data, **(reading or {}))
+    method = load_score(score, **settings)
+
+    def report(what: str) -> Callable[[int, int], None] | None:
+        return None if progress is None else lambda done, total: progress(what, done, total)
+
+    scoring = Scoring.of(rows, method, max_parents, memory=memory)
+    table = all_families(scoring, jobs, report("scoring"))
+    budget = Budget(wall=math.inf if time_limit is None else time_limit, memory=scoring.memory)
+    found = solver.edges(table, budget=budget, progress=report("solving"))
+    return EdgeLosses(rows.names, table.total(found.choice), max_parents, found)
