@@ -14,6 +14,9 @@ CLASSIFIERS: dict[str, str] = {
     "eskdb": "optbn.classifiers.eskdb:ESKDB",
     "optimal": "optbn.classifiers.optimal:OptimalBN",
     "discriminative": "optbn.classifiers.discriminative.estimator:DiscriminativeBN",
+    "soft": "optbn.classifiers.soft.estimator:SoftKDB",
+    "softeskdb": "optbn.classifiers.soft.estimator:SoftESKDB",
+    "blend": "optbn.classifiers.soft.blend:Blend",
     "tree": "optbn.classifiers.trees.estimator:ProbabilityTree",
     "forest": "optbn.classifiers.trees.estimator:ProbabilityForest",
 }

@@ -64,6 +64,35 @@ class DecisionTree(Record, tag_field="kind", tag="decision_tree"):
     inside: list[list[float]]
 
 
+class Scale(Record):
+    points: list[float]
+    ranks: list[float]
+    cells: list[Code]
+    coarse: list[Code]
+
+
+class SoftNetwork(Record):
+    knots: list[list[float]]
+    parents: list[tuple[int, list[int]]]
+    scores: list[list[float]]
+
+
+class PlacedTree(Record):
+    attribute: list[CodeOrNone]
+    cut: list[float | None]
+    fanout: list[Code]
+    branch: list[Code]
+    probabilities: list[list[float]]
+
+
+class Mixture(Record, tag_field="kind", tag="mixture"):
+    columns: list[Attribute]
+    scales: list[Scale]
+    shares: list[float]
+    networks: list[SoftNetwork]
+    trees: list[PlacedTree]
+
+
 class Classifier(Record):
     classifier: str
     settings: dict[str, str | bool | int | float | None]
@@ -71,7 +100,7 @@ class Classifier(Record):
     classes: list[str | bool | int | float]
     features: list[str] | None
     weights: list[float]
-    members: list[Network | SuperParents | Optimum | DecisionTree]
+    members: list[Network | SuperParents | Optimum | DecisionTree | Mixture]
     format: str
     version: int
     power: float = 1.0

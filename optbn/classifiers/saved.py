@@ -6,6 +6,7 @@
              | {"kind": "super_parents", "columns": [..], "naive": MEMBER, "members": [MEMBER, ..], "frequent": [..]}
              | {"kind": "bayesian_network", "columns": [..], "target": .., "network": {..}}
              | {"kind": "decision_tree", ..}, see `optbn.classifiers.trees.saved`
+             | {"kind": "mixture", ..}, see `optbn.classifiers.soft.saved`
     TREE = {"fanout": [children of each node, breadth first], "branch": [..], "values": [[log P, ..], ..]}
 
 null among the values is the logarithm of 0. Floats are written with their shortest exact decimals, so a classifier that
@@ -171,6 +172,12 @@ def _member(member: Any) -> dict[str, Any]:
         from optbn.classifiers.trees.saved import to_record
 
         return to_record(member, columns)
+    from optbn.classifiers.soft.member import Mixture
+
+    if isinstance(member, Mixture):
+        from optbn.classifiers.soft.saved import to_record as mixture_record
+
+        return mixture_record(member, columns)
     import msgspec
 
     from optbn.network.formats import encode
@@ -180,7 +187,7 @@ def _member(member: Any) -> dict[str, Any]:
 
 
 def _read_member(record: Any, classes: int) -> Any:
-    from optbn.classifiers.record import DecisionTree, Network
+    from optbn.classifiers.record import DecisionTree, Mixture, Network
     from optbn.classifiers.record import SuperParents as SuperParentsRecord
 
     columns = tuple(_read_column(column) for column in record.columns)
@@ -198,6 +205,10 @@ def _read_member(record: Any, classes: int) -> Any:
         from optbn.classifiers.trees.saved import from_record
 
         return from_record(record, columns, classes)
+    if isinstance(record, Mixture):
+        from optbn.classifiers.soft.saved import from_record as mixture_of
+
+        return mixture_of(record, columns, classes)
     from optbn.classifiers.optimal import Optimum
     from optbn.data.dataset import Categorical
     from optbn.network.formats import decode

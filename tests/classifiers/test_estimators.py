@@ -19,7 +19,7 @@ from optbn.smoothing.protocol import SMOOTHERS
 from tests.classifiers.examples import mixed
 
 QUICK = [name for name in CLASSIFIERS if name != "optimal"]
-OWN_PRIOR = ("optimal", "discriminative", "tree", "forest")
+OWN_PRIOR = ("optimal", "discriminative", "tree", "forest", "soft", "softeskdb", "blend")
 """Those that do not smooth the class frequencies by one row spread over the classes."""
 
 

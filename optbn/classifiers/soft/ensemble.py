@@ -1,0 +1,141 @@
+"""From rows to fitted members: structures drawn, strengths chosen, everything trained, in threads.
+
+What is drawn depends on the content of rows and not on their order, and a row of weight 2 is two rows: equal rows are
+one, in the order of a hash of what is in them, and folds are dealt by weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.classifiers.combine import best_power
+from optbn.classifiers.discriminative.rows import distinct
+from optbn.classifiers.discriminative.strength import folds
+from optbn.classifiers.soft.member import Mixture, SoftNetwork
+from optbn.classifiers.soft.places import Places
+from optbn.classifiers.soft.structure import Resolution, Structure, even_structure, random_structure
+from optbn.classifiers.soft.training import FINE, Data, Run, Strengths, Trainee, choose, together
+from optbn.classifiers.source import Sample
+
+FOLDS = 5
+SCOUTS = 10
+MANY = 5_000
+"""Rows from which on five scouts are enough, and finer resolutions are tried."""
+
+FINER: tuple[Resolution, ...] = (Resolution(), Resolution(24, True, 600))
+"""What is tried for many rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """power  that suits the rows left out;  left_out  float64[rows, C], what members said of `rows` without them"""
+
+    mixture: Mixture
+    power: float
+    strengths: Strengths
+    resolution: Resolution | None
+    left_out: NDArray[np.float64]
+    rows: NDArray[np.int64]
+
+
+def prepared(sample: Sample, n_classes: int) -> tuple[Places, Data]:
+    """The rows as places, equal ones together."""
+    table, classes, weights = sample
+    places = Places.of(table, weights)
+    found = places(table)
+    found[np.isnan(found)] = np.nan  # one kind of it: equal rows have equal bits
+    bits, classes, weights = distinct(np.ascontiguousarray(found.T).view(np.int64), classes, weights)
+    found = np.ascontiguousarray(np.ascontiguousarray(bits).view(np.float64).T)
+    return places, Data(found, classes, weights, n_classes)
+
+
+def in_threads(n_jobs: int | None) -> Run:
+    """How trainees are run."""
+    from sklearn.utils.parallel import Parallel, delayed
+
+    def run(work: Any, trainees: Sequence[Trainee]) -> list[Any]:
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(trainee) for trainee in trainees))
+
+    return run
+
+
+def dealt(data: Data, rounds: int, seed: np.random.SeedSequence) -> list[NDArray[np.float64]]:
+    """For each of 5 rounds the weights to learn from, without one of five folds; all if there is only one row."""
+    found: list[NDArray[np.float64]] = []
+    for stream in seed.spawn(rounds):
+        for out in folds(data.classes, data.weights, FOLDS, stream).T:
+            inside = data.weights - out
+            inside[inside < 1e-9] = 0.0
+            found.append(inside if inside.any() else data.weights)
+    return found
+
+
+def fit_ensemble(
+    places: Places, data: Data, n_members: int, k: int, resolutions: Sequence[Resolution],
+    seed: np.random.SeedSequence, n_jobs: int | None,
+) -> Fitted:  # fmt: skip
+    """Members with random structures; of several resolutions the one that rows left out favour."""
+    deal, draw = seed.spawn(2)
+    inside = dealt(data, -(-n_members // FOLDS), deal)[:n_members]
+    streams = draw.spawn(n_members)
+    run = in_threads(n_jobs)
+
+    def scouts(some: Sequence[int], resolution: Resolution) -> list[Trainee]:
+        def drawn_one(m: Any) -> Trainee:
+            structure = random_structure(
+                places.scales, data.places, data.classes, inside[m], data.n_classes, k, resolution,
+                np.random.default_rng(streams[m]),
+            )  # fmt: skip
+            return Trainee(data, structure, inside[m])
+
+        return run(drawn_one, some)  # type: ignore[arg-type]
+
+    first = range(min(n_members, FOLDS if len(data.classes) > MANY else SCOUTS))
+    best: tuple[float, Resolution, list[Trainee], Strengths] | None = None
+    for resolution in resolutions:
+        trainees = scouts(first, resolution)
+        found = choose(data, trainees, run)
+        loss = min(found.losses.values())
+        if best is None or loss < best[0]:
+            best = (loss, resolution, trainees, found)
+    assert best is not None
+    _, resolution, trainees, strengths = best
+    trainees += scouts(range(len(first), n_members), resolution)
+    return _finished(places, data, trainees, strengths, resolution, run)
+
+
+def fit_single(
+    places: Places, data: Data, k: int, n_knots: int, seed: np.random.SeedSequence, n_jobs: int | None
+) -> Fitted:
+    """One member, whose strengths are chosen by five copies that leave a fold out each."""
+    structure: Structure = even_structure(
+        places.scales, data.places, data.classes, data.weights, data.n_classes, k, n_knots
+    )
+    run = in_threads(n_jobs)
+    copies = [Trainee(data, structure, inside) for inside in dealt(data, 1, seed)]
+    strengths = choose(data, copies, run)
+    fitted = _finished(places, data, copies, strengths, None, run, keep=1)
+    return fitted
+
+
+def _finished(
+    places: Places, data: Data, trainees: list[Trainee], strengths: Strengths, resolution: Resolution | None, run: Run,
+    keep: int | None = None,
+) -> Fitted:  # fmt: skip
+    """Trained to the end, first without and then with the rows outside; `keep` so many of them."""
+    run(lambda one: one.train(strengths.strength, strengths.ratio, FINE), trainees)
+    left_out, rows = together(data, trainees, run)
+    power = best_power(left_out, data.classes[rows], data.weights[rows]) if len(rows) else 1.0
+
+    def again(one: Trainee) -> SoftNetwork:
+        one.everything(data)
+        return one.train(strengths.strength, strengths.ratio, FINE).network()
+
+    networks = run(again, trainees[:keep])
+    mixture = Mixture(places, tuple(networks), np.full(len(networks), 1.0 / len(networks)))
+    return Fitted(mixture, power, strengths, resolution, left_out, rows)

@@ -1,0 +1,1 @@
+"""Compiled parts of soft cells."""

@@ -1,0 +1,178 @@
+"""Training members, alone and as an ensemble whose penalty is chosen by the rows that its members leave out.
+
+The penalty is lambda / 2 times the squares of main scores and lambda r / 2 times those of pairs; with one lane for two
+classes half of that. Every member leaves a fifth of the rows out. Those of the first two rounds of five are scouts:
+they go along lambda together, each from where it is, for as long as the mean of what they say about rows left out,
+raised to the best power, gets more likely; then r is raised as long as that helps. What is best for the mean is weaker
+than what is best for one, and cannot be found by looking at one.
+
+Then every member is trained with these strengths: what it says of the rows it leaves out gives the power, and then once
+more with all rows, from where it is.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.classifiers.combine import best_power, raised
+from optbn.classifiers.soft.kernels.descent import minimise
+from optbn.classifiers.soft.kernels.scores import zero_scores
+from optbn.classifiers.soft.member import SoftNetwork, posterior
+from optbn.classifiers.soft.structure import Structure
+
+_log = logging.getLogger("optbn.classifiers.soft")
+
+LAMBDAS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
+START = 2
+"""Where the search begins: most tables are near it."""
+
+RATIOS = (1.0, 3.0, 10.0, 30.0)
+INTERCEPT = 1e-3
+"""The penalty of the class's own scores."""
+
+ITERATIONS = 200
+ROUGH, FINE = 1e-3, 3e-4
+"""Nats per row that an iteration must gain, while strengths are compared and at the end."""
+
+DIGITS = 4
+"""Decimals of scores: a model is a third as large, and says the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """places float64[a, n], classes, weights; equal rows are one."""
+
+    places: NDArray[np.float64]
+    classes: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    n_classes: int
+
+
+class Trainee:
+    """A member in training: `inside` is how much of each row's weight it learns from."""
+
+    def __init__(self, data: Data, structure: Structure, inside: NDArray[np.float64]) -> None:
+        self.structure, self.n_classes = structure, data.n_classes
+        self.design = structure.design
+        self.outside = np.flatnonzero(data.weights - inside > 1e-9)
+        self._inside = np.flatnonzero(inside > 1e-9)
+        self._learn(data, self._inside, inside[self._inside])
+        self._left = structure.rows(np.ascontiguousarray(data.places[:, self.outside]))
+        self.scores = zero_scores(data.n_classes, structure.cells)
+        shares = np.bincount(self._classes, self._weights, data.n_classes) + 0.5
+        logs = np.log(shares / shares.sum())
+        own = logs if data.n_classes > 2 else logs[-1:] - logs[:1]
+        self.scores[:, 0] = np.pad(own, (0, self.scores[:, 0].size - len(own))).reshape(self.scores[:, 0].shape)
+
+    def _learn(self, data: Data, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
+        """Take these rows to learn from."""
+        places = data.places if len(rows) == data.places.shape[1] else data.places[:, rows]
+        self._rows = self.structure.rows(np.ascontiguousarray(places))
+        self._classes, self._weights = data.classes[rows], weights
+
+    def everything(self, data: Data) -> None:
+        """From now on learn from all rows."""
+        self._learn(data, np.arange(len(data.classes)), data.weights)
+
+    def train(self, strength: float, ratio: float, tolerance: float) -> Trainee:
+        """Go to the optimum from here."""
+        if self.n_classes == 1:
+            return self
+        penalty = np.full(self.structure.cells, strength)
+        penalty[1 + sum(self.structure.mains) :] *= ratio
+        penalty[0] = INTERCEPT
+        if self.n_classes == 2:
+            penalty /= 2.0
+        minimise(
+            self._rows, self.design, self.n_classes, self._classes, self._weights, self.scores, penalty, ITERATIONS,
+            tolerance * float(self._weights.sum()),
+        )  # fmt: skip
+        return self
+
+    def left_out(self) -> NDArray[np.float64]:
+        """What it says of the rows outside, float64[outside, C]."""
+        return posterior(self._left, self.design, self.scores, self.n_classes)
+
+    def network(self) -> SoftNetwork:
+        return SoftNetwork(self.structure, np.round(self.scores, DIGITS) + 0.0, self.n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Strengths:
+    """What was chosen, and the losses (nats per row left out) of what was tried, by (lambda, r)."""
+
+    strength: float
+    ratio: float
+    losses: dict[tuple[float, float], float]
+
+
+Run = Callable[[Callable[[Trainee], Any], Sequence[Trainee]], list[Any]]
+"""Does something with every trainee, perhaps in threads."""
+
+
+def together(data: Data, trainees: Sequence[Trainee], run: Run) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The mean of what the trainees say of rows they leave out, float64[rows, C], and which rows these are."""
+    total, times = np.zeros((len(data.classes), data.n_classes)), np.zeros(len(data.classes))
+    for trainee, p in zip(trainees, run(Trainee.left_out, trainees), strict=True):
+        total[trainee.outside] += p
+        times[trainee.outside] += 1.0
+    rows = np.flatnonzero(times)
+    return total[rows] / times[rows, None], rows
+
+
+def loss_of(p: NDArray[np.float64], classes: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+    """Nats per row after the best power."""
+    if not len(p):
+        return 0.0
+    p = raised(p, best_power(p, classes, weights))
+    own = np.maximum(p[np.arange(len(p)), classes], 1e-12)
+    return float(-(weights @ np.log(own)) / weights.sum())
+
+
+def choose(data: Data, scouts: Sequence[Trainee], run: Run) -> Strengths:
+    """The strengths under which the scouts together are best; they end trained with them."""
+    losses: dict[tuple[float, float], float] = {}
+    states: dict[tuple[float, float], list[NDArray[np.float64]]] = {}
+
+    def attempt(strength: float, ratio: float) -> float:
+        run(lambda trainee: trainee.train(strength, ratio, ROUGH), scouts)
+        p, rows = together(data, scouts, run)
+        losses[strength, ratio] = loss_of(p, data.classes[rows], data.weights[rows])
+        states[strength, ratio] = [scout.scores.copy() for scout in scouts]
+        return losses[strength, ratio]
+
+    def back_to(place: tuple[float, float]) -> None:
+        for scout, scores in zip(scouts, states[place], strict=True):
+            scout.scores[:] = scores
+
+    def climb(strengths: Sequence[float], ratio: float, best: tuple[float, float]) -> tuple[float, float]:
+        """Along the strengths for as long as it gets better."""
+        for strength in strengths:
+            if attempt(strength, ratio) > losses[best]:
+                break
+            best = (strength, ratio)
+        return best
+
+    best = (LAMBDAS[START], 1.0)
+    attempt(*best)
+    best = climb(LAMBDAS[START + 1 :], 1.0, best)
+    if best == (LAMBDAS[START], 1.0):
+        back_to(best)
+        best = climb(LAMBDAS[START - 1 :: -1], 1.0, best)
+    for ratio in RATIOS[1:]:
+        back_to(best)
+        if attempt(best[0], ratio) > losses[best]:
+            break
+        best = (best[0], ratio)
+    if best[1] > 1.0:
+        back_to(best)
+        best = climb(LAMBDAS[LAMBDAS.index(best[0]) + 1 :], best[1], best)
+    back_to(best)
+    _log.info("strengths: %s", ", ".join(f"{s:g} x {r:g}: {loss:.5f}" for (s, r), loss in losses.items()))
+    return Strengths(*best, losses)

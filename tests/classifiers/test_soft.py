@@ -1,0 +1,234 @@
+"""Soft networks: kernels against definitions, the optimum against a general optimiser, and what a user meets."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize as general
+
+from optbn.base.errors import DataError, UnsupportedError
+from optbn.classifiers import load_classifier
+from optbn.classifiers.saved import from_json
+from optbn.classifiers.soft import Blend, SoftESKDB, SoftKDB
+from optbn.classifiers.soft.kernels.descent import minimise
+from optbn.classifiers.soft.kernels.scores import add_up, loss_and_slopes, zero_scores
+from optbn.classifiers.soft.places import MOST_IN_PAIRS, POINTS, Places, Scale
+from optbn.classifiers.soft.structure import Structure
+from optbn.data.discretise.table import table_of
+from tests.classifiers.examples import mixed
+from tests.naive import soft as naive
+
+
+def example(seed: int, n: int, C: int) -> tuple[Structure, np.ndarray, np.ndarray, np.ndarray]:
+    """Two numbers, one with a constant knot, a text of three cells and missing ones, pairs of all kinds."""
+    random = np.random.default_rng(seed)
+    places = np.stack(
+        [
+            random.random(n),
+            np.where(random.random(n) < 0.2, np.nan, random.random(n)),
+            random.integers(0, 4, n).astype(float),
+            random.integers(0, 3, n).astype(float),
+        ]
+    )
+    number = Scale(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.zeros(0, np.int32), np.zeros(1, np.int32))
+    text = Scale(np.zeros(0), np.zeros(0), np.array([0, 1, 2], np.int32), np.array([0, 1, 1, 2], np.int32))
+    other = Scale(np.zeros(0), np.zeros(0), np.array([0, 1], np.int32), np.array([0, 1, 2], np.int32))
+    knots = (np.array([0.1, 0.35, 0.8]), np.array([0.2, 0.9]), np.zeros(0), np.zeros(0))
+    structure = Structure((number, number, text, other), knots, {1: (0,), 2: (1, 0), 3: (2, 0), 0: ()})
+    return structure, places, random.integers(0, C, n), random.random(n) + 0.1
+
+
+def named(structure: Structure, plane: np.ndarray) -> dict[Any, float]:
+    """The scores of one class by the names of the naive twin, in the order in which they stand."""
+    found: dict[Any, float] = {(): plane[0]}
+    at = 1
+    cells: list[list[Any]] = []
+    for i, knots in enumerate(structure.knots):
+        own: list[Any] = [*range(len(knots)), "missing"] if len(knots) else list(range(structure.mains[i]))
+        for cell in own:
+            found[i, cell] = plane[at]
+            at += 1
+        cells.append(own)
+    for i, parents in structure.parents.items():
+        for p in parents:
+            coarse = [
+                own if len(structure.knots[j]) else list(range(structure.in_pairs[j])) for j, own in enumerate(cells)
+            ]
+            for c, d in itertools.product(coarse[i], coarse[p]):
+                found[i, c, p, d] = plane[at]
+                at += 1
+    return found
+
+
+def slow_scores(structure: Structure, places: np.ndarray, planes: np.ndarray) -> np.ndarray:
+    """float64[n, planes] by the twin; texts in pairs are pooled."""
+    out = np.zeros((places.shape[1], len(planes)))
+    for k, plane in enumerate(planes):
+        s = named(structure, plane)
+        pooled = dict(s)
+        for key, value in s.items():  # the twin asks for the cells of texts as they are
+            if len(key) == 4:
+                i, c, p, d = key
+                own = [c] if len(structure.knots[i]) else np.flatnonzero(structure.scales[i].coarse == c).tolist()
+                others = [d] if len(structure.knots[p]) else np.flatnonzero(structure.scales[p].coarse == d).tolist()
+                for a, b in itertools.product(own, others):
+                    pooled[i, a, p, b] = value
+        for r, row in enumerate(places.T):
+            out[r, k] = naive.score(row, structure.knots, structure.parents, pooled)
+    return out
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize(("C", "n"), [(2, 40), (3, 40), (5, 300)])
+def test_scores_loss_and_derivatives(C: int, n: int) -> None:
+    structure, places, classes, weights = example(C, n, C)
+    scores = zero_scores(C, structure.cells)
+    random = np.random.default_rng(C)
+    planes = random.normal(size=(C if C > 2 else 1, structure.cells))
+    lanes = scores.shape[2]
+    for k, plane in enumerate(planes):
+        scores[k // lanes, :, k % lanes] = plane
+    rows, design = structure.rows(places), structure.design
+    z = np.zeros((scores.shape[0] * lanes, n))
+    add_up(rows, design, 0, n, scores, z)
+    expected = slow_scores(structure, places, planes)
+    assert pytest.approx(expected, abs=1e-6) == z[: len(planes)].T  # shares are single precision
+    found, gradient = np.zeros_like(scores), np.zeros_like(scores)
+    loss = loss_and_slopes(rows, design, C, classes, weights, scores, False, gradient)
+    assert loss == pytest.approx(naive.loss(expected, classes, weights), rel=1e-6)
+    loss_and_slopes(rows, design, C, classes, weights, scores, True, found)
+    for k, j in [
+        (0, 0),
+        *((int(random.integers(len(planes))), int(random.integers(structure.cells))) for _ in range(12)),
+    ]:
+        ends, slopes = [], []
+        for step in (-1e-5, 1e-5):
+            moved, slope = scores.copy(), np.zeros_like(scores)
+            moved[k // lanes, j, k % lanes] += step
+            ends.append(loss_and_slopes(rows, design, C, classes, weights, moved, False, slope))
+            slopes.append(slope[k // lanes, j, k % lanes])
+        assert gradient[k // lanes, j, k % lanes] == pytest.approx((ends[1] - ends[0]) / 2e-5, abs=1e-4)
+        assert found[k // lanes, j, k % lanes] == pytest.approx((slopes[1] - slopes[0]) / 2e-5, abs=1e-4)
+    if len(planes) > 1:
+        assert (gradient.reshape(-1, structure.cells, lanes)[-1, :, C - 4 * (len(gradient) - 1) :] == 0).all()
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("C", [2, 3, 6])
+def test_the_descent_reaches_the_optimum(C: int) -> None:
+    structure, places, classes, weights = example(C, 150, C)
+    rows, design = structure.rows(places), structure.design
+    penalty = np.linspace(0.3, 3.0, structure.cells)
+    x = zero_scores(C, structure.cells)
+    value, evaluations = minimise(rows, design, C, classes, weights, x, penalty, 500, 1e-10)
+
+    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        at, gradient = flat.reshape(x.shape), np.zeros_like(x)
+        found = loss_and_slopes(rows, design, C, classes, weights, at, False, gradient)
+        return found + 0.5 * float((penalty[:, None] * at * at).sum()), (gradient + penalty[:, None] * at).ravel()
+
+    best = general(objective, np.zeros(x.size), jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "maxiter": 5000})
+    assert value == pytest.approx(best.fun, abs=1e-6) and evaluations < 200
+    assert objective(x.ravel())[0] == pytest.approx(value)
+
+
+def test_places() -> None:
+    random = np.random.default_rng(0)
+    n = 3000
+    frame = pd.DataFrame(
+        {
+            "many": random.lognormal(0, 3, n),
+            "few": random.integers(0, 3, n).astype(float),
+            "city": [f"c{int(v)}" for v in random.geometric(0.03, n)],
+            "flag": random.random(n) < 0.5,
+        }
+    )
+    frame.loc[::5, "many"] = np.nan
+    table = table_of(frame)
+    places = Places.of(table, np.ones(n))
+    found = places(table)
+    many = frame["many"].to_numpy()
+    known = ~np.isnan(many)
+    assert np.isnan(found[0, ~known]).all() and len(places.scales[0].points) <= POINTS
+    ranks = pd.Series(many[known]).rank(method="average").to_numpy() / known.sum()
+    assert np.abs(found[0, known] - ranks).max() < 2.0 / POINTS
+    assert sorted(set(found[1])) == pytest.approx(places.scales[1].ranks.tolist())
+    coarse = places.scales[2].coarse
+    assert coarse.max() == MOST_IN_PAIRS + 1 and found[2].max() < len(coarse) - 1
+    fresh = table_of(frame.assign(city="elsewhere", flag=None))
+    assert (places(fresh)[2] == len(coarse) - 1).all() and (places(fresh)[3] == 2).all()
+
+
+@pytest.mark.parametrize("make", [SoftKDB, lambda **s: SoftESKDB(6, **s), lambda **s: Blend(5, n_trees=10, **s)])
+def test_weights_are_repeated_rows_and_order_and_threads_do_not_matter(make: Any) -> None:
+    X, y = mixed(3, 120)
+    w = np.random.default_rng(0).integers(0, 3, 120)
+    one = make().fit(X, y, w)
+    again = X.loc[np.repeat(np.arange(120), w)].sample(frac=1.0, random_state=1)
+    two = make(n_jobs=2).fit(again, y[again.index])
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert one.power_ == two.power_ and one.strengths_.losses == two.strengths_.losses
+
+
+def test_probabilities_sum_to_one_and_are_never_nan() -> None:
+    X, y = mixed(0, 80)
+    X["gone"], X["same"] = np.nan, 1.0
+    X["id"] = [f"row {i}" for i in range(80)]
+    y = y.astype(object)
+    y[7] = "once"
+    for name in ("soft", "softeskdb", "blend"):
+        p = load_classifier(name).fit(X, y).predict_proba(X.assign(age=1e300, gone=3.0, id="new"))
+        assert np.isfinite(p).all() and np.abs(p.sum(axis=1) - 1.0).max() < 1e-12
+
+
+def test_smooth_boundaries_are_learned_better_than_by_bins() -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1200, 4))
+    y = (random.random(1200) < 1 / (1 + np.exp(-2 * X @ [1, 1, -1, 0.5]))).astype(int)
+    train, test = slice(0, 400), slice(400, None)
+
+    def nats(name: str) -> float:
+        p = load_classifier(name).fit(X[train], y[train]).predict_proba(X[test])
+        return float(-np.log(p[np.arange(800), y[test]]).mean())
+
+    assert nats("softeskdb") < min(nats("eskdb"), nats("forest")) - 0.02
+
+
+def test_damaged_mixtures_are_named() -> None:
+    X, y = mixed(0, 60)
+    record = json.loads(Blend(2, n_trees=2).fit(X, y).to_json())
+    member = record["members"][0]
+
+    def refused(**changes: Any) -> str:
+        broken = {**record, "members": [{**member, **changes}]}
+        with pytest.raises(DataError, match="damaged, a mixture") as error:
+            from_json(json.dumps(broken).encode())
+        return str(error.value)
+
+    network, tree = member["networks"][0], member["trees"][0]
+    refused(shares=[0.5])
+    refused(scales=member["scales"][:1])
+    refused(networks=[{**network, "scores": [network["scores"][0][:-1]]}, *member["networks"][1:]])
+    refused(networks=[{**network, "parents": [[0, [99]]]}, *member["networks"][1:]])
+    refused(networks=[{**network, "knots": [k[::-1] for k in network["knots"]]}, *member["networks"][1:]])
+    refused(trees=[{**tree, "branch": [9 for _ in tree["branch"]]}, *member["trees"][1:]])
+    refused(trees=[{**tree, "attribute": [99 if a >= 0 else a for a in tree["attribute"]]}, *member["trees"][1:]])
+
+
+def test_settings_are_checked() -> None:
+    X, y = mixed(0, 40)
+    for made, expected in (
+        (SoftESKDB(n_members=0), "n_members is 0, expected a whole number, at least 1"),
+        (SoftKDB(n_knots=1), "n_knots is 1, expected a whole number, at least 2"),
+        (Blend(n_trees=0), "n_trees is 0, expected a whole number, at least 1"),
+        (SoftESKDB(k=-1), "k=-1: expected a whole number of parents"),
+    ):
+        with pytest.raises(UnsupportedError, match=expected):
+            made.fit(X, y)
+    with pytest.raises(AttributeError, match="no probabilities of a network"):
+        _ = SoftKDB().fit(X, y).networks_
