@@ -25,7 +25,7 @@ from optbn.classifiers.source import Sample
 FOLDS = 5
 SCOUTS = 10
 MANY = 5_000
-"""Rows from which on five scouts are enough, and finer resolutions are tried."""
+"""Rows from which on finer resolutions are tried."""
 
 FINER: tuple[Resolution, ...] = (Resolution(), Resolution(24, True, 600))
 """What is tried for many rows."""
@@ -95,7 +95,7 @@ def fit_ensemble(
 
         return run(drawn_one, some)  # type: ignore[arg-type]
 
-    first = range(min(n_members, FOLDS if len(data.classes) > MANY else SCOUTS))
+    first = range(min(n_members, SCOUTS))
     best: tuple[float, Resolution, list[Trainee], Strengths] | None = None
     for resolution in resolutions:
         trainees = scouts(first, resolution)
