@@ -210,6 +210,9 @@ OPTIONS: tuple[Option, ...] = (
            "Of graphs that imply the same independences, list only the best."),
     Option("solve", "within", float, None,
            "List all graphs that are at most this many times less probable than the best.", least=1.0),
+    Option("solve", "only_listed", bool, False, "Take the listed parent sets for all there are: for --k-best, "
+           "--per-class, --within and required arcs or paths, of scores without sets that a subset of theirs beats.",
+           python=True),
     Option("score", "keep_dominated", bool, False,
            "Also keep the parent sets that one of their subsets beats; constraints that require something need them."),
     Option("score", "families", str, None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ def score(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         if options.families is not None:
             _only(rows, method, Families.read(options.families, rows.names), options)
         elif options.keep_dominated:
-            _only(rows, method, _allowed(rows, options), options)
+            _only(rows, method, _allowed(rows, options), options, {"sets": "all"})
         else:
             _all(rows, method, options)
     except KeyboardInterrupt:
@@ -90,12 +90,16 @@ def _all(data: Dataset, method: LocalScore, options: Values) -> None:
         print(f"{options.output}: {len(table):,} parent sets of {table.n} variables kept{note}")
 
 
-def _only(data: Dataset, method: LocalScore, families: Families, options: Values) -> None:
-    """These families, in their order, unpruned."""
+def _only(
+    data: Dataset, method: LocalScore, families: Families, options: Values, sets: Mapping[str, str] | None = None
+) -> None:
+    """These families, in their order, unpruned; the file says what it is of, and whether those are all sets."""
+    from dataclasses import replace
     from pathlib import Path
 
     from optbn.base.errors import UnsupportedError
     from optbn.scores.families import score_families
+    from optbn.scores.pipeline import describe
     from optbn_solvers.base.files.jkl import write_rows
 
     output = options.output
@@ -103,7 +107,8 @@ def _only(data: Dataset, method: LocalScore, families: Families, options: Values
         raise UnsupportedError(f"{output}: families that are kept unpruned are written as .jkl or .jaa")
     with _count_meter() as progress:
         scores = score_families(data, families, method, jobs=options.jobs, memory=options.memory, progress=progress)
-    write_rows(scores.rows(), output)
+    about = describe(data, method, {} if sets is None else _constraints(options))
+    write_rows(replace(scores.rows(), about={**about, **(sets or {})}), output)
     if options.structures is not None:
         _write_structures(data, scores, options.structures)
     if output != "-":

@@ -57,12 +57,11 @@ def solve(
 def _best(scores: str, required: Constraints | None, options: Values) -> None:
     """The best graph, with its evidence."""
     from dataclasses import replace
-    from pathlib import Path
 
     from optbn.learning.solving import solve as search
     from optbn.learning.solving import table_of, written
     from optbn.scores.selection import noted
-    from optbn_solvers.base.files.native import read_about
+    from optbn_solvers.base.files import read_about
     from optbn_solvers.front.registry import load_solver
 
     solver, solver_settings = _solver(options)
@@ -76,7 +75,7 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     if solution.choice is None:
         print(f"optbn: {_sentence(table, solution)}", file=sys.stderr)
         raise typer.Exit(3)
-    limited = noted(read_about(scores)) if Path(scores).suffix.lower() == ".parquet" else None
+    limited = noted(read_about(scores))
     if limited is not None:
         solution = replace(solution, statistics={**solution.statistics, "candidates": limited})
     _put(written(table, solution, options.format), options.output)
@@ -144,9 +143,16 @@ def _several(scores: str, required: Constraints | None, options: Values) -> None
     limits = {"time_limit": options.time_limit, "cpu_limit": options.cpu_limit, "memory": options.memory}
     with live(table, "the best graphs") as progress:
         graphs = near(
-            table, most, within=within, per_class=options.per_class, constraints=required, progress=progress, **limits
+            table,
+            most,
+            within=within,
+            per_class=options.per_class,
+            constraints=required,
+            progress=progress,
+            only_listed=options.only_listed,
+            **limits,
         )
-    record = described(graphs, options.per_class, within, required.given() if required else {})
+    record = described(graphs, options.per_class, within, required.given() if required else {}, options.only_listed)
     as_json = msgspec.json.format(msgspec.json.encode(record)).decode() + "\n"
     _put(as_adjacency(record) if options.format == "adjacency" else as_json, output)
     for line in in_words(record):

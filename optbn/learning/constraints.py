@@ -10,6 +10,7 @@ Candidate parents (scores/selection.py) are a constraint on scoring only, not on
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,4 +40,5 @@ def all_families(scoring: Scoring, jobs: int | None, progress: Callable[[int, in
 
     families = Families.allowed(scoring.data.names, scoring.sets, scoring.memory)
     scores = scores_of(scoring.bound, families, check_jobs(jobs), scoring.memory, progress)
-    return FamilyScores(families, scores, scoring.bound).rows().table(keep_dominated=True)
+    rows = FamilyScores(families, scores, scoring.bound).rows()
+    return replace(rows, about={"sets": "all"}).table(keep_dominated=True)

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 MOST_OF_ALL = 14  # variables for sums over all graphs, 3^n
 
 
-def described(near: Near, per_class: bool, within: float | None, constraints: Mapping[str, Any]) -> dict[str, Any]:
+def described(
+    near: Near, per_class: bool, within: float | None, constraints: Mapping[str, Any], only_listed: bool = False
+) -> dict[str, Any]:
     """Everything about the graphs, as plain values.
 
     The probability of an arc is over all graphs of the table where that can be computed (few variables, nothing asked
@@ -24,8 +26,8 @@ def described(near: Near, per_class: bool, within: float | None, constraints: Ma
     table, names = near.table, near.table.names
     shares, chances, mass, over = near.shares(), near.probabilities(), None, "these graphs"
     if table.n <= MOST_OF_ALL and not constraints:
-        everything = posterior(table, "graphs")
-        chances, over = everything.arcs, "all graphs"
+        everything = posterior(table, "graphs", only_listed=only_listed)
+        chances, over = everything.arcs, "all graphs of the listed parent sets" if only_listed else "all graphs"
         mass = None if per_class else min(1.0, float(np.exp(near.log_mass - everything.log_total)))
     arcs = [
         {"parent": names[u], "child": names[v], "share": float(shares[u, v]), "probability": float(chances[u, v])}

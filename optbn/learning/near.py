@@ -54,7 +54,12 @@ def alternatives(table: ScoreTable, solution: Solution, k: int, seconds: float =
     best = _arcs(table, solution.choice)
     try:
         found = best_graphs(
-            table, k + 1, constraints=solution.constraints, budget=Budget(wall=seconds), best=solution.choice
+            table,
+            k + 1,
+            constraints=solution.constraints,
+            budget=Budget(wall=seconds),
+            best=solution.choice,
+            only_listed=True,
         )
     except StoppedError:
         return [], f"the next best networks were not found in the {in_words(seconds)} there were for them"
@@ -128,7 +133,9 @@ def _credible(
         budget = Budget(wall=max(0.0, end - time.monotonic()))
         rows = None if best is None else _rows(narrow, best)
         try:
-            near = best_graphs(narrow, LARGEST_SET, window, constraints=constraints, budget=budget, best=rows)
+            near = best_graphs(
+                narrow, LARGEST_SET, window, constraints=constraints, budget=budget, best=rows, only_listed=True
+            )
         except StoppedError:
             break
         if not near.complete:

@@ -32,6 +32,7 @@ def solve(
     progress: Callable[[Progress], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
+    only_listed: bool = False,
     **settings: Any,
 ) -> Solution:
     """The best acyclic graph of a score table (or score file), checked, with a bound and its evidence.
@@ -44,6 +45,7 @@ def solve(
     progress                called with an `optbn_solvers.Progress` when a better graph or bound is found
     checkpoint              a file that keeps the best graph and bound, so that a killed run can continue
     constraints             on the graph: optbn_solvers.Constraints, or a dictionary of its fields
+    only_listed             required arcs or paths may do with a table that lacks sets which a subset of theirs beats
     settings                of the solver
     Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
     """
@@ -54,6 +56,7 @@ def solve(
     table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=bool(asked))
     budget = _budget(time_limit, cpu_limit, memory, gap, grace)
     rows = rows_of(table, start) if isinstance(start, Structure) else start
+    settings |= {"only_listed": True} if only_listed else {}
     if checkpoint is None:
         return optbn_solvers.solve(table, solver, budget, rows, progress, asked, **settings)
     return _resumed(table, solver, budget, rows, progress, checkpoint, asked, settings)
@@ -98,10 +101,11 @@ def near(
     memory: int | str | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    only_listed: bool = False,
 ) -> Near:
     """The best graphs of a score table (or file): the `most` best, or those whose exp(score) is at least that of the
     best divided by `within` (at most `most`); with `per_class` the best of each equivalence class. The limits are those
-    of `solve`."""
+    of `solve`; scores without sets that a subset beats are refused, unless the listed ones are all (`only_listed`)."""
     import optbn_solvers
     from optbn.base.errors import UnsupportedError
     from optbn_solvers.front.checked import stopping_on_interrupt
@@ -113,7 +117,9 @@ def near(
     budget = _budget(time_limit, cpu_limit, memory)
     window = None if within is None else math.log(within)
     with stopping_on_interrupt(budget):
-        return best_graphs(table, most, window, per_class, constraints_of(constraints), budget, progress)
+        return best_graphs(
+            table, most, window, per_class, constraints_of(constraints), budget, progress, None, only_listed
+        )
 
 
 def _budget(

@@ -201,7 +201,7 @@ class _Run:
             for size in range(self.work.constraints.largest + 1):
                 below = self._level(group, size, below)
         children, masks, scores = (np.concatenate(part) for part in zip(*self.kept, strict=True))
-        return ScoreTable.build(self.work.names, children, masks, scores)
+        return ScoreTable.build(self.work.names, children, masks, scores, whole=False)  # many were never scored
 
     def _level(self, group: int, size: int, below: NDArray[np.float64]) -> NDArray[np.float64]:
         """All sets of one size for one group of responses; returns their `best`, which the next size needs."""

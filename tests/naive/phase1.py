@@ -242,7 +242,7 @@ def read_jkl(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
     lines = [line.split() for line in text.splitlines() if line.strip()]
     rows, at = {}, 1
     for _ in range(int(lines[0][0])):
-        name, count = lines[at]
+        name, count = lines[at][:2]  # a comment may follow
         for line in lines[at + 1 : at + 1 + int(count)]:
             assert len(line) == 2 + int(line[1])
             rows[name, tuple(line[2:])] = float(line[0])

@@ -53,7 +53,8 @@ def test_round_trips(tmp_path, seed):
         assert (rows.masks == table.masks).all()
         assert (rows.children == table.children).all()
     assert read_table(tmp_path / "t.parquet") == table
-    assert read_about(tmp_path / "t.parquet") == {"score": "test", "schema": {"x0": ["a", "b"]}}
+    sets = {} if table.whole is None else {"sets": "undominated"}
+    assert read_about(tmp_path / "t.parquet") == {"score": "test", "schema": {"x0": ["a", "b"]}, **sets}
     text = (tmp_path / "t.jkl").read_text()
     twin = naive.read_jkl(text)
     assert len(twin) == len(table)

@@ -34,6 +34,7 @@ class ScoreTable:
     masks     uint64[m, W], bit u of the row (word u // 64, bit u % 64) says that u is a parent
     units     int64[m], the score in units of `quantum`
     exponent  quantum = 2.0 ** -exponent
+    whole     whether rows that a subset of theirs beats are among them; None: not known (base.whole looks)
     """
 
     names: tuple[str, ...]
@@ -41,6 +42,7 @@ class ScoreTable:
     masks: NDArray[np.uint64]
     units: NDArray[np.int64]
     exponent: int
+    whole: bool | None = None
 
     def __post_init__(self) -> None:
         for array in (self.offsets, self.masks, self.units):
@@ -54,10 +56,12 @@ class ScoreTable:
         masks: NDArray[np.uint64],
         scores: NDArray[np.float64],
         keep_dominated: bool = False,
+        whole: bool | None = None,
     ) -> ScoreTable:
         """A table from unsorted rows: `children` int[m], `masks` uint64[m, W], `scores` float64[m].
 
         No optimum needs a dominated row, but the k best graphs and averages over all graphs do: `keep_dominated`.
+        `whole` is what is known of the rows that are given.
         """
         names = tuple(str(name) for name in names)
         n, words = len(names), max(1, -(-len(names) // 64))
@@ -92,6 +96,7 @@ class ScoreTable:
             child = names[int(np.argmin(counts))]
             raise TableError(f"{child!r} has no candidate parent set; give it at least one (the empty set, say)")
 
+        given = len(scores)
         rows, exponent = settle(n, children.astype(np.int64), masks, scores, keep_dominated)
         if len(rows) < len(scores):
             _refuse_contradictions(names, children, masks, scores)
@@ -111,7 +116,8 @@ class ScoreTable:
         if keep_dominated:
             keep = np.concatenate([[True], ~doubled])
         kept = np.concatenate([[0], np.cumsum(keep)])
-        return cls(names, kept[offsets].astype(np.int64), masks[keep], units[keep], exponent)
+        whole = False if not keep[~np.concatenate([[False], doubled])].all() or len(rows) < given else whole
+        return cls(names, kept[offsets].astype(np.int64), masks[keep], units[keep], exponent, whole)
 
     @classmethod
     def from_dict(cls, families: Mapping[str, Mapping[Iterable[str], float]]) -> ScoreTable:
@@ -193,7 +199,7 @@ class ScoreTable:
     def restricted(self, rows: NDArray[np.int64]) -> ScoreTable:
         """The table of some rows (ascending, at least one per child), on the same grid."""
         offsets = np.searchsorted(rows, self.offsets).astype(np.int64)
-        return ScoreTable(self.names, offsets, self.masks[rows], self.units[rows], self.exponent)
+        return ScoreTable(self.names, offsets, self.masks[rows], self.units[rows], self.exponent, self.whole)
 
     def graph(self, choice: Sequence[int]) -> dict[str, tuple[str, ...]]:
         """The graph of one row per child as {variable: its parents}, in names."""

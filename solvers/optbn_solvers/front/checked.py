@@ -26,6 +26,7 @@ from optbn_solvers.base.run import LOG
 from optbn_solvers.base.solution import Proof, Solution, Tree
 from optbn_solvers.base.start import Start, rows_of_start
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.whole import need_whole
 from optbn_solvers.front.filtering import Filtered, allowed_families
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.relaxation.cases import Cases
@@ -39,6 +40,7 @@ def solve(
     start: Start | None = None,
     progress: ProgressCallback | None = None,
     constraints: Constraints | None = None,
+    only_listed: bool = False,
     **options: Any,
 ) -> Solution:
     """The checked answer of the solver called `solver` (its `options` are its own settings).
@@ -49,7 +51,8 @@ def solve(
     row of the table per variable. What cannot be kept of it is noted in statistics["start"].
 
     Under constraints it is the best graph that obeys them; InfeasibleError when there is none. What families cannot say
-    is the business of solvers with a setting `residual`, and of `Cases` around the others.
+    is the business of solvers with a setting `residual`, and of `Cases` around the others. Arcs and paths that must be
+    need a table with all parent sets, unless it is said that those listed are all (base.whole).
     statistics["checked"] has the bound that was proved, says what was proved and what the solver only claims, and
     whether the check was ended: it is given up when the budget's grace is used up. `base.standing` has one word for it.
     """
@@ -61,6 +64,8 @@ def solve(
     with stopping_on_interrupt(budget or running):
         if constraints:
             filtered = allowed_families(table, constraints)
+            if filtered.demanding:
+                need_whole(table, "graphs with required arcs or paths", only_listed)
             begin = filtered.narrow(rows)
             note = "left out: it breaks the constraints" if rows is not None and begin is None else note
             solution = _constrained(table, solver, chosen, running, filtered, begin, progress)

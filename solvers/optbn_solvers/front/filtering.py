@@ -35,11 +35,15 @@ from optbn_solvers.base.table import ScoreTable
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """`table` has the rows `rows` of the whole; `residual` is what its graphs must still satisfy."""
+    """`table` has the rows `rows` of the whole; `residual` is what its graphs must still satisfy.
+
+    demanding   a family that one of its subsets beats may be needed, so the whole should have those
+    """
 
     table: ScoreTable
     rows: NDArray[np.int64]
     residual: tuple[Residual, ...]
+    demanding: bool = False
 
     def narrow(self, choice: Sequence[int] | None) -> list[int] | None:
         """A graph of the whole as one of this table; None if it has not all its rows or they break what is residual."""
@@ -73,7 +77,8 @@ def allowed_families(table: ScoreTable, constraints: Constraints, keep_dominated
             "of their subsets beats are in a table only if it was made with them, by optbn score --keep-dominated say"
         )
     rows = table.select(keep, prune=not keep_dominated and all(each.hereditary for each in residual))
-    return Filtered(table.restricted(rows), rows, residual)
+    demanding = bool((table.masks & needed != needed).any()) or not all(each.hereditary for each in residual)
+    return Filtered(table.restricted(rows), rows, residual, demanding)
 
 
 @dataclass(frozen=True, eq=False)

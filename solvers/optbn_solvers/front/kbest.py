@@ -1,7 +1,8 @@
 """The k best acyclic graphs of a table, by dynamic programming over subsets (front.kernels.kbest); n up to about 20.
 
 Memory is 20 k 2^n bytes. Graphs are those the table has families for: build it with `keep_dominated` (from a file:
-`read_rows(path).table(keep_dominated=True)`), or graphs with a family that one of its subsets beats are left out.
+`read_rows(path).table(keep_dominated=True)`). A table without the families that a subset beats is refused, unless those
+it has are all that is meant (`only_listed`).
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ from optbn_solvers.base.errors import StoppedError, TableError
 from optbn_solvers.base.memory import check_memory
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.whole import need_whole
 from optbn_solvers.front.kernels import kbest as kernel
 
 _SLICE = 1 << 10  # subsets
 
 
 def k_best(
-    table: ScoreTable, k: int, budget: Budget | None = None, progress: ProgressCallback | None = None
+    table: ScoreTable,
+    k: int,
+    budget: Budget | None = None,
+    progress: ProgressCallback | None = None,
+    only_listed: bool = False,
 ) -> list[tuple[int, ...]]:
     """The choices (rows) of the k best graphs, best first (fewer if there are fewer); StoppedError when stopped."""
     if k < 1:
         raise TableError(f"the {k} best graphs: expected a number from 1")
+    if k > 1:
+        need_whole(table, "the best graphs after the best", only_listed)
     budget = (budget or Budget()).started()
     table.check_feasible()
     n = table.n

@@ -5,8 +5,9 @@ until graphs are known: a node is a graph once every variable has one family lef
 little below the optimum and is moved away until k graphs are there; it is lowered to the k-th as they come. So the
 cost follows the number of graphs near the optimum, and not 2^n as in `optbn_solvers.front.kbest`.
 
-Graphs are those the table has families for: build it with `keep_dominated` if graphs with a family that one of its
-subsets beats are to count.
+Graphs are those the table has families for: build it with `keep_dominated`, so that graphs with a family that one of
+its subsets beats count. A table without those is refused, unless the families it has are all that is meant
+(`only_listed`).
 
 Two graphs are equivalent if they have the same adjacencies and the same immoralities (Verma and Pearl 1990).
 """
@@ -28,6 +29,7 @@ from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
 from optbn_solvers.base.residual import Residual
 from optbn_solvers.base.solution import RowBound, Status
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.whole import need_whole
 from optbn_solvers.front.checked import solve
 from optbn_solvers.front.filtering import allowed_families
 from optbn_solvers.relaxation.cases import parents_of, shortest_clause
@@ -91,6 +93,7 @@ def best_graphs(
     budget: Budget | None = None,
     progress: ProgressCallback | None = None,
     best: Sequence[int] | None = None,
+    only_listed: bool = False,
 ) -> Near:
     """The `most` best graphs that obey the constraints, or fewer where only those `within` so much score are wanted.
 
@@ -100,11 +103,13 @@ def best_graphs(
     """
     if most < 1:
         raise TableError(f"the {most} best graphs: expected a number from 1")
+    if most > 1:
+        need_whole(table, "the best graphs after the best", only_listed)
     if within is not None and not (within >= 0 and math.isfinite(within)):
         raise TableError(f"graphs within {within!r} of the best: expected a number from 0")
     budget = (budget or Budget()).started()
     if best is None:
-        solved = solve(table, "auto", budget, None, progress, constraints)
+        solved = solve(table, "auto", budget, None, progress, constraints, only_listed)
         if solved.status is not Status.OPTIMAL or solved.choice is None:
             raise StoppedError(f"the {most} best graphs: stopped before the best was known")
         best = solved.choice

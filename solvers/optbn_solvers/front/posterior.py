@@ -14,7 +14,8 @@ differentiated backwards, exactly, at the cost of the forward pass. Everything i
 over graphs signs alternate, but no term exceeds its sum, and about 10 digits remain.
 
 The graphs are those the table has families for. An average wants them all: build the table with `keep_dominated` (from
-a file: `read_rows(path).table(keep_dominated=True)`); pruned tables leave out much of the mass of dense graphs.
+a file: `read_rows(path).table(keep_dominated=True)`); pruned tables, which leave out much of the mass of dense graphs,
+are refused (base.whole).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from optbn_solvers.base.errors import StoppedError, TableError
 from optbn_solvers.base.memory import check_memory
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.whole import need_whole
 from optbn_solvers.front.kernels import posterior as kernel
 
 LOW = 10
@@ -59,10 +61,15 @@ def posterior(
     over: Space = "graphs",
     budget: Budget | None = None,
     progress: ProgressCallback | None = None,
+    only_listed: bool = False,
 ) -> Posterior:
-    """The exact posterior (see the module's header); StoppedError when the budget ends first."""
+    """The exact posterior (see the module's header); StoppedError when the budget ends first.
+
+    A table that lacks parent sets is refused, unless those it has are all that is meant (`only_listed`).
+    """
     if over not in ("graphs", "orders"):
         raise TableError(f"a posterior over {over!r}: expected 'graphs' or 'orders'")
+    need_whole(table, "averages over graphs", only_listed)
     budget = (budget or Budget()).started()
     table.check_feasible()
     best = table.scores[table.offsets[:-1]]

@@ -32,7 +32,7 @@ WRITERS = {
     "parquet": "optbn_solvers.base.files.native:write",
 }
 
-__all__ = ["READERS", "WRITERS", "Rows", "check_writable", "read_rows", "read_table", "write_table"]
+__all__ = ["READERS", "WRITERS", "Rows", "check_writable", "read_about", "read_rows", "read_table", "write_table"]
 
 
 def read_table(path: str | Path, format: str | None = None) -> ScoreTable:
@@ -57,9 +57,19 @@ def write_table(
 ) -> None:
     """Write a table, replacing the file only once it is complete; "-" is standard output.
 
-    `about` (what was scored and how, JSON values) is kept by the native format and ignored by the others.
+    `about` (what was scored and how, JSON values) is kept with it, as is whether the table has all sets.
     """
     _verb(WRITERS, path, format, "write")(table, path, about or {})
+
+
+def read_about(path: str | Path) -> dict[str, Any]:
+    """What a score file says of itself (see `write_table`), without its scores; nothing for standard input."""
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in READERS or suffix == "pss" or str(path) == "-":
+        return {}
+    module = importlib.import_module(READERS[suffix].partition(":")[0])
+    about: dict[str, Any] = module.read_about(path)
+    return about
 
 
 def check_writable(path: str | Path, format: str | None = None) -> None:

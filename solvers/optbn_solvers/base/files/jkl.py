@@ -4,6 +4,8 @@
     name count          for each of the n variables
     score k p1 .. pk    for each of its `count` parent sets
 
+After the first `name count`, a "#" and JSON say what the scores are (which score of which data, and whether the sets
+that a subset beats are there): other programs read two words of that line. Lines that begin with "#" are comments.
 Scores are written as the shortest decimal that reads back as the same float. Python walks the n header lines; the
 rows between them go through one compiled scan.
 """
@@ -11,8 +13,10 @@ rows between them go through one compiled scan.
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,7 +34,7 @@ CHUNK = 1 << 16  # rows formatted at a time
 
 def read(data: bytes, source: str) -> Rows:
     """The rows of a .jkl file given its bytes; `source` names it in messages."""
-    lines = Lines(data, source)
+    lines = Lines(data, source, comments=True)
     if not len(lines):
         raise TableError(f"{source}: the file is empty, expected the number of variables")
     first = lines.text(0).split()
@@ -39,10 +43,14 @@ def read(data: bytes, source: str) -> Rows:
     names: list[str] = []
     blocks: list[range] = []
     at = 1
+    about: dict[str, Any] = {}
     for _ in range(int(first[0])):
         if at >= len(lines):
             raise TableError(f"{source}: {first[0]} variables are announced, the file ends after {len(names)}")
         header = lines.text(at).split()
+        if "#" in header[2:3] and not names:
+            about = _about(lines.text(at).partition("#")[2])
+            header = header[:2]
         if len(header) != 2 or not _is_count(header[1]) or (names and _is_number(header[0]) and header[1] == "0"):
             wanted = "'name count' of the next variable"
             if names:
@@ -60,12 +68,13 @@ def read(data: bytes, source: str) -> Rows:
         raise lines.error(at, f"all {len(names)} variables are complete, but the file goes on: {lines.text(at)!r}")
     children = np.repeat(np.arange(len(names)), [len(block) for block in blocks])
     rows = np.concatenate([np.arange(block.start, block.stop) for block in blocks])
-    return lines.parse(names, children, rows, counted=True)
+    return replace(lines.parse(names, children, rows, counted=True), about=about)
 
 
 def write(table: ScoreTable, path: str | Path, about: Mapping[str, Any]) -> None:
     """Write a table in the .jkl form; "-" is standard output."""
-    write_rows(Rows.of(table), path)
+    rows = Rows.of(table)
+    write_rows(replace(rows, about={**about, **rows.about}), path)
 
 
 def write_rows(rows: Rows, path: str | Path) -> None:
@@ -89,7 +98,8 @@ def _write(rows: Rows, file: BinaryIO) -> None:
     ends = np.searchsorted(rows.children[order], np.arange(len(names) + 1))
     for child, name in enumerate(names):
         own = order[ends[child] : ends[child + 1]]
-        file.write(f"{name} {len(own)}\n".encode())
+        told = f" # {json.dumps(dict(rows.about))}" if rows.about and child == 0 else ""
+        file.write(f"{name} {len(own)}{told}\n".encode())
         for start in range(0, len(own), CHUNK):
             part = own[start : start + CHUNK]
             members, offsets = member_lists(rows.masks[part], len(names))
@@ -106,10 +116,12 @@ def _write(rows: Rows, file: BinaryIO) -> None:
 class Lines:
     """The non-blank lines of a text file, for the formats made of them."""
 
-    def __init__(self, data: bytes, source: str) -> None:
+    def __init__(self, data: bytes, source: str, comments: bool = False) -> None:
         self.source = source
         self.buffer: NDArray[np.uint8] = np.frombuffer(data.removeprefix(b"\xef\xbb\xbf"), dtype=np.uint8)
         self.starts, self.ends, self.numbers = parse.nonblank_lines(self.buffer)
+        if comments and (said := self.buffer[self.starts] == ord("#")).any():
+            self.starts, self.ends, self.numbers = (each[~said] for each in (self.starts, self.ends, self.numbers))
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -159,6 +171,23 @@ class Lines:
             parse.SELF_PARENT: f"{child!r} is listed as a parent of itself",
             parse.TWICE: f"{child!r} has the parent {token!r} twice",
         }[wrong]
+
+
+def read_about(path: str | Path) -> dict[str, Any]:
+    """What a file says of its scores, without reading them."""
+    with open(path, "rb") as file:
+        lines = (line for line in file if line.strip() and not line.lstrip().startswith(b"#"))
+        next(lines, b"")
+        return _about(next(lines, b"").decode("utf-8", "replace").partition("#")[2])
+
+
+def _about(comment: str) -> dict[str, Any]:
+    """The JSON of a comment; of one that is none, nothing."""
+    try:
+        told = json.loads(comment)
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _is_count(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 Columns: child (int32), parents (list of int32), score (float64, exact multiples of the quantum). The file's metadata
 hold, under the key "scores" as JSON, the names, the grid's exponent, the table's digest and whatever the writer said
-about the scores (which score, its settings, the digest and schema of the data).
+about the scores (which score, its settings, the digest and schema of the data), and whether all sets are there.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import numpy as np
 
 from optbn_solvers.base.errors import TableError
 from optbn_solvers.base.files.atomic import replacing
-from optbn_solvers.base.files.rows import check_room, empty_masks, member_lists
+from optbn_solvers.base.files.rows import Rows, check_room, empty_masks, member_lists
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.whole import MEANING
 
 KEY = b"scores"
 VERSION = 1
@@ -53,7 +54,7 @@ def read(data: bytes, source: str) -> ScoreTable:
         raise TableError(f"{source}: a score is not on the table's grid")
     units = np.rint(np.ldexp(scores, exponent)).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    table = ScoreTable(names, offsets, masks, units, exponent)
+    table = ScoreTable(names, offsets, masks, units, exponent, MEANING.get(str(head["about"].get("sets"))))
     if table.digest != head["digest"]:
         raise TableError(f"{source}: the rows are not the ones this file was written with (their digest differs)")
     again = ScoreTable.build(names, children, masks, table.scores, keep_dominated=True)
@@ -94,7 +95,7 @@ def write(table: ScoreTable, path: str | Path, about: Mapping[str, Any]) -> None
         "names": list(table.names),
         "exponent": table.exponent,
         "digest": table.digest,
-        "about": dict(about),
+        "about": {**about, **Rows.of(table).about},
     }
     content = pa.table({"child": table.children.astype(np.int32), "parents": parents, "score": table.scores})
     content = content.replace_schema_metadata({KEY: json.dumps(head).encode()})

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import TableError
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.whole import MEANING, WORDS
 
 SMALL = 1 << 27  # bytes that the rows of any file may take
 TIMES = 100  # bytes of rows per byte of a larger file; with a thousand variables there are at most forty
@@ -22,21 +25,25 @@ class Rows:
     children  int64[m]
     masks     uint64[m, W], the parents
     scores    float64[m], finite
+    about     what the file says of its scores: the score, its settings, the data, and whether all sets are there
     """
 
     names: tuple[str, ...]
     children: NDArray[np.int64]
     masks: NDArray[np.uint64]
     scores: NDArray[np.float64]
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     def table(self, keep_dominated: bool = False) -> ScoreTable:
         """The instance: scores on the grid, dominated rows dropped (unless they are asked for)."""
-        return ScoreTable.build(self.names, self.children, self.masks, self.scores, keep_dominated)
+        whole = MEANING.get(str(self.about.get("sets")))
+        return ScoreTable.build(self.names, self.children, self.masks, self.scores, keep_dominated, whole)
 
     @classmethod
     def of(cls, table: ScoreTable) -> Rows:
         """The rows of a table."""
-        return cls(table.names, table.children, table.masks, table.scores)
+        about = {} if table.whole is None else {"sets": WORDS[table.whole]}
+        return cls(table.names, table.children, table.masks, table.scores, about)
 
     def __len__(self) -> int:
         return len(self.scores)
