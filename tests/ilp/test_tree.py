@@ -15,17 +15,20 @@ from optbn_solvers.base.protocol import Budget
 from optbn_solvers.methods.ilp.tree import TreeSettings, _Run, solve_tree
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.ledger import Ledger, WrongProof
-from optbn_solvers.relaxation.orders import FamilyIndex
+from optbn_solvers.relaxation.orders import FamilyIndex, search
 from optbn_solvers.relaxation.program import Relaxation
 from optbn_solvers.relaxation.rows import Cluster
 from tests.naive.solvers import KINDS, optimum, random_table, values_of_subsets
 
 
 def bare(table, known=None) -> tuple[Ledger, Relaxation, FamilyIndex]:
-    """A ledger with a graph without arcs, and an LP without rows: all the work is left to SCIP."""
-    empty = np.array([table.find(v, []) for v in range(table.n)])
+    """A ledger with a poor graph, and an LP without rows: all the work is left to SCIP."""
+    rows = [table.find(v, []) for v in range(table.n)]
+    if None in rows:  # an empty set so bad that the table left it out
+        rows = search(table, starts=1, kicks=0)
+    poor = np.array(rows, dtype=np.int64)
     families = Families.of(table, np.arange(len(table)))
-    ledger = Ledger(table, empty, families, known)
+    ledger = Ledger(table, poor, families, known)
     costs = np.zeros(len(table), dtype=np.int64)
     return ledger, Relaxation(families, np.arange(len(table)), costs, float(ledger.gap)), FamilyIndex.of(table)
 
