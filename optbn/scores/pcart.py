@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from optbn.data.dataset import Dataset
 from optbn.scores.kernels.kinds import REAL
 from optbn.scores.trees.bounds import Regret
 from optbn.scores.trees.columns import Columns, count_splits
+from optbn.scores.trees.cuts import CutRule
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
 from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafPrior
@@ -53,10 +54,12 @@ WORK_BYTES = 1 << 28
 class PCART(LeafPrior):
     """Optimal decision trees; see optbn/scores/trees/leaves.py for alpha, nu, lambda, mean and a.
 
-    max_splits  how often a real predictor's range may be halved on the way to a leaf
+    max_splits  how often a real predictor may be halved on the way to a leaf
+    cuts        what is halved: its "range" (at midpoints, as published) or its rows ("rank"); see trees/cuts.py
     """
 
     max_splits: int = 3
+    cuts: CutRule = "range"
     penalises_size: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -64,9 +67,11 @@ class PCART(LeafPrior):
         check_whole(self, "max_splits", 0)
         if self.max_splits > 12:
             raise UnsupportedError(f"max-splits is {self.max_splits}; it may be at most 12")
+        if self.cuts not in get_args(CutRule):
+            raise UnsupportedError(f"cuts is {self.cuts!r}, expected one of: {', '.join(get_args(CutRule))}")
 
     def bind(self, data: Dataset) -> BoundTrees:
-        columns = Columns(data, self.max_splits)
+        columns = Columns(data, self.max_splits, self.cuts)
         return BoundTrees(self, columns, BoundLeaves(self, columns))
 
 

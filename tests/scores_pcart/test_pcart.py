@@ -37,6 +37,7 @@ def test_equals_the_best_of_all_trees(seed):
     if seed % 2:
         prior = dict(zip(prior, (*rng.uniform(0.2, 3.0, 3), rng.normal(), rng.uniform(0.2, 3.0)), strict=True))
     prior |= {"real_prior": ("unit-free", "paper")[seed % 3 == 0]}
+    prior |= {"cuts": ("range", "rank")[seed % 5 < 2]}
     bound = PCART(max_splits=max_splits, **prior).bind(data)
     for child, parents in [(0, (1, 2)), (1, (0,)), (2, ())]:
         if sum({"c4": 3, "o4": 3, "r": max_splits}.get(kinds[u], 1) for u in parents) > 4:
@@ -270,7 +271,9 @@ def test_little_data():
         PCART().bind(data.take(slice(0, 0)))
 
 
-@pytest.mark.parametrize("wrong", [{"alpha": 0.0}, {"nu": -1.0}, {"mean": math.nan}, {"max_splits": 13}])
+@pytest.mark.parametrize(
+    "wrong", [{"alpha": 0.0}, {"nu": -1.0}, {"mean": math.nan}, {"max_splits": 13}, {"cuts": "best"}]
+)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(UnsupportedError, match=next(iter(wrong)).replace("_", "-")):
         PCART(**wrong)
