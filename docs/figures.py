@@ -91,7 +91,21 @@ def smoothers() -> str:
     return markdown(table_below("smoothing-density", "## Which smoother when", "### optimal structures"))
 
 
-TABLES = {"recovery": recovery, "hyper": hyper, "scoring": scoring, "solvers": solvers, "smoothers": smoothers}
+def cuts() -> str:
+    """Where trees should cut real columns."""
+    head, *rows = table_below("cuts", "# Where")
+    wanted = ["D", "cuts", "s", "nats a row", "median", "better-same-worse", "p", "CPU s"]
+    return markdown([wanted, *([row[head.index(name)] for name in wanted] for row in rows)])
+
+
+TABLES = {
+    "cuts": cuts,
+    "recovery": recovery,
+    "hyper": hyper,
+    "scoring": scoring,
+    "solvers": solvers,
+    "smoothers": smoothers,
+}
 
 
 def filled(page: str) -> str:

@@ -159,7 +159,7 @@ OPTIONS: tuple[Option, ...] = (
            ("--set",)),
     Option("score", "ess", float, None, "bdeu, bds: the equivalent sample size.", shown="1"),
     Option("score", "max_splits", int, None,
-           "pcart, pcartp: how often the range of a real parent may be halved.", shown="3"),
+           "pcart, pcartp: how often the rows of a real parent may be halved.", shown="4"),
     Option("fit", "domain", str, None,
            "The column that says which data set a row comes from; each of its levels gets a network of its own."),
     Option("fit", "weights", str, None, "The column that holds the weights of the rows.", python=True),

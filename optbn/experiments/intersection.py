@@ -95,8 +95,6 @@ def _merged(domain: Categorical, column: NDArray[Any], most: int) -> tuple[Categ
 
 def report(rows: Sequence[Row], folder: Path) -> str:
     """Per data set the agreement graph and the partial Hamming distances by method and sample size."""
-    from optbn.scores.pcart import PCART
-
     done = [row for row in rows if row["status"] == "done" and "parents" in row["result"]]
     parts = []
     series: Series = {}
@@ -109,8 +107,6 @@ def report(rows: Sequence[Row], folder: Path) -> str:
         " with directions as their equivalence classes have them. Then each learns from random parts; its loss is the"
         " number of agreed pairs on which it says something else. Mean ± standard error, in brackets how many parts."
     )
-    if any(row["cell"]["method"] in ("pcart", "pcartp") for row in done):
-        head += f" Trees halve the range of a real predictor at most {PCART().max_splits} times (s)."
     return f"{head}\n\n![curves](curves.svg)\n\n" + "\n".join(parts)
 
 

@@ -20,6 +20,7 @@ SCORES: dict[str, str] = {
     "fnml": "optbn.scores.fnml:FNML",
     "k2": "optbn.scores.k2:K2",
     "pcart": "optbn.scores.pcart:PCART",
+    "pcart-avg": "optbn.scores.pcart_avg:PCARTAverage",
     "pcartp": "optbn.scores.pcart:PCARTP",
     "ft": "optbn.scores.full_table:FT",
     "ftp": "optbn.scores.full_table:FTP",

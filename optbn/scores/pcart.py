@@ -55,24 +55,36 @@ class PCART(LeafPrior):
     """Optimal decision trees; see optbn/scores/trees/leaves.py for alpha, nu, lambda, mean and a.
 
     max_splits  how often a real predictor may be halved on the way to a leaf
-    cuts        what is halved: its "range" (at midpoints, as published) or its rows ("rank"); see trees/cuts.py
+    cuts        what is halved: its rows ("rank") or its "range" (at midpoints); see trees/cuts.py
+    None is "rank" and 4 times (results/cuts), but "range" and 3 times, as published, where real_prior is "paper".
     """
 
-    max_splits: int = 3
-    cuts: CutRule = "range"
+    max_splits: int | None = None
+    cuts: CutRule | None = None
     penalises_size: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        paper = self.real_prior == "paper"
+        if self.max_splits is None:
+            object.__setattr__(self, "max_splits", 3 if paper else 4)
+        if self.cuts is None:
+            object.__setattr__(self, "cuts", "range" if paper else "rank")
         check_whole(self, "max_splits", 0)
+        assert self.max_splits is not None
         if self.max_splits > 12:
             raise UnsupportedError(f"max-splits is {self.max_splits}; it may be at most 12")
         if self.cuts not in get_args(CutRule):
             raise UnsupportedError(f"cuts is {self.cuts!r}, expected one of: {', '.join(get_args(CutRule))}")
 
     def bind(self, data: Dataset) -> BoundTrees:
-        columns = Columns(data, self.max_splits, self.cuts)
+        columns = self.columns(data)
         return BoundTrees(self, columns, BoundLeaves(self, columns))
+
+    def columns(self, data: Dataset, declared: bool = False) -> Columns:
+        """The data as predictors of these trees."""
+        assert self.max_splits is not None and self.cuts is not None
+        return Columns(data, self.max_splits, self.cuts, declared)
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,23 @@ def pcart(
     return best + log_normaliser(box), leaves
 
 
+def average(
+    data: Dataset, child: int, parents: tuple[int, ...], max_splits: int = 3, cuts: str = "range", **prior: float
+) -> float:
+    """The log of the likelihood averaged over all trees, by adding them up."""
+    box, where = whole(data, parents, max_splits), cells(data, parents, max_splits, cuts)
+    cost, known = leaf_cost(box), {}
+
+    def value(part: Box) -> float:
+        if part not in known:
+            known[part] = leaf(data, child, [i for i, cell in enumerate(where) if holds(part, cell)], **prior) - cost
+        return known[part]
+
+    logs = [math.fsum(value(part) for part in tree) for tree in trees(box)]
+    total = max(logs) + math.log(math.fsum(math.exp(x - max(logs)) for x in logs))
+    return total + log_normaliser(box) if cost else total
+
+
 def quantile_cuts(values: np.ndarray, bins: int) -> list[Fraction]:
     """Hazen cut points by the definition: the i/b quantile lies at position N i / b - 1/2, linearly between rows."""
     ordered, cuts = sorted(Fraction(x) for x in values.tolist()), []

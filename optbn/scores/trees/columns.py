@@ -42,11 +42,13 @@ class Predictors(NamedTuple):
 
 @dataclass(frozen=True)
 class Columns:
-    """The data, how often a real predictor may be halved, and what is halved: its range or its rows."""
+    """The data, how often a real predictor may be halved, and what is halved: its range or its rows. Levels that no row
+    has are kept where `declared`."""
 
     data: Dataset
     max_splits: int
     cuts: CutRule = "range"
+    declared: bool = False
 
     def __post_init__(self) -> None:
         if self.data.n_rows == 0:
@@ -57,11 +59,10 @@ class Columns:
 
     @cached_property
     def observed(self) -> tuple[NDArray[np.integer], ...]:
-        """Per variable the codes that occur, ascending; empty for a real one."""
-        none = np.zeros(0, np.int64)
+        """Per variable the codes that occur (or are declared), ascending; empty for a real one."""
         return tuple(
-            np.unique(column) if isinstance(domain, Categorical) else none
-            for domain, column in zip(self.data.domains, self.data.columns, strict=True)
+            np.arange(r) if self.declared or not r else np.unique(column)
+            for r, column in zip(self.data.cardinalities, self.data.columns, strict=True)
         )
 
     @cached_property

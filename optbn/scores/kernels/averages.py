@@ -1,0 +1,190 @@
+"""Sums over all trees: what `climb` does with a maximum, done with a sum, box after box and for many responses at once.
+
+    W(box) = m(rows of the box) / 4C + sum over splits of W(left) W(right),     score = log W(whole) - log Z(whole)
+
+with Z the same sum for m = 1 (see optbn/scores/trees/prior.py), which is lane 0: boxes without rows have W = Z. Numbers
+are mantissa x RADIX^exponent, with the mantissa between RADIX^-1/2 and RADIX^1/2, so that sums and products need no
+logarithm and lose no more than a sum of positive numbers does. Boxes are those of all declared levels, since trees that
+differ only in where an absent level goes are different trees. Twin: tests/naive/pcart.py adds up all trees.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from optbn.scores.kernels.lattice import finest_part, splits
+from optbn.scores.kernels.sites import refine, tabulate
+from optbn.scores.kernels.trees import arrange
+from optbn_solvers.base.compiled import kernel, part
+
+LOG_RADIX = 256 * math.log(2.0)
+DOWN = 2.0**-256
+LOW, HIGH = 2.0**-128, 2.0**128
+
+
+@kernel
+def average_trees(sets, wanted, leaf_cost, predictors, responses, tables, lanes_at_a_time, work, out):
+    """out[i, v] = log of the mean of the likelihood over the prior's trees, where wanted; -inf elsewhere.
+
+    leaf_cost float64[m], log 4C; predictors, responses, tables  see kernels/trees.py, but declared levels have cells
+    work  (rows int32[boxes], site int32[boxes], same int32[boxes] = 0, 1, .., left, right uint32[splits of a box],
+          counts uint32[boxes, W], mean, spread float64[boxes, R], mantissa float64[boxes, L], exponent int32[boxes, L])
+    """
+    cells, _, _, _, kinds, sizes, parts, table, halves, _ = predictors
+    order, onehot, start, levels, table_row, values, real = responses
+    rows, site_of, _, _, _, _, _, _, mantissa, exponent = work
+    m, k = sets.shape
+    n_rows = cells.shape[1]
+    site = np.zeros((k + 1, n_rows), np.int32)
+    coordinates = np.zeros((k + 1, max(n_rows, 1), k), np.int32)
+    largest = 1
+    for v in sets.reshape(-1):
+        largest = max(largest, sizes[v])
+    lookup = np.empty(n_rows * largest, np.int32)
+    site_rows = np.empty(n_rows, np.int32)
+    counts = np.empty((n_rows, onehot.shape[1]), np.uint32)
+    mean = np.empty((n_rows, values.shape[1]))
+    spread = np.empty((n_rows, values.shape[1]))
+    lane = np.empty(len(order), np.int64)
+    stride = np.ones(k + 1, np.int64)
+    for i in range(m):
+        n_lanes, cats = 0, 0
+        for v in order:
+            out[i, v] = -np.inf
+            if wanted[i, v]:
+                lane[n_lanes] = v
+                n_lanes += 1
+                cats += levels[v] > 0
+        if n_lanes == 0:
+            continue
+        u = min(n_rows, 1)
+        for j in range(k):
+            v = sets[i, j]
+            u = refine(cells[v], sizes[v], site[j], u, coordinates[j], j, site[j + 1], lookup, coordinates[j + 1])
+            stride[j + 1] = stride[j] * parts[v]
+        tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
+        boxes = stride[k]
+        for box in range(boxes):
+            rows[box] = 0
+            site_of[box] = -1
+        for s in range(u):
+            box = 0
+            for j in range(k):
+                box += finest_part(kinds[sets[i, j]], coordinates[k, s, j]) * stride[j]
+            rows[box] = site_rows[s]
+            site_of[box] = s
+        for q in range(0, n_lanes, lanes_at_a_time):
+            some = lane[q : min(q + lanes_at_a_time, n_lanes)]
+            lanes = arrange(some, min(max(cats - q, 0), len(some)), start, levels, table_row, real)
+            shape = sets[i], stride, kinds, parts, table, halves
+            add_up(shape, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
+            whole = math.log(mantissa[boxes - 1, 0]) + exponent[boxes - 1, 0] * LOG_RADIX
+            for s in range(len(some)):
+                top = math.log(mantissa[boxes - 1, s + 1]) + exponent[boxes - 1, s + 1] * LOG_RADIX
+                out[i, some[s]] = top - whole
+
+
+@kernel
+def add_up(shape, leaf_cost, content, lanes, tables, work):
+    """Fill mantissa and exponent of every box; lane 0 is the prior, the others those of `lanes` in order."""
+    members, stride, kinds, parts, table, halves = shape
+    rows, _, same, left, right, _, _, _, mantissa, exponent = work
+    k = len(members)
+    at = np.zeros(k, np.int64)
+    n_lanes = (lanes[1][0] if len(lanes[1]) else 0) + len(lanes[4])
+    leaf = np.empty(n_lanes + 1)
+    for box in range(stride[k]):
+        a, b = box, box
+        for j in range(k - 1, -1, -1):
+            t = table[members[j]] + at[j]
+            if halves[t, 0] >= 0:
+                a, b = box + (halves[t, 0] - at[j]) * stride[j], box + (halves[t, 1] - at[j]) * stride[j]
+        if a != b:
+            rows[box] = rows[a] + rows[b]
+        used = 1
+        leaf[0] = -leaf_cost
+        if rows[box] > 0:
+            used += n_lanes
+            leaves(box, a, b, leaf_cost, content, lanes, tables, work, leaf)
+        for q in range(used):
+            e = np.round(leaf[q] / LOG_RADIX)
+            mantissa[box, q] = math.exp(leaf[q] - e * LOG_RADIX)
+            exponent[box, q] = np.int32(e)
+        n = splits(box, members, at, kinds, parts, stride, same, left, right, 0)
+        add_products(mantissa, exponent, box, used, left, right, n)
+        for q in range(used, n_lanes + 1):
+            mantissa[box, q] = mantissa[box, 0]
+            exponent[box, q] = exponent[box, 0]
+        for j in range(k):
+            at[j] += 1
+            if at[j] < parts[members[j]]:
+                break
+            at[j] = 0
+
+
+@part
+def leaves(box, a, b, leaf_cost, content, lanes, tables, work, leaf):
+    """leaf[1:] = log m - log 4C of a box with rows, and its contents: those of its site, or of boxes a and b."""
+    site_counts, site_mean, site_spread = content
+    column, level_lanes, run_end, run_row, real, real_row = lanes
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale = tables
+    rows, site_of, _, _, _, counts, mean, spread, _, _ = work
+    n, s = rows[box], site_of[box]
+    for w in range(len(column)):
+        if a == b:
+            counts[box, w] = site_counts[s, column[w]]
+        else:
+            counts[box, w] = (counts[a, w] if rows[a] > 0 else 0) + (counts[b, w] if rows[b] > 0 else 0)
+    for q in range(len(real)):
+        if a == b:
+            mean[box, q], spread[box, q] = site_mean[s, real[q]], site_spread[s, real[q]]
+        elif rows[a] == 0 or rows[b] == 0:
+            c = b if rows[a] == 0 else a
+            mean[box, q], spread[box, q] = mean[c, q], spread[c, q]
+        else:
+            gap = mean[b, q] - mean[a, q]
+            mean[box, q] = mean[a, q] + gap * rows[b] / n
+            spread[box, q] = spread[a, q] + spread[b, q] + gap * gap * rows[a] * rows[b] / n
+    cats = level_lanes[0] if len(level_lanes) else 0
+    first = 0
+    for g in range(len(run_end)):
+        for q in range(first, run_end[g]):
+            leaf[1 + q] = -total_table[run_row[g], n] - leaf_cost
+        first = run_end[g]
+    first = 0
+    for level in range(len(level_lanes)):
+        for q in range(level_lanes[level]):
+            leaf[1 + q] += count_table[counts[box, first + q]]
+        first += level_lanes[level]
+    for q in range(len(real)):
+        t = real_row[q]
+        scale = real_scale[t] + spread[box, q] + real_shrink[t, n] * mean[box, q] * mean[box, q]
+        leaf[1 + cats + q] = real_constant[t, n] - real_power[t, n] * np.log(scale) - leaf_cost
+
+
+@part
+def add_products(mantissa, exponent, box, lanes, left, right, n):
+    """Add W(left) W(right) of n splits to the first lanes of a box."""
+    for t in range(n):
+        a, b = left[t], right[t]
+        for q in range(lanes):
+            e = exponent[a, q] + exponent[b, q]
+            term = mantissa[a, q] * mantissa[b, q]
+            away = e - exponent[box, q]
+            if away == 0:
+                mantissa[box, q] += term
+            elif away < 0:
+                if away > -3:  # beyond, it is below the last bit
+                    mantissa[box, q] += term * (DOWN if away == -1 else DOWN * DOWN)
+            else:
+                mantissa[box, q] = term + (mantissa[box, q] * (DOWN if away == 1 else DOWN * DOWN) if away < 3 else 0.0)
+                exponent[box, q] = e
+    for q in range(lanes):
+        if mantissa[box, q] >= HIGH:
+            mantissa[box, q] *= DOWN
+            exponent[box, q] += 1
+        elif mantissa[box, q] < LOW:
+            mantissa[box, q] /= DOWN
+            exponent[box, q] -= 1

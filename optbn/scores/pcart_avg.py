@@ -1,0 +1,115 @@
+"""PCART averaged: the score of a family is the log of its likelihood averaged over all decision trees.
+
+    score(v, P) = log sum over trees T on P of  c(P) prod over leaves R of m(R) / 4C      + log pi_v(P)
+
+with leaves, C and c(P) as PCART has them: the exact marginal likelihood of the parent set, where PCART takes the best
+tree's share of it. The trees of a set are too many to list, but the sum obeys the recurrence of its maximum
+(kernels/averages.py). The local model that `fitted` answers is the best tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.base.errors import LimitError
+from optbn.data.dataset import Dataset
+from optbn.scores.kernels.kinds import CATEGORICAL
+from optbn.scores.pcart import PCART, BoundTrees
+from optbn.scores.trees.fitted import FittedTree
+from optbn.scores.trees.large import bytes_per_slot, workspace
+from optbn.scores.trees.prior import leaf_cost
+from optbn.scores.trees.responses import BoundLeaves
+
+Floats = NDArray[np.float64]
+MOST_BOXES = 1 << 20
+WORK_BYTES = 1 << 28
+SECONDS_PER_TERM = 1.5e-8
+
+
+@dataclass(frozen=True)
+class PCARTAverage(PCART):
+    """The average over trees; hyper-parameters as PCART's."""
+
+    def bind(self, data: Dataset) -> BoundAverages:  # type: ignore[override]
+        return BoundAverages(super().bind(data), BoundLeaves(self, self.columns(data, declared=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundAverages:
+    """PCARTAverage tied to its data; `best` is PCART."""
+
+    best: BoundTrees
+    leaves: BoundLeaves
+
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
+        """See optbn.scores.protocol.BoundScore; sums have no bound cheaper than themselves."""
+        sets = np.ascontiguousarray(sets, dtype=np.int32)
+        out = np.full(wanted.shape, -np.inf)
+        for part in self.leaves.together(np.ascontiguousarray(wanted, dtype=np.bool_)):
+            out = np.maximum(out, self._sums(sets, part))
+        return out + self.leaves.jacobian
+
+    def seconds(self, sets: NDArray[np.int32]) -> Floats:
+        """See optbn.scores.protocol."""
+        boxes, splits = self._extent(sets)
+        found: Floats = (splits + boxes) * self.leaves.data.n_variables * SECONDS_PER_TERM
+        return found
+
+    def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTree:
+        """The best tree of one family, with the family's own score."""
+        tree = self.best.fitted(child, parents)
+        wanted = np.arange(self.leaves.data.n_variables)[None, :] == child
+        score = self.block(np.array([tree.parents], np.int32).reshape(1, -1), wanted)[0, child]
+        return replace(tree, score=float(score))
+
+    def _sums(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_]) -> Floats:
+        from optbn.scores.kernels.averages import average_trees
+
+        columns, responses = self.leaves.columns, self.leaves.responses
+        boxes, splits = self._extent(sets[wanted.any(axis=1)])
+        self._check(sets[wanted.any(axis=1)], boxes)
+        most = int(boxes.max(initial=1))
+        lanes = columns.data.n_variables
+        while lanes > 1 and most * (bytes_per_slot(lanes, responses.levels) + 4 * lanes) > WORK_BYTES:
+            lanes = (lanes + 1) // 2
+        counts, mean, spread, _ = workspace(most, lanes, responses.levels)
+        work = (
+            np.empty(most, np.int32),
+            np.empty(most, np.int32),
+            np.arange(most, dtype=np.int32),
+            *(np.empty(int(splits.max(initial=0)), np.uint32) for _ in range(2)),
+            counts,
+            mean,
+            spread,
+            np.empty((most, lanes + 1)),
+            np.empty((most, lanes + 1), np.int32),
+        )
+        shapes = columns.shapes
+        cost = np.array([leaf_cost(tuple(shapes[u] for u in members)) for members in sets.tolist()])
+        out = np.empty(wanted.shape)
+        tables = self.leaves.tables_of(np.flatnonzero(wanted.any(axis=0)))
+        average_trees(sets, wanted, cost, tuple(columns.predictors), tuple(responses), tables, lanes, work, out)
+        return out
+
+    def _extent(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
+        """Per set how many boxes its trees can make, and at most how many splits one of them has."""
+        predictors = self.leaves.columns.predictors
+        pairs = zip(predictors.kinds.tolist(), predictors.sizes.tolist(), strict=True)
+        splits = np.array([2.0 ** min(size - 1, 99) - 1 if kind == CATEGORICAL else size for kind, size in pairs])
+        return predictors.parts.astype(np.float64)[sets].prod(axis=1), splits[sets].sum(axis=1)
+
+    def _check(self, sets: NDArray[np.int32], boxes: Floats) -> None:
+        """Refuse sets of too many boxes."""
+        if boxes.max(initial=0) > MOST_BOXES:
+            data = self.leaves.data
+            members = sets[int(np.argmax(boxes))].tolist()
+            worst = max(members, key=lambda u: int(self.leaves.columns.predictors.parts[u]))
+            names = ", ".join(repr(data.names[u]) for u in members)
+            raise LimitError(
+                f"trees on {names} are averages over {boxes.max():.3g} boxes, "
+                f"at most {MOST_BOXES:,} are added up: allow fewer parents, lower --max-splits, merge levels "
+                f"of {data.names[worst]!r}, or score best trees instead (--score pcart)"
+            )

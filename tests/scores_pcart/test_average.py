@@ -1,0 +1,76 @@
+"""Averages over trees against the sum over every tree (tests/naive/pcart.py), and against the best of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from optbn.base.errors import LimitError
+from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.scores.pcart import PCART
+from optbn.scores.pcart_avg import PCARTAverage
+from tests.naive import pcart as naive
+from tests.scores_pcart.columns import all_sets, random_data, score
+
+KINDS = ("c2", "c3", "c4", "o3", "o4", "r")
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("seed", range(30))
+def test_equals_the_sum_over_all_trees(seed):
+    rng = np.random.default_rng(seed)
+    kinds = [KINDS[i] for i in rng.integers(0, len(KINDS), 3)]
+    data = random_data(rng, kinds, int(rng.integers(1, 40)))
+    max_splits, cuts = int(rng.integers(0, 3)), ("range", "rank")[seed % 2]
+    prior = {} if seed % 3 else {"alpha": 2.0, "nu": 0.7, "lambda_": 1.8, "mean": 0.3, "a": 0.4}
+    bound = PCARTAverage(max_splits=max_splits, cuts=cuts, **prior).bind(data)
+    best = PCART(max_splits=max_splits, cuts=cuts, **prior).bind(data)
+    for child, parents in [(0, (1, 2)), (1, (0,)), (2, ())]:
+        if sum({"c4": 3, "o4": 3, "c3": 2, "o3": 2, "r": max_splits}.get(kinds[u], 1) for u in parents) > 4:
+            parents = parents[:1]  # too many trees to look at
+        expected = naive.average(data, child, parents, max_splits, cuts, **prior)
+        assert score(bound, 3, child, parents) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert score(bound, 3, child, parents) >= score(best, 3, child, parents) - 1e-9
+        assert bound.fitted(child, parents).score == score(bound, 3, child, parents)
+
+
+def test_sums_beyond_floating_point():
+    """Likelihoods of 10^-20,000: mantissas and exponents are kept apart."""
+    rng = np.random.default_rng(1)
+    data = random_data(rng, ["c4", "r", "c3", "r"], 30_000)
+    few = data.take(slice(0, 40))
+    for one in (data, few):
+        average, best = PCARTAverage(max_splits=2).bind(one), PCART(max_splits=2).bind(one)
+        for child in (2, 3):
+            gap = score(average, 4, child, (0, 1)) - score(best, 4, child, (0, 1))
+            assert 0 <= gap < 30
+
+
+def test_a_batch_gives_the_bits_of_single_families():
+    data = random_data(np.random.default_rng(3), ["c3", "r", "o4", "c2", "r"], 120)
+    bound = PCARTAverage(max_splits=2, alpha={"v0": 0.2, "v3": 1.0}).bind(data)
+    for k in (0, 1, 3):
+        sets, wanted = all_sets(5, k)
+        scores = bound.block(sets, wanted)
+        for i, v in np.argwhere(wanted):
+            assert score(bound, 5, int(v), tuple(sets[i].tolist())) == scores[i, v]
+        assert np.isneginf(scores[~wanted]).all()
+
+
+def test_levels_that_are_declared_count():
+    """A level that no row has makes more trees, all of which the average is over."""
+    codes = np.array([0, 2, 0, 2, 2, 0, 2], np.uint8)
+    y = np.array([0, 1, 0, 1, 1, 1, 1], np.uint8)
+    data = Dataset(("x", "y"), (Categorical(tuple("abcd")), Categorical(("0", "1"))), (codes, y))
+    assert score(PCARTAverage().bind(data), 2, 1, (0,)) == pytest.approx(naive.average(data, 1, (0,)), rel=1e-12)
+
+
+def test_too_many_boxes_are_refused():
+    levels = tuple(map(str, range(25)))
+    x = np.arange(50).astype(np.uint8) % 25
+    data = Dataset(("x", "y"), (Categorical(levels), Real(0.0, 49.0)), (x, np.arange(50.0)))
+    with pytest.raises(LimitError, match=r"'x' are averages over 3.36e\+07 boxes"):
+        score(PCARTAverage().bind(data), 2, 1, (0,))
+    assert math.isfinite(score(PCARTAverage().bind(data), 2, 0, (1,)))
