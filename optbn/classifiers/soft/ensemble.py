@@ -23,7 +23,6 @@ from optbn.classifiers.soft.training import FINE, Data, Run, Strengths, Trainee,
 from optbn.classifiers.source import Sample
 
 FOLDS = 5
-SCOUTS = 10
 MANY = 5_000
 """Rows from which on finer resolutions are tried."""
 
@@ -55,11 +54,11 @@ def prepared(sample: Sample, n_classes: int) -> tuple[Places, Data]:
 
 
 def in_threads(n_jobs: int | None) -> Run:
-    """How trainees are run."""
+    """Does something with every item, in threads."""
     from sklearn.utils.parallel import Parallel, delayed
 
-    def run(work: Any, trainees: Sequence[Trainee]) -> list[Any]:
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(trainee) for trainee in trainees))
+    def run(work: Any, items: Sequence[Any]) -> list[Any]:
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(item) for item in items))
 
     return run
 
@@ -85,27 +84,23 @@ def fit_ensemble(
     streams = draw.spawn(n_members)
     run = in_threads(n_jobs)
 
-    def scouts(some: Sequence[int], resolution: Resolution) -> list[Trainee]:
-        def drawn_one(m: Any) -> Trainee:
+    best: tuple[float, Resolution, list[Trainee], Strengths] | None = None
+    for resolution in resolutions:
+
+        def begun(m: int, resolution: Resolution = resolution) -> Trainee:
             structure = random_structure(
                 places.scales, data.places, data.classes, inside[m], data.n_classes, k, resolution,
                 np.random.default_rng(streams[m]),
             )  # fmt: skip
             return Trainee(data, structure, inside[m])
 
-        return run(drawn_one, some)  # type: ignore[arg-type]
-
-    first = range(min(n_members, SCOUTS))
-    best: tuple[float, Resolution, list[Trainee], Strengths] | None = None
-    for resolution in resolutions:
-        trainees = scouts(first, resolution)
+        trainees = run(begun, range(n_members))
         found = choose(data, trainees, run)
         loss = min(found.losses.values())
         if best is None or loss < best[0]:
             best = (loss, resolution, trainees, found)
     assert best is not None
     _, resolution, trainees, strengths = best
-    trainees += scouts(range(len(first), n_members), resolution)
     return _finished(places, data, trainees, strengths, resolution, run)
 
 

@@ -153,7 +153,7 @@ def _with_pairs(
     order = by_information(information) if random is None else drawn(information, random)
     some = order[:PAIRED]
     touched = sum(4 if len(knots[i]) > 1 else 1 for i in range(len(scales)))
-    most = min(k, max(1, entries // (touched * max(1, n_classes // 8))))
+    most = min(k, max(1, entries // (touched * -(-n_classes // 4))))
     if most == 0 or len(some) < 2:
         return alone
     sizes = [alone.in_pairs[i] for i in some]

@@ -1,13 +1,14 @@
 """Training members, alone and as an ensemble whose penalty is chosen by the rows that its members leave out.
 
 The penalty is lambda / 2 times the squares of main scores and lambda r / 2 times those of pairs; with one lane for two
-classes half of that. Every member leaves a fifth of the rows out. Those of the first two rounds of five are scouts:
-they go along lambda together, each from where it is, for as long as the mean of what they say about rows left out,
-raised to the best power, gets more likely; then r is raised as long as that helps. What is best for the mean is weaker
-than what is best for one, and cannot be found by looking at one.
+classes half of that. Every member leaves a fifth of the rows out. Together they go along lambda, each from where it
+is, for as long as the mean of what they say about rows left out, raised to the best power, gets more likely; then r is
+raised as long as that helps. What is best for the mean is weaker than what is best for one, and cannot be found by
+looking at one, nor at a few: a row is left out by a fifth of them.
 
-Then every member is trained with these strengths: what it says of the rows it leaves out gives the power, and then once
-more with all rows, from where it is.
+Then every member is trained a little longer: what they say of the rows they leave out gives the power, and then once
+more with all rows, from where it is. Iterations end when little is gained: to go on to the optimum costs three times as
+much, and is not better on rows left out.
 """
 
 from __future__ import annotations
@@ -112,8 +113,8 @@ class Strengths:
     losses: dict[tuple[float, float], float]
 
 
-Run = Callable[[Callable[[Trainee], Any], Sequence[Trainee]], list[Any]]
-"""Does something with every trainee, perhaps in threads."""
+Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+"""Does something with every item, perhaps in threads."""
 
 
 def together(data: Data, trainees: Sequence[Trainee], run: Run) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -135,21 +136,21 @@ def loss_of(p: NDArray[np.float64], classes: NDArray[np.int64], weights: NDArray
     return float(-(weights @ np.log(own)) / weights.sum())
 
 
-def choose(data: Data, scouts: Sequence[Trainee], run: Run) -> Strengths:
-    """The strengths under which the scouts together are best; they end trained with them."""
+def choose(data: Data, trainees: Sequence[Trainee], run: Run) -> Strengths:
+    """The strengths under which the trainees together are best; they end trained with them."""
     losses: dict[tuple[float, float], float] = {}
     states: dict[tuple[float, float], list[NDArray[np.float64]]] = {}
 
     def attempt(strength: float, ratio: float) -> float:
-        run(lambda trainee: trainee.train(strength, ratio, ROUGH), scouts)
-        p, rows = together(data, scouts, run)
+        run(lambda trainee: trainee.train(strength, ratio, ROUGH), trainees)
+        p, rows = together(data, trainees, run)
         losses[strength, ratio] = loss_of(p, data.classes[rows], data.weights[rows])
-        states[strength, ratio] = [scout.scores.copy() for scout in scouts]
+        states[strength, ratio] = [trainee.scores.copy() for trainee in trainees]
         return losses[strength, ratio]
 
     def back_to(place: tuple[float, float]) -> None:
-        for scout, scores in zip(scouts, states[place], strict=True):
-            scout.scores[:] = scores
+        for trainee, scores in zip(trainees, states[place], strict=True):
+            trainee.scores[:] = scores
 
     def climb(strengths: Sequence[float], ratio: float, best: tuple[float, float]) -> tuple[float, float]:
         """Along the strengths for as long as it gets better."""
