@@ -7,6 +7,7 @@ of pandas, polars or pyarrow, with texts, categories, numbers and missing values
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +25,7 @@ from optbn.classifiers.member import Member
 from optbn.classifiers.source import InMemory, OnDisk, Source, tables
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Discretizer, checked_table
+from optbn.data.discretise.weights import in_rows
 from optbn.smoothing.protocol import Smoother, load_smoother
 
 _log = logging.getLogger("optbn.classifiers")
@@ -50,11 +52,18 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: NDArray[Any]
     target_: str
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BayesianClassifier:
-        """Learn from rows in memory."""
-        table, codes, weights = self._checked(X, y, sample_weight)
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, weight_scale: str = "auto"
+    ) -> BayesianClassifier:
+        """Learn from rows in memory.
+
+        weight_scale  "counts": a weight of w is w rows; "relative": weights only say how rows compare, and add up to
+                      the number of rows; "auto": whole numbers are counts, others relative
+        """
+        table, codes, weights = self._checked(X, y, sample_weight, weight_scale=weight_scale)
         kept = np.flatnonzero(weights > 0)
         source = InMemory(table, codes, weights, len(self.classes_))
+        _told.pop(self, None)
         self._fit_source(source if len(kept) == len(weights) else source.take(kept))
         return self
 
@@ -106,7 +115,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """float64[n, classes]: probabilities that sum to 1, the classes in the order of `classes_`."""
         check_is_fitted(self)
         table = checked_table(self, X, reset=False)
-        _tell(self._unseen(table))
+        _tell(self, self._unseen(table))
         return self._posterior(table)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -130,7 +139,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 unseen[name] = (before + n, first, what)
             rows += len(table[0])
             yield self._posterior(table)
-        _tell(unseen)
+        _tell(self, unseen)
 
     def _posterior(self, table: Table) -> NDArray[np.float64]:
         total = np.zeros((len(table[0]), len(self.classes_)))
@@ -189,6 +198,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight: ArrayLike | None,
         reset: bool = True,
         classes_known: bool = False,
+        weight_scale: str = "auto",
     ) -> tuple[Table, NDArray[np.int64], NDArray[np.float64]]:
         """Columns, class codes and weights; sets what is known of classes and features."""
         if y is None:
@@ -211,6 +221,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"sample_weight, row {row + 1}: {weights[row]:g} is negative")
             if not weights.any():  # scikit-learn says so itself since 1.9
                 raise ValueError("sample_weight must contain at least one non-zero number")
+        weights = in_rows(weights, weight_scale)
         return table, codes.astype(np.int64), weights
 
     def __sklearn_tags__(self) -> Any:
@@ -221,8 +232,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _tell(unseen: Unseen) -> None:
-    """One line about levels that were not there at fitting; they are treated as missing values."""
+_told: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+"""Of every classifier, and since it was fitted, the columns whose new levels were told."""
+
+
+def _tell(classifier: BayesianClassifier, unseen: Unseen) -> None:
+    """One line about columns with levels that were not there at fitting; it is said once of each."""
+    told = _told.setdefault(classifier, set())
+    unseen = {name: what for name, what in unseen.items() if name not in told}
+    told.update(unseen)
     if unseen:
         shown = "; ".join(
             f"column {name!r} {n:,} (first {text!r}, row {row})" for name, (n, row, text) in list(unseen.items())[:5]

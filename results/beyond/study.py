@@ -2,7 +2,7 @@
 
 A cell is one method on one data set, two stratified folds, once; sets of more than `most` rows are drawn from. Boosting
 is XGBoost with step .1, whose depth (2, 4, 6, 8) and rounds (up to 1,000, early stopping after 30) are chosen by log
-loss on a fifth of the training rows; it is then fitted to all of them. Everything has one thread; times are CPU seconds.
+loss on a fifth of the training rows; it is then fitted to all of them. All have one thread; times are CPU seconds.
 
 The report compares by RMSE over rows and classes, log loss (probabilities of at least .0001) and 0/1 loss, with exact
 two-tailed sign tests over data sets.

@@ -83,6 +83,92 @@ def test_partial_fit_is_fit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nb", "aode"])
+def test_cuts_of_partial_fit_become_those_of_fit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from optbn.classifiers import incremental
+
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 900)
+    X = np.stack([random.normal(y, 1.0), random.normal(0, 1, 900), np.where(y == 2, np.nan, y)], axis=1)
+
+    def added(size: int) -> object:
+        made = load_classifier(name)
+        for begin in range(0, 900, size):
+            made.partial_fit(X[begin : begin + size], y[begin : begin + size], classes=[0, 1, 2])
+        return made
+
+    whole = load_classifier(name).fit(X, y)
+    assert np.array_equal(added(100).predict_proba(X), whole.predict_proba(X))
+    monkeypatch.setattr(incremental, "FEW", 100)
+    nearly = added(10)
+    assert nearly.counts_.classes.tolist() == whole.counts_.classes.tolist()
+    assert nearly.score(X, y) > whole.score(X, y) - 0.03
+    monkeypatch.setattr(incremental, "HELD", 300)
+    kept = added(100)
+    assert kept.held_ is None
+    cuts = [column.cuts.tolist() for column in kept.members_[0].columns]
+    again = load_classifier(name).fit(X[:400], y[:400])
+    assert cuts == [column.cuts.tolist() for column in again.members_[0].columns]
+    with pytest.raises(UnsupportedError, match="was read from a file"):
+        from_json(kept.to_json()).partial_fit(X, y)
+
+
+def test_columns_of_batches_join() -> None:
+    from optbn.data.discretise.table import joined, table_of
+
+    parts = [[1.0, None, 2.0], ["b", "a"], [None, "2"], [True, False]]
+    values = [table_of(pd.DataFrame({"x": pd.Series(part)}))[0] for part in parts]
+    whole = joined(joined(joined(values[0], values[1]), values[2]), values[3])
+    texts = [None if code < 0 else whole.levels[code] for code in whole.data]
+    assert texts == ["1", None, "2", "b", "a", None, "2", "true", "false"]
+    assert list(whole.levels) == sorted(whole.levels)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_weights_that_are_no_counts_only_compare_rows(name: str) -> None:
+    X, y = mixed(4, 120)
+    w = np.random.default_rng(0).random(120) + 0.05
+    plain = load_classifier(name).fit(X, y).predict_proba(X)
+    assert np.array_equal(load_classifier(name).fit(X, y, np.full(120, 1 / 120)).predict_proba(X), plain)
+    if name != "optimal":  # which takes whole numbers only
+        relative = load_classifier(name).fit(X, y, w).predict_proba(X)
+        assert load_classifier(name).fit(X, y, w * 2.0**-20).predict_proba(X) == pytest.approx(relative, abs=1e-9)
+    two = np.full(120, 2.0)
+    alike = load_classifier(name).fit(X, y, two, weight_scale="relative").predict_proba(X)
+    assert np.array_equal(alike, plain)
+
+
+def test_weights_that_are_counts() -> None:
+    X, y = mixed(4, 120)
+    counted = load_classifier("nb").fit(X, y, np.full(120, 0.25), weight_scale="counts")
+    assert counted.counts_.classes.sum() == 30.0
+    with pytest.raises(UnsupportedError, match="weight_scale='rows': expected one of auto, relative, counts"):
+        load_classifier("nb").fit(X, y, np.ones(120), weight_scale="rows")
+
+
+def test_boosting_over_naive_bayes_boosts() -> None:
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.ensemble import AdaBoostClassifier
+
+    X, y = load_breast_cancer(return_X_y=True)
+    boosted = AdaBoostClassifier(load_classifier("nb"), n_estimators=10).fit(X[::2], y[::2])
+    assert boosted.score(X[1::2], y[1::2]) > 0.9
+
+
+def test_truth_values_and_0_and_1_are_the_same() -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    frame = pd.DataFrame({"flag": (random.random(200) < 0.2 + 0.6 * y), "x": random.normal(y)})
+    by_truth = load_classifier("nb").fit(frame, y)
+    numbers = frame.assign(flag=frame["flag"].astype(int))
+    assert np.array_equal(by_truth.predict_proba(numbers), by_truth.predict_proba(frame))
+    assert np.array_equal(
+        by_truth.predict_proba(frame.assign(flag=frame["flag"].astype(float))), by_truth.predict_proba(frame)
+    )
+    by_number = load_classifier("nb").fit(numbers, y)
+    assert np.array_equal(by_number.predict_proba(frame), by_number.predict_proba(numbers))
+
+
+@pytest.mark.parametrize("name", ["nb", "aode"])
 def test_levels_that_come_later_get_codes(name: str) -> None:
     first = pd.DataFrame({"a": ["u", "v", "u", "v"], "b": [1.0, 2, 3, 4]})
     later = pd.DataFrame({"a": ["w", None, "w", "u"], "b": [1.0, np.nan, 3, 4]})
@@ -103,6 +189,7 @@ def test_unseen_levels_are_missing_and_told_once(name: str, caplog: pytest.LogCa
     fitted = load_classifier(name).fit(X, y)
     with caplog.at_level(logging.WARNING, "optbn.classifiers"):
         odd = fitted.predict_proba(X.assign(job="astronaut", size="xl"))
+        fitted.predict_proba(X.assign(job="astronaut"))
     told = [record.getMessage() for record in caplog.records if record.name == "optbn.classifiers"]
     assert len(told) == 1
     assert "column 'job' 200 (first 'astronaut', row 1); column 'size' 200 (first 'xl', row 1)" in told[0]

@@ -51,6 +51,39 @@ def code_type(levels: int) -> np.dtype[Any]:
     return np.min_scalar_type(-levels - 1)
 
 
+def joined(first: Values, second: Values) -> Values:
+    """Rows of a column after each other; numbers beside texts are texts, and levels are in their order as texts."""
+    if first.levels is None and second.levels is None:
+        return Values(first.name, np.concatenate([first.data, second.data]))
+    one, other = _as_texts(first), _as_texts(second)
+    assert one.levels is not None and other.levels is not None
+    if one.levels == other.levels:
+        return Values(first.name, np.concatenate([one.data, other.data]), one.levels)
+    levels = tuple(sorted({*one.levels, *other.levels}))
+    place = {level: code for code, level in enumerate(levels)}
+    codes = [
+        np.array([*(place[level] for level in (part.levels or ())), -1], dtype=code_type(len(levels)))[part.data]
+        for part in (one, other)
+    ]
+    return Values(first.name, np.concatenate(codes), levels)
+
+
+def _as_texts(values: Values) -> Values:
+    """A column with levels; whole numbers are without a point."""
+    if values.levels is not None:
+        return values
+    known = ~np.isnan(values.data)
+    numbers, inverse = np.unique(values.data[known], return_inverse=True)
+    codes = np.full(len(values), -1, dtype=np.int64)
+    codes[known] = inverse
+    return Values(values.name, codes, tuple(number_text(x) for x in numbers))
+
+
+def number_text(x: float) -> str:
+    """The text a number has as a level: whole ones without a point."""
+    return str(int(x)) if np.isfinite(x) and x == int(x) else str(x)
+
+
 def is_frame(X: Any) -> bool:
     """Whether the columns of X have types of their own."""
     return isinstance(X, Dataset) or hasattr(X, "__dataframe__") or hasattr(X, "to_arrow") or hasattr(X, "schema")

@@ -22,7 +22,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.numbers import texts_of, unused
 from optbn.data.dataset import Dataset
-from optbn.data.discretise.table import TRUTH, Table, Values, is_frame, table_of
+from optbn.data.discretise.table import TRUTH, Table, Values, is_frame, number_text, table_of
+from optbn.data.discretise.weights import in_rows
 
 MISSING = "missing"
 
@@ -76,7 +77,7 @@ class Column:
             known = self._known()
             if values.levels is None:
                 texts, inverse = np.unique(values.data, return_inverse=True)
-                found = [known.get(_number_text(x), -1) for x in texts]
+                found = [known.get(number_text(x), -1) for x in texts]
                 codes = np.array(found, dtype=np.int64)[inverse] if len(found) else np.zeros(0, dtype=np.int64)
             else:
                 found = [known.get(level, -1) for level in values.levels]
@@ -92,7 +93,8 @@ class Column:
         known = {level: code for code, level in enumerate(self.levels)}
         for own in TRUTH:
             if known.keys() <= set(own):
-                return {text: known[o] for texts in TRUTH for o, text in zip(own, texts, strict=True) if o in known}
+                spellings = (*TRUTH, ("0", "1"))
+                return {text: known[o] for texts in spellings for o, text in zip(own, texts, strict=True) if o in known}
         return known
 
     def unseen(self, values: Values) -> NDArray[np.int64]:
@@ -108,7 +110,7 @@ class Column:
         if self.cuts is not None:
             return replace(self, missing=len(self.cuts) + 1) if absent and self.missing is None else self
         if values.levels is None:
-            texts = tuple(_number_text(x) for x in np.unique(values.data[~values.absent()]))
+            texts = tuple(number_text(x) for x in np.unique(values.data[~values.absent()]))
             values = Values(values.name, np.arange(len(texts)), texts)
         assert self.levels is not None and values.levels is not None
         new = [values.levels[code] for code in np.unique(values.data[values.data >= 0])]
@@ -139,8 +141,11 @@ class Discretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Ascending cut points for some values, none of them missing, with positive weights."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Discretizer:
-        """Find the cut points of numeric columns and the levels of the others."""
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, weight_scale: str = "auto"
+    ) -> Discretizer:
+        """Find the cut points of numeric columns and the levels of the others; `weight_scale` says whether weights are
+        "counts" of rows or "relative" (see `weights`)."""
         table = checked_table(self, X, reset=True)
         n = len(table[0])
         if self.supervised:
@@ -157,7 +162,7 @@ class Discretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         else:
             classes, n_classes = np.zeros(n, dtype=np.int64), 1
         weights = np.ones(n) if sample_weight is None else _check_sample_weight(sample_weight, np.empty((n, 1)))
-        return self.fit_table(table, classes, n_classes, weights)
+        return self.fit_table(table, classes, n_classes, in_rows(weights, weight_scale))
 
     def fit_table(
         self, table: Table, classes: NDArray[np.int64], n_classes: int, weights: NDArray[np.float64]
@@ -245,10 +250,11 @@ def checked_table(estimator: Any, X: Any, reset: bool) -> list[Values]:
 def _as_numbers(values: Values) -> NDArray[np.float64]:
     """Texts that should be numbers."""
     assert values.levels is not None
+    truth = {text: float(i) for texts in TRUTH for i, text in enumerate(texts)}
     try:
-        found = [float(level) for level in values.levels]
+        found = [truth[level] if level in truth else float(level) for level in values.levels]
     except ValueError:
-        bad = next(level for level in values.levels if not _reads(level))
+        bad = next(level for level in values.levels if level not in truth and not _reads(level))
         row = int(np.argmax(values.data == values.levels.index(bad))) + 1
         raise DataError(
             f"column {values.name!r}, row {row}: {bad!r} is not a number, but the column was numeric at fitting"
@@ -263,11 +269,6 @@ def _reads(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _number_text(x: float) -> str:
-    """The text a number had as a level: whole ones without a point."""
-    return str(int(x)) if np.isfinite(x) and x == int(x) else str(x)
 
 
 def midpoints(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:
