@@ -1,4 +1,4 @@
-"""`optbn curve`: learning curves of several scores against a known network."""
+"""`optbn curve`: learning curves of several methods against a known network."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from typing import Annotated
 
 import typer
 
+METHODS = (
+    "Comma-separated: scores (bdeu:10 has sample size 10; bdeu:10+greedy another solver), other programs' methods "
+    "(pgmpy-hc; a wrong name lists all), functions as package.module:function."
+)
+COMMANDS = "One more method, may be repeated; also a program: 'name=program {data} {graph}'."
+
 
 def curve(
     network: Annotated[str, typer.Argument(help="The name of a bundled network.")],
-    methods: Annotated[str, typer.Option(help="Scores, comma-separated; bdeu:10 has sample size 10.")] = "pcartp,ftp",
+    methods: Annotated[str, typer.Option(help=METHODS)] = "pcartp,ftp",
+    commands: Annotated[list[str] | None, typer.Option("--method", help=COMMANDS)] = None,
     sizes: Annotated[str, typer.Option(help="Rows: 50:800 doubles from 50 to 800; or 100,500,2000.")] = "50:1600",
     repeats: Annotated[int, typer.Option(help="Samples per size.", min=1)] = 10,
     max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
@@ -33,19 +40,22 @@ def curve(
         "network": (network,),
         "rows": parse_sizes(sizes),
         "repeat": tuple(range(repeats)),
-        "method": parse_methods(methods),
+        "method": parse_methods(methods, commands),
     }
     title = f"Learning {network} from samples"
     run_and_print(Experiment("curve", (grid,), {"max_parents": max_parents}, title, time_limit), folder, jobs)
 
 
-def parse_methods(text: str) -> tuple[str, ...]:
-    """Scores, comma-separated; a wrong name fails here and not once per cell."""
-    from optbn.experiments.learning import method
+def parse_methods(text: str, more: list[str] | None = None) -> tuple[str, ...]:
+    """Methods, comma-separated, and more of them; a wrong name fails here and not once per cell."""
+    import sys
 
-    methods = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    from optbn.experiments.methods import load_method
+
+    sys.path.append(str(Path.cwd()))  # a function of the user's own; workers get the same path
+    methods = tuple(dict.fromkeys(name for name in [*map(str.strip, text.split(",")), *(more or ())] if name))
     for name in methods:
-        method(name)
+        load_method(name)
     return methods
 
 

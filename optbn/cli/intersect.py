@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from optbn.cli.curve import COMMANDS, METHODS
+
 
 def intersect(
     data: Annotated[Path, typer.Argument(help="A data file.")],
-    methods: Annotated[str, typer.Option(help="Scores, comma-separated.")] = "pcartp,ftp",
+    methods: Annotated[str, typer.Option(help=METHODS)] = "pcartp,ftp",
+    commands: Annotated[list[str] | None, typer.Option("--method", help=COMMANDS)] = None,
     fractions: Annotated[str, typer.Option(help="Subsamples, comma-separated.")] = "1/2,1/4,1/8,1/16",
     repeats: Annotated[int, typer.Option(help="Subsamples per fraction.", min=1)] = 10,
     max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
@@ -39,7 +42,7 @@ def intersect(
         "data": (str(data),),
         "part": parts,
         "repeat": tuple(range(repeats)),
-        "method": parse_methods(methods),
+        "method": parse_methods(methods, commands),
     }
     fixed = {"max_parents": max_parents, "seed": seed, "most_levels": most_levels}
     run_and_print(

@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
 from optbn.evaluate.distances import partial_hamming
-from optbn.evaluate.graphs import class_matrix, dag_matrix
 from optbn.evaluate.orientation import Matrix
 from optbn.evaluate.significance import holm, wilcoxon
-from optbn.network.structure import Structure
+from optbn.evaluate.sources import as_graph
 
-Learner = Callable[[Dataset], Structure]
+Learner = Callable[[Dataset], Any]
+"""Gives a graph: whatever `as_graph` takes."""
 Level = Literal["cpdag", "dag"]
 
 FEW_EDGES = 5
@@ -119,17 +119,18 @@ class Validation:
         return [t.distance for t in sorted(chosen, key=lambda t: t.repeat)]
 
 
-def matrix(structure: Structure, names: Sequence[str], level: Level) -> Matrix:
+def matrix(graph: Any, names: Sequence[str], level: Level) -> Matrix:
     """The graph as the chosen level reads it."""
-    return class_matrix(structure, names) if level == "cpdag" else dag_matrix(structure, names)
+    aligned = as_graph(graph).aligned(names)
+    return aligned.class_matrix if level == "cpdag" else aligned.matrix
 
 
-def agreement(structures: Mapping[str, Structure], level: Level = "cpdag") -> Agreement:
+def agreement(learned: Mapping[str, Any], level: Level = "cpdag") -> Agreement:
     """The agreement graph of what each method learned from the whole data."""
-    if len(structures) < 2:
+    if len(learned) < 2:
         raise DataError("intersection-validation compares two or more methods")
-    names = next(iter(structures.values())).names
-    graphs = {method: matrix(structure, names, level) for method, structure in structures.items()}
+    names = as_graph(next(iter(learned.values()))).names
+    graphs = {method: matrix(graph, names, level) for method, graph in learned.items()}
     first = next(iter(graphs.values()))
     same = np.logical_and.reduce([graph == first for graph in graphs.values()])
     specified = same & same.T
@@ -160,13 +161,13 @@ def intersection_validation(
         raise DataError(f"fractions must lie between 0 and 1 and leave a row of {data.n_rows}; got {list(fractions)}")
     total, done = len(methods) * (1 + repeats * len(sizes)), 0
 
-    def learned(method: str, rows: Dataset) -> Structure:
+    def learned(method: str, rows: Dataset) -> Any:
         nonlocal done
-        structure = methods[method](rows)
+        graph = methods[method](rows)
         done += 1
         if progress:
             progress(done, total)
-        return structure
+        return graph
 
     whole = agreement({method: learned(method, data) for method in methods}, level)
     trials = []

@@ -1,8 +1,9 @@
-"""Learning curves: how far the optimal network for a sample is from the network that was sampled.
+"""Learning curves: how far the graph that a method learns from a sample is from the network that was sampled.
 
-A cell samples a bundled network, learns the optimal structure under one score, and measures the structural Hamming
-distance between DAGs and between CPDAGs, the time of both phases, and whether optimality was proved. All scores see the
-same sample at the same (network, rows, repeat), so differences between scores are paired.
+A cell samples a bundled network, learns with one method (a score of ours, another program, a function, a command), and
+measures the structural Hamming distance between DAGs (where the method finds one) and between CPDAGs, the CPU time, and
+for our scores whether optimality was proved. All methods see the same sample at the same (network, rows, repeat), so
+differences between them are paired.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from optbn.experiments.evidence import counted, evidence, evidence_of
+from optbn.experiments.evidence import FOUND, counted, evidence_of, told
+from optbn.experiments.methods import name_of
 from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
 Row = Mapping[str, Any]
@@ -32,29 +34,23 @@ def cell(
     solve_seconds: float = 300.0,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """One sample, one method; a score may carry an equivalent sample size as in "bdeu:10"."""
+    """One sample, one method (see `methods`); `solver` is that of our scores where the method names none."""
     from optbn.evaluate.distances import compare
-    from optbn.experiments.learning import learn
+    from optbn.experiments.methods import Limits, load_method
     from optbn.network.catalog import load_network
 
     truth = load_network(network)
-    data = truth.sample(rows, zlib.crc32(f"{network} {rows} {repeat}".encode()))
-    found = learn(data, method, max_parents, solver, solve_seconds, settings or {})
-    distance = compare(truth, found.structure, sid=False)
-    gap = found.solution.gap
+    seed = zlib.crc32(f"{network} {rows} {repeat}".encode())
+    found = load_method(method, settings, solver)(truth.sample(rows, seed), Limits(max_parents, solve_seconds))
+    distance = compare(truth, found.graph, sid=False)
     return {
         "shd_dag": distance.shd_dag,
         "shd_cpdag": distance.shd_cpdag,
+        "shd_skeleton": distance.shd_skeleton,
         "arcs": distance.estimated_arcs,
         "skeleton_f1": distance.skeleton.f1,
-        "score": found.solution.score,
-        "evidence": evidence(found.solution),
-        "gap": gap if np.isfinite(gap) else None,
-        "solver": found.solution.solver,
-        "families": found.families,
-        "kept": len(found.scores),
-        "score_cpu": found.seconds["score"][1],
-        "solve_cpu": found.seconds["solve"][1],
+        "seed": seed,
+        **found.facts,
     }
 
 
@@ -75,10 +71,10 @@ def report(rows: Sequence[Row], folder: Path) -> str:
                     body.append([str(size), *(mean_and_error(values) for values in cells)])
                 for method, values in zip(methods, cells, strict=True):
                     if values:
-                        series.setdefault((network, method), []).append(
+                        series.setdefault((network, name_of(method)), []).append(
                             (size, float(np.mean(values)), standard_error(values))
                         )
-            parts.append(f"### {network}\n\n" + table(["rows", *methods], body))
+            parts.append(f"### {network}\n\n" + table(["rows", *map(name_of, methods)], body))
         curves(folder / f"{key}.svg", series, "rows", f"SHD between {level} (mean, standard error)")
         parts.append(f"![curves]({key}.svg)\n")
     parts.append(_optimality(done))
@@ -87,8 +83,9 @@ def report(rows: Sequence[Row], folder: Path) -> str:
 
 
 def _optimality(done: Sequence[Row]) -> str:
-    open_ = [row for row in done if evidence_of(row["result"]) == "found"]
-    text = f"## Proofs\n\n{counted([row['result'] for row in done])}."
+    claiming = [row for row in done if told(row["result"])]
+    open_ = [row for row in claiming if evidence_of(row["result"]) == FOUND]
+    text = f"## Proofs\n\n{counted([row['result'] for row in claiming])}."
     if open_:
         body = [
             [*(str(row["cell"][key]) for key in ("network", "rows", "repeat", "method")), f"{row['result']['gap']:.3g}"]
@@ -105,14 +102,15 @@ def _repeats(done: Sequence[Row], networks: Sequence[str], methods: Sequence[str
     body = []
     for method in methods:
         counts = [[len(_values(done, "arcs", network=n, rows=size, method=method)) for n in networks] for size in sizes]
-        body.append([method, *(str(c[0]) if len(set(c)) == 1 else "/".join(map(str, c)) for c in counts)])
+        body.append([name_of(method), *(str(c[0]) if len(set(c)) == 1 else "/".join(map(str, c)) for c in counts)])
     return f"## Samples\n\nHow many there are ({'/'.join(networks)} where they differ).\n\n" + table(
         ["method", *map(str, sizes)], body
     )
 
 
 def _values(done: Iterable[Row], key: str, **where: Any) -> list[float]:
-    return [row["result"][key] for row in done if all(row["cell"][k] == v for k, v in where.items())]
+    found = [row["result"].get(key) for row in done if all(row["cell"][k] == v for k, v in where.items())]
+    return [value for value in found if value is not None]
 
 
 def _order(done: Iterable[Row], key: str) -> list[str]:

@@ -16,15 +16,16 @@ import numpy as np
 
 from optbn.base.errors import DataError
 from optbn.data.read import read
-from optbn.experiments.evidence import counted, evidence
+from optbn.experiments.evidence import counted, told
+from optbn.experiments.methods import name_of
 from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optbn.data.dataset import Categorical, Dataset
+    from optbn.evaluate.graphs import Graph
     from optbn.evaluate.intersection import Agreement
-    from optbn.network.structure import Structure
 
 Row = Mapping[str, Any]
 WHOLE = 1
@@ -47,25 +48,21 @@ def cell(
     most_levels  a categorical column has so many at most: its rarest become one, called "others"
     """
     from optbn.evaluate.intersection import subsample
-    from optbn.experiments.learning import learn
+    from optbn.experiments.methods import Limits, load_method
 
     rows = prepared(read(_locate(data), missing="as_level"), most_levels)
     if part != WHOLE:
         rows = subsample(rows, rows.n_rows // part, seed, repeat)
     elif repeat:
         return {"same as": 0}  # there is only one whole
-    found = learn(rows, method, max_parents, solver, solve_seconds, settings or {})
-    gap = found.solution.gap
-    return {
-        "parents": {child: list(found.structure.parents(child)) for child in found.structure.names},
-        "rows": rows.n_rows,
-        "evidence": evidence(found.solution),
-        "gap": gap if np.isfinite(gap) else None,
-        "families": found.families,
-        "kept": len(found.scores),
-        "score_cpu": found.seconds["score"][1],
-        "solve_cpu": found.seconds["solve"][1],
-    }
+    found = load_method(method, settings, solver)(rows, Limits(max_parents, solve_seconds))
+    names = found.graph.names
+    arcs, lines = ([(names[u], names[v]) for u, v in np.argwhere(m)] for m in (found.graph.arcs, found.graph.lines))
+    parents: dict[str, list[str]] = {name: [] for name in names}
+    for u, v in arcs:
+        parents[v].append(u)
+    between = [[u, v] for u, v in lines if u < v]
+    return {"parents": parents, **({"lines": between} if between else {}), "rows": rows.n_rows, **found.facts}
 
 
 def prepared(data: Dataset, most_levels: int | None) -> Dataset:
@@ -114,7 +111,7 @@ def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
     """The section of one data set; adds its curves to the series."""
     from optbn.evaluate.intersection import agreement
 
-    whole = {row["cell"]["method"]: _structure(row) for row in done if row["cell"]["part"] == WHOLE}
+    whole = {row["cell"]["method"]: _graph(row) for row in done if row["cell"]["part"] == WHOLE}
     if len(whole) < 2:
         return "Fewer than two methods have finished on the whole data.\n"
     agreed = agreement(whole)
@@ -122,12 +119,12 @@ def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
     fractions = sorted({part for _, part in distances})
     body = []
     for method in whole:
-        line = [method, str(agreed.edges[method])]
+        line = [name_of(method), str(agreed.edges[method])]
         for part in fractions:
             values = list(distances.get((method, part), {}).values())
             line.append(f"{mean_and_error(values)} ({len(values)})" if values else "")
             if values:
-                series.setdefault((Path(data).stem, method), []).append(
+                series.setdefault((Path(data).stem, name_of(method)), []).append(
                     (1 / part, float(np.mean(values)), standard_error(values))
                 )
         body.append(line)
@@ -136,7 +133,7 @@ def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
     text = f"{rows:,} rows, {n} variables. The methods agree on {pairs} of {n * (n - 1) // 2} pairs of variables;"
     text += f" {agreed.agreed_edges} of them are edges."
     text += f" **Caution: {agreed.caution}.**" if agreed.caution else ""
-    text += f" {counted([row['result'] for row in done])}.\n\n"
+    text += f" {counted([row['result'] for row in done if told(row['result'])])}.\n\n"
     text += table(["method", "edges from all rows", *(f"1/{part}" for part in fractions)], body)
     return text + _paired_tests(list(whole), distances, fractions)
 
@@ -145,7 +142,7 @@ def losses(done: Sequence[Row]) -> dict[tuple[str, int], dict[int, int]]:
     """Of one data set: (method, part) -> repeat -> distance to the agreement graph; empty before there is one."""
     from optbn.evaluate.intersection import agreement
 
-    whole = {row["cell"]["method"]: _structure(row) for row in done if row["cell"]["part"] == WHOLE}
+    whole = {row["cell"]["method"]: _graph(row) for row in done if row["cell"]["part"] == WHOLE}
     if len(whole) < 2:
         return {}
     return _distances(agreement(whole), [row for row in done if row["cell"]["method"] in whole])
@@ -180,7 +177,7 @@ def _paired_tests(
     for first, second in itertools.combinations(methods, 2):
         names = [f"{first} - {second}, {column}" for column in columns]
         shown = (f"{means[name]:+.2f} (p = {p_values[name]:.3f})" if name in means else "" for name in names)
-        body.append([f"{first} - {second}", *shown])
+        body.append([f"{name_of(first)} - {name_of(second)}", *shown])
     text = (
         "\nMean difference of the losses on the same rows, and p of the paired Wilcoxon test, corrected (Holm) for the"
     )
@@ -197,16 +194,18 @@ def _distances(agreed: Agreement, done: Sequence[Row]) -> dict[tuple[str, int], 
     for row in done:
         method, part, repeat = (row["cell"][key] for key in ("method", "part", "repeat"))
         if part != WHOLE:
-            graph = matrix(_structure(row), agreed.names, "cpdag")
+            graph = matrix(_graph(row), agreed.names, "cpdag")
             distance = partial_hamming(agreed.known, agreed.specified, graph)
             found.setdefault((method, part), {})[repeat] = distance
     return found
 
 
-def _structure(row: Row) -> Structure:
-    from optbn.network.structure import Structure
+def _graph(row: Row) -> Graph:
+    from optbn.evaluate.sources import from_edges
 
-    return Structure.from_parents(row["result"]["parents"])
+    parents = row["result"]["parents"]
+    arcs = [(parent, child) for child, each in parents.items() for parent in each]
+    return from_edges(parents, arcs, map(tuple, row["result"].get("lines", ())))
 
 
 def _locate(data: str) -> Path:

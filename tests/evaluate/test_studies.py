@@ -88,8 +88,8 @@ def test_the_claim_of_no_difference_is_refuted_by_a_significant_one(tmp_path):
 
 
 def test_old_rows_do_not_pass_for_proofs():
-    results = [{"evidence": "proved"}, {"evidence": "claimed"}, {"optimal": True}, {"optimal": False}]
-    assert [evidence_of(result) for result in results] == ["proved", "claimed", "unchecked", "found"]
+    results = [{"evidence": "proved"}, {"evidence": "searched completely"}, {"optimal": True}, {"optimal": False}]
+    assert [evidence_of(result) for result in results] == ["proved", "searched completely", "unchecked", "best found"]
     assert counted(results).startswith("1 of 4 networks are proved optimal, 1 searched completely (claimed,")
 
 
