@@ -1,5 +1,6 @@
 """`python -m tests.benchmarks ROOM [--write]`: print the figures; --write keeps them in results/ROOM.
 
+A room that takes names (frontier) is followed by them: `python -m tests.benchmarks frontier kdd plants`.
 Without a room: the guard against decline (_guard.py), which fails when a figure is 25 % worse than recorded.
 """
 
@@ -43,9 +44,14 @@ def main() -> None:
     parser.add_argument("rooms", nargs="*", metavar="ROOM", help=", ".join(rooms))
     parser.add_argument("--write", action="store_true", help="keep the table in results/ROOM/README.md")
     arguments = parser.parse_args()
+    names: list[str] = []
+    if arguments.rooms[:1] == ["frontier"]:
+        arguments.rooms, names = arguments.rooms[:1], arguments.rooms[1:]
     for room in arguments.rooms:
         if room not in rooms:
             parser.error(f"no room {room!r}; there are {', '.join(rooms)}")
+    if names and arguments.write:
+        parser.error("--write keeps the figures of a whole room: leave out the names")
     if not arguments.rooms:
         from tests.benchmarks import _guard
 
@@ -53,7 +59,7 @@ def main() -> None:
     for room in arguments.rooms:
         figures = []
         try:
-            for figure in importlib.import_module(f"tests.benchmarks.{room}").measure():
+            for figure in importlib.import_module(f"tests.benchmarks.{room}").measure(*names):
                 figures.append(figure)
                 print(table([figure]).splitlines()[-1], flush=True)
         except pytest.skip.Exception as reason:  # data that are not here

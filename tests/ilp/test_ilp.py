@@ -19,6 +19,7 @@ import optbn_solvers.relaxation.refine
 import optbn_solvers.relaxation.root
 from optbn import load_network
 from optbn.scores import pipeline
+from optbn_solvers.base.errors import CheckFailed
 from optbn_solvers.base.files import read_table
 from optbn_solvers.base.protocol import Budget, Progress
 from optbn_solvers.base.solution import Exhausted, Status, Tree
@@ -26,9 +27,15 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.front.checked import bound_of_proof
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.methods.ilp import Ilp
-from optbn_solvers.methods.ilp.branch import BranchSettings
+from optbn_solvers.methods.ilp.branch import Branching, BranchSettings
+from optbn_solvers.proofs import check_carried, reference
+from optbn_solvers.proofs.format import unpacked
+from optbn_solvers.relaxation.families import Families
+from optbn_solvers.relaxation.ledger import Ledger
+from optbn_solvers.relaxation.localcuts import LocalCuts
+from optbn_solvers.relaxation.orders import FamilyIndex, search
 from optbn_solvers.relaxation.polish import polish
-from optbn_solvers.relaxation.root import RootSettings
+from optbn_solvers.relaxation.root import Root, RootSettings, ascend, first_relaxation
 from optbn_solvers.verify import verify
 from tests.naive.solvers import KINDS, optimum, random_table, scores_of_all_dags, values_of_subsets
 from tests.paths import GOLDEN, shared_neighbour
@@ -36,8 +43,8 @@ from tests.paths import GOLDEN, shared_neighbour
 SHORT = RootSettings(
     stall_rounds=1, stall_gain=0.5, most_rounds=2, largest_part=0
 )  # leaves work to the phases after it
-NODE = RootSettings(most_rounds=1, delete=False, largest_part=0)
-SEARCH = Ilp(starts=1, kicks=0, ascents=0, root=SHORT)
+NODE = RootSettings(most_rounds=1, keep=True, largest_part=0)
+SEARCH = Ilp(starts=1, kicks=0, ascents=0, root=SHORT, thorough=SHORT, search_share=0.0)
 BRANCHING = replace(SEARCH, branch=BranchSettings(node=NODE), search_nodes=0)
 SCIP = replace(SEARCH, branch=BranchSettings(most_nodes=0), search_nodes=0)
 
@@ -90,7 +97,7 @@ def test_every_phase_finds_the_optimum_without_any_help(no_help, name, solver):
         else:
             phases.add(METHODS.get(evidence.method, evidence.method) if isinstance(evidence, Exhausted) else "root")
             if isinstance(evidence, Tree):
-                phases.add("search")
+                phases.add("search" if solver.search_nodes else "branching")
             assert off == 0
         assert verify(table, solution, bound_of_proof).optimal == (not isinstance(evidence, Exhausted))
     assert name in phases or name == "whole"
@@ -203,3 +210,37 @@ def test_nothing_excludes_the_known_optimum(name, monkeypatch):
     assert solution.bound >= table.total(known) >= solution.score
     assert all(event.bound >= table.total(known) >= (event.score or -np.inf) for event in events)
     verify(table, solution)
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 5, 12])
+def test_a_tree_that_was_stopped_proves_its_bound(nodes):
+    """Whatever is open, the tree so far is a proof of the bound it has; a lower one is refused."""
+    proved = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        table = random_table(rng, 8, "dense", rows=20)
+        index = FamilyIndex.of(table)
+        ledger = Ledger(table, search(index, seed, 1, 0), Families.of(table, np.arange(len(table))))
+        nearness, clusters = ascend(ledger, 1, rng, Budget())
+        if ledger.closed:
+            continue
+        ledger.restrict()
+        lp = first_relaxation(ledger, nearness[ledger.families.rows], clusters, 0.15, float(ledger.gap))
+        Root(ledger, index, LocalCuts(rng), rng, SHORT, lp).run(Budget())
+        if ledger.closed:
+            continue
+        settings = BranchSettings(node=NODE, most_nodes=nodes)
+        branching = Branching(ledger, lp, index, rng, settings, lambda *_: None)
+        branching.run(Budget())
+        assert branching.bound >= values_of_subsets(table)[(1 << 8) - 1]
+        if branching.bound == ledger.bound:
+            continue
+        proved += 1
+        tree = branching.record.tree(1 << 20, lambda: False)
+        check_carried(table, branching.bound, tree)
+        numbers = unpacked(tree.body, "tree")
+        reference.check_numbers(table, branching.bound, numbers, tree.nodes, tree.denominator)
+        if branching.bound > ledger.score:
+            with pytest.raises(CheckFailed):
+                check_carried(table, ledger.score - 1, tree)
+    assert proved > 2

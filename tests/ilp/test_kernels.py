@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,13 +11,13 @@ from optbn_solvers.base.protocol import Budget
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.kernels.local import CUT, INSIDE, lift, outside
 from optbn_solvers.relaxation.kernels.polish import sink_order
-from optbn_solvers.relaxation.kernels.separation import violations_of_flips
+from optbn_solvers.relaxation.kernels.separation import climb_clusters, stuck_sets
 from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag, max_dag_around
-from optbn_solvers.relaxation.localcuts import LocalCuts
+from optbn_solvers.relaxation.localcuts import LocalCuts, overlapping
 from optbn_solvers.relaxation.polish import least_out_order
 from optbn_solvers.relaxation.root import select_rows
-from optbn_solvers.relaxation.rows import Cluster, Pattern
-from optbn_solvers.relaxation.separate import Point, violated_clusters
+from optbn_solvers.relaxation.rows import Cluster, Opening, Pattern
+from optbn_solvers.relaxation.separate import Point, Separator, large_clusters, violated_clusters
 from tests.naive import ilp as naive
 from tests.naive.solvers import random_table
 
@@ -113,21 +115,69 @@ def test_local_cuts_are_found_exactly_outside_the_hull_and_are_valid(m):
     assert min(states.values()) > 20
 
 
-def test_flips_of_a_cluster():
-    rng = np.random.default_rng(1)
-    for n in (3, 6, 70):
+@pytest.mark.parametrize("n", [3, 6, 30, 70])
+def test_climbs_keep_their_books_and_hold_what_is_held(n):
+    rng = np.random.default_rng(n)
+    climbed = 0
+    for _ in range(8):
         families = families_of(rng, n)
-        point = random_point(rng, families)
+        point = random_point(rng, families, 3)
         dense = dict(zip(point.which.tolist(), point.x.tolist(), strict=True))
-        for _ in range(5):
-            inside = rng.random(n) < (0.5 if n < 70 else 0.1)
-            out = np.empty(n)
-            members = np.flatnonzero(inside).tolist()
-            own = violations_of_flips(inside, *point.support, out)
-            assert own == pytest.approx(naive.violation(families, dense, members))
-            for v in range(0, n, max(1, n // 7)):
-                flipped = sorted(set(members) ^ {v})
-                assert out[v] == pytest.approx(naive.violation(families, dense, flipped))
+        seeds = rng.random((12, n)) < 0.5
+        seeds[:, :2] = True
+        before = [naive.violation(families, dense, np.flatnonzero(seed).tolist()) for seed in seeds]
+        held = np.where(np.arange(12) % 2, 1, -1)
+        by = np.empty(12)
+        climb_clusters(seeds, held, *point.support, -float(n), 3 * n, by)
+        assert seeds[held == 1, 1].all()
+        for seed, value, begun in zip(seeds, by.tolist(), before, strict=True):
+            assert value == pytest.approx(naive.violation(families, dense, np.flatnonzero(seed).tolist()))
+            assert value >= begun - 1e-9
+            climbed += value > begun + 1e-9
+    assert climbed > 40
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("n", [2, 5, 9, 70])
+def test_stuck_sets_are_those_of_the_slow_order(n):
+    rng = np.random.default_rng(n)
+    found = 0
+    for _ in range(6):
+        families = families_of(rng, n)
+        point = random_point(rng, families, 3)
+        dense = dict(zip(point.which.tolist(), point.x.tolist(), strict=True))
+        begin, noise = rng.random((6, n)) < 0.8, rng.random((6, n))
+        most, last = np.empty_like(begin), np.empty_like(begin)
+        stuck_sets(begin, noise, *point.support, 0.01, most, last)
+        for k in range(6):
+            expected = naive.stuck_sets(families, dense, set(np.flatnonzero(begin[k]).tolist()), noise[k], 0.01)
+            assert (set(np.flatnonzero(most[k]).tolist()), set(np.flatnonzero(last[k]).tolist())) == expected
+            found += bool(expected[1])
+    assert found or n == 2
+
+
+def test_large_clusters_are_violated_and_find_what_short_climbs_do_not():
+    rng = np.random.default_rng(5)
+    best, missed = 0, 0
+    for _ in range(25):
+        families = families_of(rng, 8)
+        point = random_point(rng, families, 3)
+        dense = dict(zip(point.which.tolist(), point.x.tolist(), strict=True))
+        large = large_clusters(point, rng)
+        for cluster, by in large.items():
+            assert by == pytest.approx(naive.violation(families, dense, cluster.members))
+        every = (c for size in range(2, 9) for c in itertools.combinations(range(8), size))
+        most = max(naive.violation(families, dense, c) for c in every)
+        found = max(large.values(), default=0.0)
+        best += most > 0.01 and found == pytest.approx(most)
+        missed += most > 0.01 and not large
+    assert best > 15
+    assert not missed
+    # a ring of 40 in which each follows the next or the one after next, half and half: only everybody together is stuck
+    ring = naive.ring(40)
+    point = Point(ring, np.arange(len(ring)), np.full(len(ring), 0.5))
+    assert not violated_clusters(point, rng)
+    assert max(large_clusters(point, rng).values()) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("n", [2, 5, 8, 70])
@@ -181,3 +231,53 @@ def test_orders_from_points(n):
         weight[np.ix_(shuffled, shuffled)] = arcs
         place = np.argsort(least_out_order(weight))
         assert all(place[u] < place[v] for u, v in np.argwhere(weight > 0))
+
+
+def test_a_large_cluster_and_its_lean_form_say_the_same():
+    rng = np.random.default_rng(8)
+    families = families_of(rng, 9)
+    for size in range(2, 10):
+        members = tuple(sorted(rng.choice(9, size, replace=False).tolist()))
+        lean = Cluster(members).lean(9)
+        assert isinstance(lean, Opening) == (size > 3)
+        disjoint = {f: -1 for v in members for f in range(*families.offsets[v : v + 2])}
+        disjoint = {f: a for f, a in disjoint.items() if f not in naive.cluster_row(families, members)}
+        row = Opening(members)
+        assert dict(zip(*(each.tolist() for each in row.entries(families)), strict=True)) == disjoint
+        for _ in range(20):  # one family each: both rows are short by as much
+            which = np.array([rng.integers(*families.offsets[v : v + 2]) for v in range(9)])
+            slacks = [each.rhs - sum(dict(zip(*each.entries(families), strict=True)).get(f, 0) for f in which)
+                      for each in (Cluster(members), row)]  # fmt: skip
+            assert slacks[0] == slacks[1]
+
+
+def test_a_smoothed_separator_gives_rows_that_the_point_in_hand_violates():
+    rng = np.random.default_rng(4)
+    families = families_of(rng, 12)
+    separator = Separator(rng, large=True, smooth=0.7)
+    rows = 0
+    for turn in range(12):
+        point = random_point(rng, families, 2)
+        dense = dict(zip(point.which.tolist(), point.x.tolist(), strict=True))
+        for cluster, by in separator.clusters(point).items():
+            assert by == pytest.approx(naive.violation(families, dense, cluster.members))
+            assert by > 0.009
+            rows += 1
+        if turn == 6:
+            keep = rng.random(len(families)) < 0.8
+            keep[families.offsets[:-1]] = True
+            separator.compact(keep)
+            families = Families(**{
+                "rows": families.rows[keep],
+                "offsets": np.concatenate([[0], np.cumsum(np.bincount(families.children[keep], minlength=12))]),
+                "masks": families.masks[keep],
+                "units": families.units[keep],
+                "starts": families.lists(np.flatnonzero(keep))[0],
+                "parents": families.lists(np.flatnonzero(keep))[1],
+            })  # fmt: skip
+    assert rows > 30
+
+
+def test_unions_of_overlapping_rows():
+    rows = [((0, 1, 2), 5.0), ((2, 3), 4.0), ((4, 5), 3.0), ((0, 5, 6, 7, 8, 9, 10), 2.0), ((1, 4), 1.0)]
+    assert set(overlapping(rows)) == {(0, 1, 2, 3), (0, 1, 2, 4), (1, 4, 5), (0, 4, 5, 6, 7, 8, 9, 10)}

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 from scipy.optimize import linprog
 
+from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.families import Families
 from tests.naive.clusters import is_acyclic
 
@@ -75,6 +76,33 @@ def pattern_row(families: Families, members: Sequence[int], table: np.ndarray) -
 def violation(families: Families, point: Mapping[int, float], members: Sequence[int]) -> float:
     """By how much a point violates a cluster row."""
     return sum(point.get(f, 0.0) for f in cluster_row(families, members)) - (len(members) - 1)
+
+
+def stuck_sets(
+    families: Families, point: Mapping[int, float], members: set[int], noise: Sequence[float], least: float
+) -> tuple[set[int], set[int]]:
+    """Of the sets left while the members are ordered: the one violated the most, and the last violated by `least`."""
+
+    def free(v: int, left: set[int]) -> float:
+        meets = (x for f, x in point.items() if int(families.children[f]) == v and parents_of(families, f) & left)
+        return 1.0 - sum(meets)
+
+    left, most, last, largest = set(members), set[int](), set[int](), 0.0
+    while len(left) > 1:
+        by = violation(families, point, sorted(left))
+        if by > largest + 1e-9:
+            largest, most = by, set(left)
+        if by > least:
+            last = set(left)
+        left.remove(max(sorted(left), key=lambda v: free(v, left) + noise[v]))
+    return most, last
+
+
+def ring(n: int) -> Families:
+    """Each variable follows the next or the one after next."""
+    sets = {str(v): {(str((v + 1) % n),): -1.0, (str((v + 2) % n),): -1.0, (): -3.0} for v in range(n)}
+    table = ScoreTable.from_dict(sets)
+    return Families.of(table, np.flatnonzero(table.masks.any(axis=1)))
 
 
 def sink_order(families: Families, dense: Sequence[float], noise: np.ndarray) -> list[int]:

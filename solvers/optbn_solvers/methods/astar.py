@@ -38,7 +38,7 @@ from optbn_solvers.methods.kernels import ordergraph
 from optbn_solvers.relaxation.evidence import row_bound
 from optbn_solvers.relaxation.ledger import Ledger
 from optbn_solvers.relaxation.orders import search
-from optbn_solvers.relaxation.rows import Cluster
+from optbn_solvers.relaxation.rows import Cluster, Opening
 from optbn_solvers.relaxation.strengthen import ROUNDS_OF_CLUSTERS, cluster_root
 
 MOST = 62  # variables: a state is one number
@@ -171,7 +171,11 @@ class Heuristic:
         self.masks = table.masks[self.rows, 0].astype(np.int64)
         self.costs = table.units[table.offsets[:-1]][table.children[self.rows]] - table.units[self.rows]
         stage = ledger.stages[-1] if ledger.stages else None
-        weights = [(row.members, y >> stage.bits) for row, y in stage.rows if isinstance(row, Cluster)] if stage else []
+        weights = (
+            [(row.members, y >> stage.bits) for row, y in stage.rows if isinstance(row, Cluster | Opening)]
+            if stage
+            else []
+        )
         self.clusters = np.array([sum(1 << v for v in members) for members, _ in weights], dtype=np.int64)
         self.weight = np.array([y for _, y in weights], dtype=np.int64)
         self.group, self.place = self._groups(n, memory)

@@ -162,11 +162,17 @@ class Ledger:
             case.bound = case.score
         return case
 
-    def restrict(self) -> None:
-        """Forget the families that are not alive (the incumbent's stay, so that every child has one)."""
+    def needed(self) -> NDArray[np.bool_]:
+        """bool[families]: alive, or the incumbent's, which stay so that every child has one."""
         keep = self.alive.copy()
         keep[self.families.positions(self.rows)] = True
+        return keep
+
+    def restrict(self) -> NDArray[np.bool_]:
+        """Forget the families that are not needed; returns which ones were kept."""
+        keep = self.needed()
         self.families, self.alive = Families.of(self.table, self.families.rows[keep]), self.alive[keep]
+        return keep
 
     def rule_rows(self) -> list[Row]:
         """What is known of the constraints as rows."""

@@ -9,12 +9,14 @@ does not use get the largest coefficients that keep it true (lifting, exactly, b
     sum over (v in C, P) of a[v, P & C] x(v, P)  <=  rhs
 
 Cost: about .1 ms a set at 5 nodes, 1 ms at 8. Sizes 4-5 first, then 6, then 8 as each dries up; 9-10 cost more than
-they give. The idea of separating over a small projection is Applegate, Bixby, Chvatal and Cook's (2001, for the
-travelling salesman).
+they give. Sets grow from pairs the point is in doubt about; where these run dry, unions of two rows that hold the bound
+up (`overlapping`) are where the next facets are. The idea of separating over a small projection is Applegate, Bixby,
+Chvatal and Cook's (2001, for the travelling salesman).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,6 +31,8 @@ LEVELS = ((4, 5), (6,), (8,))
 WORK = {3: 0.05, 4: 0.07, 5: 0.1, 6: 0.25, 7: 0.5, 8: 1.0, 9: 2.5, 10: 6.0}  # of one set, in milliseconds
 MOST_ROWS, MOST_PIVOTS = 90, 800
 REMEMBERED = 20
+MOST_HINTS = 250  # of one round and level
+MOST_TIGHT = 250  # rows whose unions are looked at
 
 
 def local_cut(
@@ -62,12 +66,12 @@ class LocalCuts:
     level: int = 0
     _fruitful: dict[tuple[int, ...], None] = field(default_factory=dict)
 
-    def round(self, point: Point, budget: Budget) -> list[Pattern]:
-        """Violated rows; climbs to larger sets while a level gives few."""
+    def round(self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]] = ()) -> list[Pattern]:
+        """Violated rows; climbs to larger sets while a level gives few. `hints` are sets to begin with."""
         cuts: list[Pattern] = []
         entered = self.level
         while True:
-            found = self._try_level(point, LEVELS[self.level], budget)
+            found = self._try_level(point, LEVELS[self.level], budget, hints)
             cuts += found
             if len(cuts) >= self.few or self.level == len(LEVELS) - 1:
                 break
@@ -76,7 +80,9 @@ class LocalCuts:
             self.level -= 1
         return cuts
 
-    def _try_level(self, point: Point, sizes: tuple[int, ...], budget: Budget) -> list[Pattern]:
+    def _try_level(
+        self, point: Point, sizes: tuple[int, ...], budget: Budget, hints: Sequence[tuple[int, ...]]
+    ) -> list[Pattern]:
         weight = point.arcs
         both = weight + weight.T
         doubtful = ((weight > 1e-6) & (weight.T > 1e-6)) | ((both > 1e-6) & (both < 1 - 1e-6))
@@ -87,6 +93,8 @@ class LocalCuts:
         spent = 0.0
         tried: set[tuple[int, ...]] = set()
         todo = [(members, 0) for members in again]
+        fitting = [hint for hint in hints if max(sizes) - 3 < len(hint) <= max(sizes)]
+        todo += [(fitting[i], max(sizes)) for i in self.rng.permutation(len(fitting))[:MOST_HINTS]]
         todo += [((int(i), int(j)), size) for i, j in pairs for size in sizes]
         for seed, size in todo:
             members = grow(weight, both, seed, size, self.rng) if size else seed
@@ -102,6 +110,19 @@ class LocalCuts:
             if len(cuts) >= self.most or spent > self.work or budget.exhausted():
                 break
         return cuts
+
+
+def overlapping(rows: Sequence[tuple[tuple[int, ...], float]]) -> list[tuple[int, ...]]:
+    """Unions of two rows (members, multiplier > 0) with a common member, as large as local cuts can be at most."""
+    largest = max(LEVELS[-1])
+    by_multiplier = sorted(rows, key=lambda row: -row[1])
+    small = [frozenset(members) for members, _ in by_multiplier if 2 <= len(members) < largest][:MOST_TIGHT]
+    unions: dict[frozenset[int], None] = {}
+    for i, a in enumerate(small):
+        for b in small[:i]:
+            if not a.isdisjoint(b) and len(a | b) <= largest:
+                unions[a | b] = None
+    return [tuple(sorted(union)) for union in unions]
 
 
 def grow(

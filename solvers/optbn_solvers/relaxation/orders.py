@@ -131,6 +131,10 @@ class Walk:
     def copy(self) -> Walk:
         return Walk(self.index, self.order.copy(), self.state)
 
+    def kick(self, kicks: int) -> None:
+        """So many kicks, without a look at a clock."""
+        self.total = self.index.iterate(self.order, self.rows, kicks, self.state)
+
     def work(self, kicks: int, *budgets: Budget) -> int:
         """Up to `kicks` kicks, in slices of about _SLICE_SECONDS, and swaps if there is time left (of many variables
         they take a second); returns how many kicks were made."""
@@ -138,7 +142,7 @@ class Walk:
         while done < kicks and not any(budget.exhausted() for budget in budgets):
             begun = time.perf_counter()
             step = min(step, kicks - done)
-            self.total = self.index.iterate(self.order, self.rows, step, self.state)
+            self.kick(step)
             done += step
             step = max(1, min(2 * step, int(step * _SLICE_SECONDS / max(time.perf_counter() - begun, 1e-6))))
         if done and not any(budget.exhausted() for budget in budgets):

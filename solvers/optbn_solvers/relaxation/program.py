@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import highspy
 import numpy as np
@@ -20,6 +21,9 @@ from optbn_solvers.relaxation.rows import Entries, Row
 
 PATIENCE = 4  # rounds a slack row stays
 SLACK = 1e-6
+DUAL, PRIMAL = 1, 4  # simplex strategies
+FEWEST_STEPS, MANY_STEPS = 4000, 2**31 - 1
+LOOK_EVERY = 20  # steps between looks at the budget: of the largest LPs a step takes a few milliseconds
 
 
 class Relaxation:
@@ -51,7 +55,7 @@ class Relaxation:
         self._lp.setOptionValue("parallel", "off")
         self._lp.setOptionValue("presolve", "off")
         self._lp.setOptionValue("solver", "simplex")
-        self._lp.setOptionValue("simplex_strategy", 1)  # serial dual
+        self._lp.setOptionValue("simplex_strategy", DUAL)
         count = len(columns)
         self._lp.addVars(count, np.zeros(count), np.full(count, highspy.kHighsInf))
         self._lp.changeColsCost(count, np.arange(count, dtype=np.int32), self._cost[columns])
@@ -148,6 +152,7 @@ class Relaxation:
 
     def restrict(self, open_: NDArray[np.bool_], free: NDArray[np.int64], penalty: float) -> None:
         """Only the families marked in `open_` may be used; those of `free` that are not may, for `penalty` units."""
+        self.add_columns(free[~self.has(free)])
         count = len(self.columns)
         allowed = open_[self.columns]
         price = self._cost[self.columns].copy()
@@ -167,22 +172,41 @@ class Relaxation:
         self._lp.run()
         solution = self._lp.getSolution()
         self.duals = -self.scale * np.array(solution.row_dual)[self.families.n :]
-        self._lp.setOptionValue("simplex_iteration_limit", 2**31 - 1)
+        self._lp.setOptionValue("simplex_iteration_limit", MANY_STEPS)
         self._lp.setBasis(basis)
 
+    def compact(self, families: Families, keep: NDArray[np.bool_]) -> None:
+        """Go on with `families`, those of the present ones that are marked in `keep`; rows and basis stay."""
+        self.delete_columns(~keep)
+        place = np.cumsum(keep) - 1
+        self.columns = place[self.columns]
+        self.families, self._cost = families, self._cost[keep]
+        self._position = np.full(len(families), -1, dtype=np.int64)
+        self._position[self.columns] = np.arange(len(self.columns))
+        self.entries = [(place[index[keep[index]]], value[keep[index]]) for index, value in self.entries]
+
+    def above(self, rows: NDArray[np.int64]) -> float:
+        """By how many units the graph with these rows of the table costs more than the solved LP."""
+        return float(self._cost[self.families.positions(rows)].sum()) * self.scale - self.value
+
     def solve(self, budget: Budget) -> bool:
-        """Solve to optimality; False when the budget ran out or HiGHS gave up (the last point stays)."""
-        for _ in range(2):
-            remaining = budget.remaining()
-            limit = highspy.kHighsInf if math.isinf(remaining) else self._lp.getRunTime() + max(0.01, remaining)
-            self._lp.setOptionValue("time_limit", limit)
-            self._lp.run()
-            if self._lp.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+        """Solve to optimality; False when the budget ran out or HiGHS gave up (the last point stays).
+
+        The dual simplex method can take tens of thousands of degenerate steps without an end: after `most` it is the
+        primal's turn, from the basis reached; what is left then is numerical trouble, and begun anew.
+        """
+        most = FEWEST_STEPS + 4 * len(self.rows)
+        for strategy, steps in ((DUAL, most), (PRIMAL, 2 * most), (DUAL, MANY_STEPS)):
+            if steps == MANY_STEPS:
+                self._lp.clearSolver()
+            self._lp.setOptionValue("simplex_strategy", strategy)
+            self._lp.setOptionValue("simplex_iteration_limit", steps)
+            solved = self._run(budget)
+            if solved or budget.exhausted():
                 break
-            if budget.exhausted():
-                return False
-            self._lp.clearSolver()  # numerical trouble: once more from scratch
-        else:
+        self._lp.setOptionValue("simplex_strategy", DUAL)
+        self._lp.setOptionValue("simplex_iteration_limit", MANY_STEPS)
+        if not solved:
             return False
         solution = self._lp.getSolution()
         self.point = np.array(solution.col_value)
@@ -192,6 +216,23 @@ class Relaxation:
         slack = np.array([row.rhs for row in self.rows]) - np.array(solution.row_value)[n:]
         self.idle = [idle + 1 if s > SLACK else 0 for idle, s in zip(self.idle, slack.tolist(), strict=True)]
         return True
+
+    def _run(self, budget: Budget) -> bool:
+        """Run HiGHS, which looks at the budget every few steps; whether it ended with an optimum."""
+        calls = 0
+
+        def look(event: Any) -> None:
+            nonlocal calls
+            calls += 1
+            if calls % LOOK_EVERY == 0 and budget.exhausted():
+                event.interrupt()
+
+        if budget.exhausted():
+            return False
+        self._lp.cbSimplexInterrupt += look
+        self._lp.run()
+        self._lp.cbSimplexInterrupt -= look
+        return bool(self._lp.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
     def support(self, least: float = 1e-7) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The families above `least` in the point, and their values."""

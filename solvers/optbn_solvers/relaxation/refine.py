@@ -45,8 +45,9 @@ def refine(
     rng: np.random.Generator,
     budget: Budget,
     largest_part: int,
+    bits: int = BITS,
 ) -> bool:
-    """Try to close a gap of rounding size; returns whether it is closed."""
+    """Try to close a gap of rounding size; returns whether it is closed. Multipliers count 2^-bits units."""
     rows: list[Row] = list(relaxation.rows)
     known = set(rows)
     entries = list(relaxation.entries)
@@ -66,10 +67,10 @@ def refine(
             break
         before = ledger.gap
         fine = [
-            (row, (int(y) << BITS) + round(dual * (1 << BITS)))
+            (row, (int(y) << bits) + round(dual * (1 << bits)))
             for row, y, dual in zip(rows, kept.tolist(), residual.duals.tolist(), strict=True)
         ]
-        ledger.settle(Stage([(row, max(0, y)) for row, y in fine], BITS), entries)
+        ledger.settle(Stage([(row, max(0, y)) for row, y in fine], bits), entries)
         if ledger.closed or finish(ledger, largest_part):
             break
         point = Point(ledger.families, *residual.support())

@@ -4,8 +4,9 @@ A round: solve the LP; hand its multipliers to the ledger, which makes an exact 
 columns that price out; read a better graph off the point; look for violated clusters, and for local cuts when
 clusters run dry; add the best rows, at most `most_rows`, avoiding near-parallel ones. Whenever the families left fall
 into small parts, the end game settles the matter. The loop ends when the ledger is closed, when no row is found, or
-when the bound has gained less than `stall_gain` of the gap in `stall_rounds` rounds (or one round per `stall_variables`
-variables, if that is more: the more there are, the less does one round's share of rows move the bound).
+when the LP has gained less than `stall_gain` of the gap in `stall_rounds` rounds (or one round per `stall_variables`
+variables, if that is more: the more there are, the less does one round's share of rows move the bound). Rounds count
+from the one in which the LP says more than the ascent did: before, its bound is no measure.
 """
 
 from __future__ import annotations
@@ -20,19 +21,21 @@ from optbn_solvers.base.table import mask_members
 from optbn_solvers.relaxation.ascent import dual_ascent, reduced_costs
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.finish import LARGEST_PART, finish
+from optbn_solvers.relaxation.improve import Improver
 from optbn_solvers.relaxation.ledger import Ledger, Stage
-from optbn_solvers.relaxation.localcuts import LocalCuts
+from optbn_solvers.relaxation.localcuts import LocalCuts, overlapping
 from optbn_solvers.relaxation.orders import FamilyIndex
 from optbn_solvers.relaxation.polish import polish
 from optbn_solvers.relaxation.program import Relaxation
-from optbn_solvers.relaxation.rows import Cluster, Entries, Pattern, Row
-from optbn_solvers.relaxation.separate import Point, stuck_cluster, violated_clusters
+from optbn_solvers.relaxation.rows import Cluster, Entries, Opening, Pattern, Row
+from optbn_solvers.relaxation.separate import Point, Separator, stuck_cluster
 
 NEW_COLUMNS = 15  # per child and round
 FIRST_COLUMNS = 60  # per child at most
 FIRST_ROWS = 600, 10  # of each kind at most; and per child, where that is more
 PRICED_ENOUGH = 0.02  # of the gap: what missing columns may be worth before the LP is solved again at once
 DEAD_ENOUGH = 0.1  # of the columns
+SPARSE_ENOUGH = 0.6  # of the families: when fewer are needed the others are forgotten
 MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
 
 
@@ -48,12 +51,20 @@ class RootSettings:
     near: float = 0.15  # of the gap: first columns have a reduced cost below that after the dual ascent
     largest_part: int = LARGEST_PART
     most_rounds: int = 1_000_000
-    delete: bool = True  # columns of dropped families; not below the root, where other nodes need them
+    keep: bool = False  # dropped families: below the root other nodes need them
+    large: bool = True  # clusters of any size
+    smooth: float = 0.7  # see Separator
+    dry_rounds: int = 0  # without a row: separation is random, and finds some at the next try
+    overlaps: bool = False  # local cuts on unions of rows that hold the bound up
+
+
+# where a tree would be long
+THOROUGH = RootSettings(stall_rounds=20, stall_gain=0.05, overlaps=True, dry_rounds=3)
 
 
 @dataclass(eq=False)
 class Root:
-    """The loop's state; `run` may be called once. Afterwards `relaxation` holds the rows that matter."""
+    """The loop's state; `run` may be called again with other settings. `relaxation` holds the rows that matter."""
 
     ledger: Ledger
     index: FamilyIndex
@@ -64,12 +75,15 @@ class Root:
     rounds: int = 0
     clusters_added: int = 0
     local_added: int = 0
+    improver: Improver | None = None  # local search between the rounds
     parts_tried_at: int = -1
 
     def run(self, budget: Budget) -> None:
         """Until closed, dry, stalled or out of budget."""
         ledger, lp, settings = self.ledger, self.relaxation, self.settings
-        bounds: list[int] = []
+        self._separator = Separator(self.rng, settings.large, settings.smooth)
+        values: list[float] = []  # of the LP, once it says more than the ascent
+        best, dry = ledger.bound, 0
         while not ledger.closed and self.rounds < settings.most_rounds and not budget.exhausted() and lp.solve(budget):
             self.rounds += 1
             which, x = lp.support()
@@ -86,19 +100,46 @@ class Root:
                 settle(ledger, lp)
                 if self._end_game():
                     break
+            if self.improver is not None and self.improver.work(point):
+                settle(ledger, lp)
+                if self._end_game():
+                    break
             level = self.local.level
             rows = self._separate(point, budget)
             if self.local.level != level:
-                bounds = []
-            bounds.append(ledger.bound)
+                values = []
             if not rows:
-                break
-            back = max(settings.stall_rounds, ledger.families.n // settings.stall_variables)
-            if len(bounds) > back and bounds[-1 - back] - bounds[-1] < settings.stall_gain * max(1, ledger.gap):
+                dry += 1
+                if dry > settings.dry_rounds:
+                    break
+                continue
+            dry = 0
+            if ledger.bound < best or values:
+                values.append(lp.value)
+            if self._stalled(values):
                 break
             if len(lp.point) == len(lp.columns):
                 lp.drop_idle_rows()
+            if not settings.keep and ledger.needed().mean() < SPARSE_ENOUGH:
+                self.compact()
+                rows = [(row, row.entries(ledger.families)) for row, _ in rows]
             lp.add_rows([row for row, _ in rows], [entries for _, entries in rows])
+
+    def _stalled(self, values: list[float]) -> bool:
+        """The LP has gained too little of the gap in the last rounds."""
+        settings = self.settings
+        back = max(settings.stall_rounds, self.ledger.families.n // settings.stall_variables)
+        if len(values) <= back:
+            return False
+        left = max(1.0, self.relaxation.above(self.ledger.rows))
+        return values[-1] - values[-1 - back] < settings.stall_gain * left
+
+    def compact(self) -> None:
+        """Forget the families that have been dropped."""
+        keep = self.ledger.restrict()
+        self.relaxation.compact(self.ledger.families, keep)
+        self._separator.compact(keep)
+        self.parts_tried_at = -1
 
     def _end_game(self) -> bool:
         alive = int(self.ledger.alive.sum())
@@ -117,9 +158,11 @@ class Root:
         column_costs = np.full(len(families), far)
         column_costs[usable] = costs[usable]
         least = np.minimum.reduceat(column_costs, families.offsets[:-1])
-        keep = ledger.alive.copy()
-        keep[families.positions(ledger.rows)] = True
-        if self.settings.delete and (~keep[lp.columns]).mean() > DEAD_ENOUGH:
+        keep = ledger.needed()
+        if not self.settings.keep:
+            own = families.positions(ledger.rows)
+            lp.add_columns(own[~lp.has(own)])  # or the LP might be infeasible once those of older graphs are gone
+        if not self.settings.keep and (~keep[lp.columns]).mean() > DEAD_ENOUGH:
             lp.delete_columns(~keep)
         tolerance = 1e-7 * lp.scale
         absent = ledger.alive & ~lp.has(np.arange(len(families)))
@@ -135,16 +178,19 @@ class Root:
 
     def _separate(self, point: Point, budget: Budget) -> list[tuple[Row, Entries]]:
         """The rows to add this round."""
-        clusters = violated_clusters(point, self.rng)
-        found: list[tuple[Row, float]] = list(clusters.items())
-        if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 30:
-            found += [(row, 0.0) for row in self.local.round(point, budget)]
+        lp, n = self.relaxation, self.ledger.families.n
         if self.ledger.rules is not None:
             self.ledger.rules.separate(point.arcs)
-        candidates = [*self.ledger.rule_rows(), *(row for row, _ in found)]
+        clusters = self._separator.clusters(point)
+        candidates: list[Row] = self.ledger.rule_rows()
+        candidates += [cluster.lean(n) for cluster in clusters]
+        if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 30:
+            tight = zip(lp.rows, lp.duals.tolist(), strict=False)
+            hints = overlapping([(row.members, y) for row, y in tight if y > 0]) if self.settings.overlaps else []
+            candidates += self.local.round(point, budget, hints)
         rows = select_rows(point, candidates, self.settings.most_rows, self.settings.most_parallel)
         self.ledger.check_rows([row for row, _ in rows])
-        self.clusters_added += sum(isinstance(row, Cluster) for row, _ in rows)
+        self.clusters_added += sum(isinstance(row, Cluster | Opening) for row, _ in rows)
         self.local_added += sum(isinstance(row, Pattern) for row, _ in rows)
         return rows
 
@@ -171,7 +217,7 @@ def select_rows(
         vector[at[at >= 0]] = value[at >= 0]
         norm = float(np.sqrt(vector @ vector))
         violation = float(vector @ point.x) - row.rhs
-        if norm > 0 and violation > least * max(row.rhs, 0.01):
+        if norm > 0 and violation > least * max(abs(row.rhs), 0.01):
             ranked.append((violation / norm, number, vector / norm, entries))
     ranked.sort(key=lambda item: -item[0])
     chosen: list[tuple[Row, Entries]] = []
@@ -218,7 +264,8 @@ def first_relaxation(
     start[families.positions(ledger.rows)] = True
     costs = reduced_costs(families.offsets, families.units)
     lp = Relaxation(families, np.flatnonzero(start), costs, typical)
-    larger = sorted((c for c in clusters if len(c.members) > 2), key=lambda c: len(c.members))
+    by_size = sorted(clusters, key=lambda cluster: len(cluster.members))
+    larger = [cluster.lean(families.n) for cluster in by_size if len(cluster.members) > 2]
     most = max(FIRST_ROWS[0], FIRST_ROWS[1] * families.n)
     lp.add_rows([*two_cycles(families, lp.columns)[:most], *larger[:most], *ledger.rule_rows()])
     return lp

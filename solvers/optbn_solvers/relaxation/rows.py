@@ -1,6 +1,8 @@
 """Valid inequalities, in the one form the solver uses:  sum of a(v, P) x(v, P) <= rhs  for every DAG x.
 
     Cluster  C     sum over (v in C, P meets C) of x(v, P) <= |C| - 1        (some v in C has P disjoint from C)
+    Opening  C     - sum over (v in C, P disjoint from C) of x(v, P) <= -1   (the same, as each v has one family: of a
+                                                                              large C few families are disjoint)
     Pattern  C, a  sum over (v in C) of a[v, P & C] x(v, P) <= rhs           (true on C, hence true everywhere: a DAG
                                                                               on all variables induces one on C)
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from optbn_solvers.relaxation.families import Families
 
 Entries = tuple[NDArray[np.int64], NDArray[np.int64]]
+LARGE = 0.3  # of the variables: from here on the disjoint families of a cluster are fewer than those that meet it
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,42 @@ class Cluster:
 
     def entries(self, families: Families) -> Entries:
         """The families with a coefficient, and the coefficients."""
-        inside = np.zeros(families.n, dtype=np.bool_)
-        inside[list(self.members)] = True
-        index = np.empty(len(families), dtype=np.int64)
-        count = cluster_entries(families.offsets, families.starts, families.parents, inside, index)
-        return index[:count].copy(), np.broadcast_to(np.int64(1), count)
+        index = _families_of(families, self.members, True)
+        return index, np.broadcast_to(np.int64(1), len(index))
+
+    def lean(self, n: int) -> Cluster | Opening:
+        """The same row with fewer coefficients, if it is a large one among n variables."""
+        return Opening(self.members) if len(self.members) > max(3, LARGE * n) else self
 
     def evidence(self, families: Families, multiplier: int) -> ClusterRow:
         """The row as the checker reads it."""
         return ClusterRow(self.members, multiplier)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The cluster inequality of `members` by the families that are disjoint from them."""
+
+    members: tuple[int, ...]
+    rhs: ClassVar[int] = -1
+
+    def entries(self, families: Families) -> Entries:
+        """The families with a coefficient, and the coefficients."""
+        index = _families_of(families, self.members, False)
+        return index, np.broadcast_to(np.int64(-1), len(index))
+
+    def evidence(self, families: Families, multiplier: int) -> ClusterRow:
+        """The row as the checker reads it."""
+        return ClusterRow(self.members, multiplier)
+
+
+def _families_of(families: Families, members: tuple[int, ...], meeting: bool) -> NDArray[np.int64]:
+    """The members' families that meet the members, or those that do not."""
+    inside = np.zeros(families.n, dtype=np.bool_)
+    inside[list(members)] = True
+    index = np.empty(len(families), dtype=np.int64)
+    count = cluster_entries(families.offsets, families.starts, families.parents, inside, meeting, index)
+    return index[:count].copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +157,7 @@ class Limit:
         return LimitRow(self.parents, self.rhs, multiplier)
 
 
-Row = Cluster | Pattern | Rule | Limit
+Row = Cluster | Opening | Pattern | Rule | Limit
 
 
 def traces_of(families: Families, members: tuple[int, ...]) -> NDArray[np.float64]:

@@ -4,6 +4,8 @@
 
 Finding the most violated C is NP-hard; here sets grow from short cycles of the point and from pairs of variables
 with an arc between them (each with its closest neighbour), by a tabu climb over single flips. Cost: a millisecond.
+Those are small. What says that somebody must come first among all variables, or most of them, no pair grows to: such
+clusters begin with what is stuck when the variables, or a random part of them, are placed one after the other.
 Integral points are no heuristic's business: the support of a cyclic choice has a cycle of length 0, and that seed is
 violated by 1 before any climb.
 """
@@ -19,10 +21,16 @@ from numpy.typing import NDArray
 from optbn_solvers.base.table import mask_members
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.kernels.clusters import grow_prefix
-from optbn_solvers.relaxation.kernels.separation import arc_weights, climb_clusters, cycle_seeds
+from optbn_solvers.relaxation.kernels.separation import arc_weights, climb_clusters, cycle_seeds, stuck_sets
 from optbn_solvers.relaxation.rows import Cluster
 
-STEPS = 60
+STEPS = 60  # of a climb from a small seed
+LEAST, LEAST_SMOOTHED = 0.01, 0.003  # violation
+SUPPORT = 1e-5  # of a smoothed point: smaller values are forgotten
+FEW = 5  # rows
+SMALL = 8  # variables: pairs and cycles grow to any cluster of so few
+STUCK = 48  # orders
+NOISE = (0.02, 0.1, 0.3, 1.0)  # of the orders, in turns
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +84,7 @@ def stuck_cluster(point: Point) -> Cluster | None:
 
 
 def violated_clusters(
-    point: Point, rng: np.random.Generator, least: float = 0.01, most_seeds: int = 400
+    point: Point, rng: np.random.Generator, least: float = LEAST, most_seeds: int = 400
 ) -> dict[Cluster, float]:
     """Clusters with their violations, at least `least`."""
     n = point.families.n
@@ -97,9 +105,81 @@ def violated_clusters(
     seeds = np.unique(np.concatenate([cycles, pairs]), axis=0)
     if len(seeds) > most_seeds:
         seeds = seeds[rng.permutation(len(seeds))[:most_seeds]]
+    return _climbed(point, seeds, np.full(len(seeds), -1), least, STEPS)
+
+
+def large_clusters(point: Point, rng: np.random.Generator, least: float = LEAST) -> dict[Cluster, float]:
+    """Clusters of any size from orders that get stuck, and one around each variable from these."""
+    n = point.families.n
+    begin = np.ones((STUCK, n), dtype=np.bool_)
+    noise = np.zeros((STUCK, n))
+    for k in range(1, STUCK):
+        if k % 2:
+            begin[k, rng.random(n) < rng.uniform(0.05, 0.8)] = False
+        noise[k] = NOISE[k % len(NOISE)] * rng.random(n)
+    most, last = np.empty_like(begin), np.empty_like(begin)
+    stuck_sets(begin, noise, *point.support, least, most, last)
+    seeds = np.unique(np.concatenate([most, last]), axis=0)
+    seeds = seeds[seeds.sum(axis=1) > 1]
+    if not len(seeds):
+        return {}
+    held = np.arange(n)
+    around = seeds[rng.integers(len(seeds), size=n)]
+    around[held, held] = True
+    found = _climbed(point, seeds, np.full(len(seeds), -1), least, 2 * n)
+    return found | _climbed(point, around, held, least, n)
+
+
+@dataclass(eq=False)
+class Separator:
+    """Clusters for the points of a root, one after the other.
+
+    With `smooth` above 0 it is not the LP's corner x that is separated but a point that moves towards it slowly,
+        bar = smooth bar + (1 - smooth) x,
+    as the corners of one round and the next lie far apart and rows for the way between them say more. Rows that x does
+    not violate are of no use now; when few are left, x is separated and bar begins anew there.
+    """
+
+    rng: np.random.Generator
+    large: bool = False
+    smooth: float = 0.0
+    _bar: NDArray[np.float64] | None = None
+
+    def clusters(self, point: Point) -> dict[Cluster, float]:
+        """Violated clusters with their violations."""
+        if not self.smooth:
+            return self._found(point, LEAST)
+        bar = point.dense if self._bar is None else self.smooth * self._bar + (1.0 - self.smooth) * point.dense
+        bar[bar < SUPPORT] = 0.0
+        self._bar = bar
+        which = np.flatnonzero(bar)
+        clusters = list(self._found(Point(point.families, which, bar[which]), LEAST_SMOOTHED))
+        sets = np.zeros((len(clusters), point.families.n), dtype=np.bool_)
+        for seed, cluster in zip(sets, clusters, strict=True):
+            seed[list(cluster.members)] = True
+        useful = _climbed(point, sets, np.full(len(sets), -1), LEAST, 0) if clusters else {}
+        if len(useful) < FEW:
+            self._bar = point.dense.copy()
+            useful |= self._found(point, LEAST)
+        return useful
+
+    def _found(self, point: Point, least: float) -> dict[Cluster, float]:
+        found = violated_clusters(point, self.rng, least)
+        return found | large_clusters(point, self.rng, least) if self.large and point.families.n > SMALL else found
+
+    def compact(self, keep: NDArray[np.bool_]) -> None:
+        """Families that are not marked in `keep` are forgotten."""
+        if self._bar is not None:
+            self._bar = self._bar[keep]
+
+
+def _climbed(
+    point: Point, seeds: NDArray[np.bool_], held: NDArray[np.int64], least: float, steps: int
+) -> dict[Cluster, float]:
+    """The clusters that climbs from the seeds end at."""
     seeds = np.ascontiguousarray(seeds)
     violation = np.empty(len(seeds))
-    climb_clusters(seeds, *point.support, least, STEPS, violation)
+    climb_clusters(seeds, held, *point.support, least, steps, violation)
     return {
         Cluster(tuple(np.flatnonzero(seed).tolist())): float(by)
         for seed, by in zip(seeds, violation, strict=True)

@@ -9,7 +9,7 @@ one another, so the last stage alone would leave too many families; a few stages
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,7 +61,7 @@ def cluster_root(
 class NoLocalCuts(LocalCuts):
     """Finds none."""
 
-    def round(self, point: Point, budget: Budget) -> list[Pattern]:
+    def round(self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]] = ()) -> list[Pattern]:
         return []
 
 

@@ -12,7 +12,8 @@ tried for a few dozen dual simplex steps in both answers (strong branching); an 
 out for good, otherwise the question is asked whose answers both lower the bound the most (largest product).
 Nodes with the largest bound first.
 
-The LP of a node stays feasible: the incumbent's families stay, at a penalty where the node forbids them.
+The LP of a node stays feasible: the incumbent's families stay, at a penalty where the node forbids them. What closed
+a node, and what was asked, is recorded (`ilp.record`), so that the tree is evidence.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from numpy.typing import NDArray
 
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.base.table import mask_members
+from optbn_solvers.methods.ilp.record import BITS, Node, Question, Record
+from optbn_solvers.relaxation.improve import Improver
 from optbn_solvers.relaxation.ledger import Ledger
 from optbn_solvers.relaxation.localcuts import LEVELS, LocalCuts
 from optbn_solvers.relaxation.orders import FamilyIndex
@@ -49,13 +52,15 @@ class BranchSettings:
     rows: int = 40  # with the largest multipliers, to take sets from
     work: float = 60.0  # of local cuts per round, milliseconds
     node: RootSettings = field(
-        default_factory=lambda: RootSettings(stall_rounds=2, stall_gain=0.1, most_rounds=4, delete=False)
+        default_factory=lambda: RootSettings(
+            stall_rounds=2, stall_gain=0.1, most_rounds=4, keep=True, large=False, smooth=0.0
+        )
     )
 
 
 @dataclass(eq=False)
 class Branching:
-    """A search below the ledger's bound. `bound` (units) holds for all graphs at any time."""
+    """A search below the ledger's bound. `bound` (units) holds for all graphs at any time; `record` is the tree."""
 
     ledger: Ledger
     relaxation: Relaxation
@@ -63,11 +68,14 @@ class Branching:
     rng: np.random.Generator
     settings: BranchSettings
     report: Callable[[int, int], None]  # bound, nodes
+    improver: Improver | None = None
     bound: int = field(init=False)
+    record: Record = field(init=False)
     nodes: int = 0
 
     def __post_init__(self) -> None:
         self.bound = self.ledger.bound
+        self.record = Record(self.ledger)
         self._penalty = 2.0 * self.ledger.gap
         self._local = LocalCuts(self.rng, work=self.settings.work, most=20, few=4, level=len(LEVELS) - 1)
         self._failed = False
@@ -77,23 +85,25 @@ class Branching:
         top = self.ledger
         ticket = itertools.count()
         size = len(top.alive)
-        open_nodes = [(-top.bound, next(ticket), np.packbits(top.alive))]
+        open_nodes = [(-self.record.root.bound, next(ticket), self.record.root)]
         while open_nodes:
             self._lower(-open_nodes[0][0])
             if self.nodes == self.settings.most_nodes or budget.exhausted():
                 return False
-            bound, _, packed = heapq.heappop(open_nodes)
-            node = top.case(np.unpackbits(packed, count=size).astype(np.bool_), -bound)
-            if node.closed:
+            _, _, node = heapq.heappop(open_nodes)
+            assert node.alive is not None
+            before = np.unpackbits(node.alive, count=size).astype(np.bool_)
+            books = top.case(before, node.bound)
+            if books.closed:
                 continue
             self.nodes += 1
-            children = self._work(node, budget)
-            for child in children:
-                top.offer(child.rows)
-                if not child.closed:
-                    heapq.heappush(open_nodes, (-child.bound, next(ticket), np.packbits(child.alive)))
+            for case in self._work(node, books, before, budget):
+                if case.bound > top.score:
+                    heapq.heappush(open_nodes, (-case.bound, next(ticket), case))
             if self._failed and not budget.exhausted():
                 return False
+            if self.improver is not None:
+                self.improver.work()
         self._lower(top.score)
         return True
 
@@ -103,57 +113,68 @@ class Branching:
             self.bound = bound
             self.report(bound, self.nodes)
 
-    def _work(self, node: Ledger, budget: Budget) -> list[Ledger]:
-        """What is left of a node: nothing, itself with fewer families, or two cases."""
+    def _work(self, node: Node, books: Ledger, before: Mask, budget: Budget) -> list[Node]:
+        """What is left of a node, whose families are `before`: nothing, itself with fewer, or two cases."""
         self._failed = False
-        if np.count_nonzero(node.alive) == node.families.n:  # one family per child: a graph, or none
-            whole = np.flatnonzero(node.alive)
-            if stuck_cluster(Point(node.families, whole, np.ones(len(whole)))) is None:
-                self.ledger.offer(node.families.rows[whole])
+        if np.count_nonzero(books.alive) == books.families.n:  # one family per child: a graph, or none
+            whole = np.flatnonzero(books.alive)
+            if stuck_cluster(Point(books.families, whole, np.ones(len(whole)))) is None:
+                self.ledger.offer(books.families.rows[whole])
+            self.record.end(node)
             return []
-        self._use(node)
-        Root(node, self.index, self._local, self.rng, self.settings.node, self.relaxation).run(budget)
-        if not node.closed and within_rounding(node, self.relaxation):
-            refine(node, self.relaxation, self.index, self._local, self.rng, budget, self.settings.node.largest_part)
-        self.ledger.offer(node.rows)
-        return [] if node.closed else self._split(node, budget)
+        self._use(books)
+        Root(books, self.index, self._local, self.rng, self.settings.node, self.relaxation).run(budget)
+        if not books.closed and within_rounding(books, self.relaxation):
+            largest = self.settings.node.largest_part
+            refine(books, self.relaxation, self.index, self._local, self.rng, budget, largest, BITS)
+        self.ledger.offer(books.rows)
+        if not books.closed:
+            self._use(books)
+            if not self.relaxation.solve(budget):
+                self._failed = True
+            else:
+                settle(books, self.relaxation)
+        self.record.keep(node, before, books)
+        if books.closed:
+            return []
+        return [node] if self._failed else self._split(node, books, budget)
 
-    def _use(self, node: Ledger) -> None:
-        self.relaxation.restrict(node.alive, node.families.positions(node.rows), self._penalty)
+    def _use(self, books: Ledger) -> None:
+        self.relaxation.restrict(books.alive, books.families.positions(books.rows), self._penalty)
 
-    def _split(self, node: Ledger, budget: Budget) -> list[Ledger]:
-        lp, families = self.relaxation, node.families
-        self._use(node)
-        if not lp.solve(budget):
-            self._failed = True
-            return [node]
-        settle(node, lp)
-        best: list[Ledger] = []
+    def _split(self, node: Node, books: Ledger, budget: Budget) -> list[Node]:
+        """Ask the best of several questions; answers that close at once are ruled out on the way."""
+        lp, families = self.relaxation, books.families
+        best: tuple[Question, list[Ledger]] | None = None
         most = -1.0
-        for child, meets in self._questions(node):
+        for question, meets in self._questions(books):
             if budget.exhausted():
                 break
-            own = families.children == child
-            cases = [node.case(node.alive & ~(own & out), node.bound) for out in (~meets, meets)]
+            own = families.children == question[0]
+            cases = [books.case(books.alive & ~(own & out), books.bound) for out in (~meets, meets)]
             for case in cases:
                 if not case.closed:
                     self._use(case)
                     lp.probe(self.settings.steps)
                     settle(case, lp)
             left = [case for case in cases if not case.closed]
-            if not left:
-                return []
-            if len(left) == 1:
-                node = node.case(left[0].alive, left[0].bound)
+            if len(left) < 2:
+                answers = self.record.ask(node, books, question, cases)
+                if not left:
+                    return []
+                best, most = None, -1.0  # questions tried before are of a larger set
+                node, books = answers[cases.index(left[0])], books.case(left[0].alive, left[0].bound)
                 continue
-            product = float(max(1, node.bound - cases[0].bound)) * float(max(1, node.bound - cases[1].bound))
+            product = float(max(1, books.bound - cases[0].bound)) * float(max(1, books.bound - cases[1].bound))
             if product > most:
-                most, best = product, cases
-        return [node.case(case.alive, case.bound) for case in best] or [node]
+                most, best = product, (question, cases)
+        if best is None:
+            return [node]
+        return self.record.ask(node, books, *best)
 
-    def _questions(self, node: Ledger) -> Iterator[tuple[int, Mask]]:
-        """(child v, bool[families]: meets C), the most doubtful first: of sets, else of single variables of the point,
-        else of any: as long as some child has two families left there is a question that tells them apart."""
+    def _questions(self, node: Ledger) -> Iterator[tuple[Question, Mask]]:
+        """((child v, set C), bool[families]: meets C), the most doubtful first: of sets, else of single variables of
+        the point, else of any: while some child has two families left there is a question that tells them apart."""
         lp, families = self.relaxation, node.families
         point = Point(families, *lp.support())
         children = families.children[point.which]
@@ -192,4 +213,4 @@ class Branching:
             own = node.alive & (families.children == child)
             if (own & meets).any() and (own & ~meets).any():
                 asked += 1
-                yield child, meets
+                yield (child, tuple(sorted(others))), meets

@@ -3,10 +3,12 @@
     greedy        a good graph by local search
     clusters      dual ascent from several orders: a first bound, a first filter, first rows     (relaxation.ascent)
     root          LP loop with pricing, filtering, clusters, local cuts, polishing               (ilp.root)
+    improve       local search for a share of the time of a long root and of the tree            (relaxation.improve)
     finish        what is left in small strongly connected parts is solved by DP                 (ilp.finish)
     refine        the last digits of a root that closed                                          (ilp.refine)
     cp            cluster search from the root's rows, if it promises to end soon                (optbn_solvers.search)
     branch        a short tree with exact bounds                                                 (ilp.branch)
+    record        that tree as evidence                                                          (ilp.record)
     tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
     rules         what constraints say, as rows, when a graph breaks them                        (ilp.rules)
     evidence      the stages that prove the bound, as few as will do                             (ilp.evidence)
@@ -38,16 +40,20 @@ from optbn_solvers.proofs.writer import CARRIED
 from optbn_solvers.relaxation.cases import Cases, obeying
 from optbn_solvers.relaxation.evidence import row_bound
 from optbn_solvers.relaxation.families import Families
+from optbn_solvers.relaxation.improve import Improver
 from optbn_solvers.relaxation.ledger import Ledger, WrongProof
 from optbn_solvers.relaxation.localcuts import LocalCuts
 from optbn_solvers.relaxation.orders import FamilyIndex, search
-from optbn_solvers.relaxation.program import Relaxation
 from optbn_solvers.relaxation.refine import refine, within_rounding
-from optbn_solvers.relaxation.root import Root, RootSettings, ascend, first_relaxation
+from optbn_solvers.relaxation.root import THOROUGH, Root, RootSettings, ascend, first_relaxation
 from optbn_solvers.relaxation.rules import Rules
 
 SEARCH_WORK = 10**9  # of the cluster search: nodes times variables times families
 FEWEST_NODES = 100  # with which it is worth a try
+SEARCH_SECONDS, SEARCH_SHARE = 1.0, 0.6  # it may take: these, and that share of what was used before
+TREE_SECONDS, TREE_SHARE = 0.5, 0.03  # after the budget is used up, and of what it was: to write the tree down
+LARGE = 600_000  # variables times families
+FEWER = 0.6  # of the families before the thorough root: the cluster search is worth another try
 LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound
 
 
@@ -57,7 +63,8 @@ class Ilp:
 
     starts, kicks  the local search for the first graph
     ascents        random orders of the dual ascent
-    root, branch, tree  settings of the phases
+    root, thorough, branch, tree  settings of the phases
+    search_share   of the time of a thorough root and the tree that local search gets
     search_nodes   what the cluster search may take before the tree (fewer of a large table), unless it promises to
                    end soon (0: none)
     residual       constraints that the families of the table do not say (optbn_solvers.base.residual)
@@ -71,6 +78,8 @@ class Ilp:
     kicks: int = 60
     ascents: int = 5
     root: RootSettings = field(default_factory=RootSettings)
+    thorough: RootSettings = THOROUGH
+    search_share: float = 0.15
     branch: BranchSettings = field(default_factory=BranchSettings)
     tree: TreeSettings = field(default_factory=TreeSettings)
     search_nodes: int = 1000
@@ -135,51 +144,77 @@ class _Solve:
         )
         self._announce()
         nearness, clusters = ascend(ledger, settings.ascents, rng, budget)
-        counts = self.run.statistics
         if not (ledger.closed or self.run.content or budget.exhausted()):
             ledger.restrict()
             typical = float(sum(table.units[table.offsets[:-1]].tolist()) - ledger.score)
             near = nearness[ledger.families.rows]
             relaxation = first_relaxation(ledger, near, clusters, settings.root.near, typical)
-            local = LocalCuts(rng)
-            root = Root(ledger, index, local, rng, settings.root, relaxation)
-            root.run(budget)
-            counts |= {"rounds": root.rounds, "clusters": root.clusters_added, "local cuts": root.local_added}
-            if not ledger.closed and within_rounding(ledger, relaxation):
-                refine(ledger, relaxation, index, local, rng, budget, settings.root.largest_part)
-            if self.rules is not None:
-                counts["constraint rows"] = len(self.rules.rows)
-            counts["survivors"] = int(ledger.alive.sum())
-            counts["root gap"] = math.ldexp(float(ledger.gap), -table.exponent)
-            if not (ledger.closed or self.run.content or budget.exhausted()):
-                self._search(relaxation, index, rng)
+            improver = Improver(ledger, index, rng, settings.search_share, budget)
+            root = Root(ledger, index, LocalCuts(rng), rng, settings.root, relaxation)
+            self._work(root, improver)
         return self._solution()
 
-    def _search(self, relaxation: Relaxation, index: FamilyIndex, rng: np.random.Generator) -> None:
-        """Branch; hand over to SCIP when the tree is not short."""
+    def _work(self, root: Root, improver: Improver) -> None:
+        """The root; a tree below it, if it promises to be short; a thorough root; the tree. A large table has the
+        thorough root at once: there every round costs more than what it does in vain."""
         ledger, settings = self.ledger, self.settings
-        if self.rules is None and self._cluster_search():
+        large = self.table.n * len(ledger.families) > LARGE
+        if large:
+            root.improver = improver
+        if self._root(root, settings.thorough if large else settings.root):
             return
+        if not large:
+            if self.rules is None and self._cluster_search(large):
+                return
+            before = int(np.count_nonzero(ledger.alive))
+            root.improver, self.phase = improver, "root again"
+            if self._root(root, settings.thorough):
+                return
+            if np.count_nonzero(ledger.alive) > FEWER * before:
+                self._branch(root, improver)
+                return
+        if self.rules is None and self._cluster_search(True):
+            return
+        self._branch(root, improver)
+
+    def _root(self, root: Root, how: RootSettings) -> bool:
+        """Run the root so; whether there is nothing more to do."""
+        ledger, relaxation = self.ledger, root.relaxation
+        root.settings = how
+        root.run(self.budget)
+        if not ledger.closed and within_rounding(ledger, relaxation):
+            refine(ledger, relaxation, root.index, root.local, root.rng, self.budget, how.largest_part)
+        self.run.statistics |= {"rounds": root.rounds, "clusters": root.clusters_added, "local cuts": root.local_added}
+        if self.rules is not None:
+            self.run.statistics["constraint rows"] = len(self.rules.rows)
+        self.run.statistics["survivors"] = int(ledger.alive.sum())
+        self.run.statistics["root gap"] = math.ldexp(float(ledger.gap), -self.table.exponent)
+        return ledger.closed or self.run.content or self.budget.exhausted()
+
+    def _branch(self, root: Root, improver: Improver) -> None:
+        """Branch; hand over to SCIP when the tree is not short."""
+        ledger, settings, relaxation = self.ledger, self.settings, root.relaxation
         self.phase = "branching"
-        branching = Branching(ledger, relaxation, index, rng, settings.branch, self._lower)
-        exact = Exhausted("branch and cut in exact integers")
+        root.compact()
+        branching = Branching(ledger, relaxation, root.index, root.rng, settings.branch, self._lower, improver)
         complete = branching.run(self.budget)
         self.run.nodes = branching.nodes
         self.run.statistics["nodes"] = branching.nodes
         if branching.bound < ledger.bound:
-            self.method = exact
+            tree = branching.record.tree(settings.carried, self._too_late()) if self.rules is None else None
+            self.method = tree or Exhausted("branch and cut in exact integers")
         if complete or self.budget.exhausted() or self.run.content:
             return
         self.phase = "scip"
         result = solve_tree(
-            ledger, relaxation, index, rng, self.budget, settings.tree, self._announce_scip, settings.seed
+            ledger, relaxation, root.index, root.rng, self.budget, settings.tree, self._announce_scip, settings.seed
         )
         self.run.statistics["nodes"] += result.nodes
         if result.complete:
             self.run.lower(ledger.score)
             self.method = Exhausted("scip branch and cut", math.ldexp(result.tolerance, -self.table.exponent))
 
-    def _cluster_search(self) -> bool:
+    def _cluster_search(self, large: bool) -> bool:
         """Try the search on clusters (optbn_solvers.search) below the root, as long as it seems to end soon; did it?"""
         from optbn_solvers.relaxation.strengthen import some_stages
         from optbn_solvers.search.solver import ClusterSearch
@@ -188,6 +223,7 @@ class _Solve:
         nodes = min(settings.search_nodes, SEARCH_WORK // (self.table.n * max(1, int(ledger.alive.sum()))))
         if nodes < FEWEST_NODES:
             return False
+        some = self.budget.within(SEARCH_SECONDS + SEARCH_SHARE * self.budget.cpu_elapsed()) if large else self.budget
         self.phase = "search"
         search = ClusterSearch(
             greedy=False,
@@ -197,7 +233,7 @@ class _Solve:
             seed=settings.seed,
             carried=settings.carried,
         )
-        found = search.solve(self.table, self.budget, ledger.rows.tolist(), self._below_root)
+        found = search.solve(self.table, some, ledger.rows.tolist(), self._below_root)
         assert found.choice is not None
         ledger.offer(np.array(found.choice, dtype=np.int64))
         self.run.statistics["nodes"] = self.run.nodes = int(found.statistics["nodes"])
@@ -242,6 +278,13 @@ class _Solve:
         if self.ledger.closed:
             return lambda: self.budget.overdue(0.5)
         end = self.budget.elapsed() + LAST_SECONDS
+        return lambda: self.budget.elapsed() >= end or self.budget.overdue(0.5)
+
+    def _too_late(self) -> Callable[[], bool]:
+        """When to give up a tree that is being written: a stopped one gets a little time of its own."""
+        if not self.budget.exhausted():
+            return self.budget.exhausted
+        end = self.budget.elapsed() + TREE_SECONDS + TREE_SHARE * self.budget.elapsed()
         return lambda: self.budget.elapsed() >= end or self.budget.overdue(0.5)
 
     def _solution(self) -> Solution:

@@ -61,15 +61,18 @@ def pattern_entries(offsets, starts, parents, members, table, index, value):
 
 
 @kernel
-def cluster_entries(offsets, starts, parents, inside, index):
-    """The families (v in C, P meets C) of a cluster given as bool[n]; fills `index`, returns how many."""
+def cluster_entries(offsets, starts, parents, inside, meeting, index):
+    """The families of the members of C, bool[n], that meet C (`meeting`) or do not; fills `index`, returns how many."""
     count = 0
     for v in range(len(inside)):
         if inside[v]:
             for f in range(offsets[v], offsets[v + 1]):
+                meets = False
                 for k in range(starts[f], starts[f + 1]):
                     if inside[parents[k]]:
-                        index[count] = f
-                        count += 1
+                        meets = True
                         break
+                if meets == meeting:
+                    index[count] = f
+                    count += 1
     return count

@@ -1,4 +1,4 @@
-"""Violated clusters of a fractional point: seeds from cycles and pairs, improved by a tabu climb.
+"""Violated clusters of a fractional point: seeds from cycles, pairs and stuck orders, improved by a tabu climb.
 
 The point is its support: families with `children`, parent lists (`starts`, `parents`) and values x > 0 (families
 without parents left out). A set C is bool[n]; its violation is  sum of x(v in C, P meets C) - (|C| - 1).
@@ -64,66 +64,115 @@ def cycle_seeds(weight, seeds):
 
 
 @kernel
-def violations_of_flips(inside, children, starts, parents, x, out):
-    """out[v] = violation of C with v flipped, for all v in one pass over the support; returns C's own violation."""
-    n = len(inside)
-    size = 0
-    for v in range(n):
-        out[v] = 0.0
-        size += inside[v]
-    met = 0.0
+def families_by_variable(n, children, starts, parents):
+    """(first int64[n + 1], touching int64[...]): touching[first[v]:first[v + 1]] are the families of v, as the child
+    or as a parent."""
+    first = np.zeros(n + 1, dtype=np.int64)
     for f in range(len(children)):
-        v = children[f]
-        common, last = 0, -1
+        first[children[f] + 1] += 1
         for k in range(starts[f], starts[f + 1]):
-            if inside[parents[k]]:
-                common += 1
-                last = parents[k]
-        if inside[v]:
-            if common:
-                met += x[f]
-                out[v] -= x[f]
-                if common == 1:
-                    out[last] -= x[f]
-            else:
-                for k in range(starts[f], starts[f + 1]):
-                    out[parents[k]] += x[f]
-        elif common:
-            out[v] += x[f]
+            first[parents[k] + 1] += 1
     for v in range(n):
-        out[v] += met - (size - 2 if inside[v] else size)
-    return met - (size - 1)
+        first[v + 1] += first[v]
+    end = first[:-1].copy()
+    touching = np.empty(first[n], dtype=np.int64)
+    for f in range(len(children)):
+        touching[end[children[f]]] = f
+        end[children[f]] += 1
+        for k in range(starts[f], starts[f + 1]):
+            touching[end[parents[k]]] = f
+            end[parents[k]] += 1
+    return first, touching
 
 
 @kernel
-def climb_clusters(seeds, children, starts, parents, x, least, steps, violation):
+def count_family(f, sign, inside, children, starts, parents, x, common, sole, meeting, turning):
+    """Add (`sign` 1) or take back (-1) what family f means for the flips of a set.
+
+    common[f] parents are inside, with the sum of numbers sole[f] (their number, if it is one). meeting[v] is the value
+    of v's families that meet the set, turning[u] that of members' families that begin or cease to meet it when u flips.
+    """
+    child = children[f]
+    if common[f] > 0:
+        meeting[child] += sign * x[f]
+    if inside[child]:
+        if common[f] == 1:
+            turning[sole[f]] += sign * x[f]
+        elif common[f] == 0:
+            for k in range(starts[f], starts[f + 1]):
+                turning[parents[k]] += sign * x[f]
+
+
+@kernel
+def flip_member(w, inside, first, touching, children, starts, parents, x, common, sole, meeting, turning):
+    """Flip w, and keep the books; cost: the parents of the families that w is in."""
+    for i in range(first[w], first[w + 1]):
+        count_family(touching[i], -1.0, inside, children, starts, parents, x, common, sole, meeting, turning)
+    step = -1 if inside[w] else 1
+    inside[w] = not inside[w]
+    for i in range(first[w], first[w + 1]):
+        f = touching[i]
+        if children[f] != w:
+            common[f] += step
+            sole[f] += step * w
+    for i in range(first[w], first[w + 1]):
+        count_family(touching[i], 1.0, inside, children, starts, parents, x, common, sole, meeting, turning)
+
+
+@kernel
+def climb_clusters(seeds, held, children, starts, parents, x, least, steps, violation):
     """Improve each seed (bool[k, n], in place) to a set of larger violation; violation[k] is what it ends with.
 
     From each set the best flip is taken even when it is worse, a flipped variable rests for four steps, and the climb
-    gives up after seven steps without a new best. Seeds that end below `least` get violation -1.
+    gives up after seven steps without a new best. Variable held[k] of seed k is never flipped (-1: there is none).
+    Seeds that end below `least` get violation -1.
     """
-    n = seeds.shape[1]
-    out, rests = np.empty(n), np.empty(n, dtype=np.int64)
+    n, size_of = seeds.shape[1], len(children)
+    first, touching = families_by_variable(n, children, starts, parents)
+    common, sole = np.empty(size_of, dtype=np.int64), np.empty(size_of, dtype=np.int64)
+    meeting, turning = np.empty(n), np.empty(n)
+    rests = np.empty(n, dtype=np.int64)
     inside = np.empty(n, dtype=np.bool_)
     for s in range(len(seeds)):
         size = 0
         for v in range(n):
             inside[v] = seeds[s, v]
             size += inside[v]
-        best = violations_of_flips(inside, children, starts, parents, x, out)
+        meeting[:] = 0.0
+        turning[:] = 0.0
+        for f in range(size_of):
+            common[f] = 0
+            sole[f] = 0
+            for k in range(starts[f], starts[f + 1]):
+                if inside[parents[k]]:
+                    common[f] += 1
+                    sole[f] += parents[k]
+            count_family(f, 1.0, inside, children, starts, parents, x, common, sole, meeting, turning)
+        value = 1.0 - size
+        for v in range(n):
+            if inside[v]:
+                value += meeting[v]
+        best = value
         rests[:] = -1
+        if held[s] >= 0:
+            rests[held[s]] = steps
         worse = 0
         for step in range(steps):
             flip = -1
+            gain = 0.0
             for v in range(n):
-                if rests[v] < step and (not inside[v] or size > 2) and (flip < 0 or out[v] > out[flip] + 1e-9):
-                    flip = v
+                if rests[v] < step and (not inside[v] or size > 2):
+                    change = meeting[v] + turning[v] - 1.0
+                    if inside[v]:
+                        change = -change
+                    if flip < 0 or change > gain + 1e-9:
+                        flip, gain = v, change
             if flip < 0:
                 break
+            value += gain
             size += -1 if inside[flip] else 1
-            inside[flip] = not inside[flip]
+            flip_member(flip, inside, first, touching, children, starts, parents, x, common, sole, meeting, turning)
             rests[flip] = step + 4
-            value = violations_of_flips(inside, children, starts, parents, x, out)
             if value > best + 1e-9:
                 best = value
                 for v in range(n):
@@ -134,3 +183,59 @@ def climb_clusters(seeds, children, starts, parents, x, least, steps, violation)
                 if worse > 6:
                     break
         violation[s] = best if best > least else -1.0
+
+
+@kernel
+def stuck_sets(begin, noise, children, starts, parents, x, least, most, last):
+    """Order the members of each set begin[k] (bool[k, n]): next comes the one with the largest value of families whose
+    parents among the members are all placed, plus noise[k, v]. What is not placed yet is a cluster at every step:
+    most[k] becomes the one with the largest violation, last[k] the smallest that is violated by `least` (both empty
+    where none is violated). Cost: the support and n^2 / 2 for each set.
+    """
+    n = begin.shape[1]
+    first, touching = families_by_variable(n, children, starts, parents)
+    left = np.empty(len(children), dtype=np.int64)
+    free = np.empty(n)  # 1 - the value of v's families with a parent that is not placed
+    inside = np.empty(n, dtype=np.bool_)
+    for s in range(len(begin)):
+        size = 0
+        for v in range(n):
+            inside[v] = begin[s, v]
+            size += inside[v]
+            free[v] = 1.0
+            most[s, v] = last[s, v] = False
+        for f in range(len(children)):
+            left[f] = 0
+            for k in range(starts[f], starts[f + 1]):
+                left[f] += inside[parents[k]]
+            if left[f]:
+                free[children[f]] -= x[f]
+        total = 0.0
+        for v in range(n):
+            if inside[v]:
+                total += free[v]
+        largest = 0.0
+        while size > 1:
+            violation = 1.0 - total
+            if violation > largest + 1e-9:
+                largest = violation
+                for v in range(n):
+                    most[s, v] = inside[v]
+            if violation > least:
+                for v in range(n):
+                    last[s, v] = inside[v]
+            chosen = -1
+            for v in range(n):
+                if inside[v] and (chosen < 0 or free[v] + noise[s, v] > free[chosen] + noise[s, chosen]):
+                    chosen = v
+            inside[chosen] = False
+            size -= 1
+            total -= free[chosen]
+            for i in range(first[chosen], first[chosen + 1]):
+                f = touching[i]
+                if children[f] != chosen:
+                    left[f] -= 1
+                    if left[f] == 0:
+                        free[children[f]] += x[f]
+                        if inside[children[f]]:
+                            total += x[f]
