@@ -1,15 +1,15 @@
 """One structure, three towns: the small ones borrow strength from the large."""
 
-import pandas
+import pyarrow
 
 import optbn
 
 asia = optbn.load_network("asia")
-frames = [
-    asia.sample(rows, seed).to_frame().assign(town=town)
+tables = [
+    asia.sample(rows, seed).to_arrow().append_column("town", pyarrow.array([town] * rows))
     for seed, (town, rows) in enumerate({"Aton": 800, "Beham": 80, "Cedar": 12}.items())
 ]
-data = optbn.Dataset.from_frame(pandas.concat(frames).astype("category"))
+data = optbn.Dataset.from_frame(pyarrow.concat_tables(tables))
 towns = optbn.fit_domains(asia.structure, data, domain="town")
 test = asia.sample(5000, seed=99)
 for town, network in towns.items():

@@ -1,12 +1,14 @@
 """Every code block of the documentation runs: python blocks of a page in one namespace, console blocks in one shell.
 
 In a console block, lines that begin with "$ " are commands and the others show what they print. A block marked
-```python no-run or ```console no-run is for reading only (it needs what a test machine has not).
+```python no-run or ```console no-run is for reading only (it needs what a test machine has not); one that is marked
+```python needs NAME runs where that library, which optbn does not depend on, is installed.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
 import os
 import re
@@ -23,12 +25,21 @@ import optbn.classifiers
 import optbn_solvers
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "tests/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.S | re.M)
 
 
 def blocks(page: Path, language: str) -> list[str]:
     return [body for kind, words, body in FENCE.findall(page.read_text()) if kind == language and "no-run" not in words]
+
+
+def python_blocks(page: Path) -> list[tuple[str, str]]:
+    """What each block is marked with, and its text."""
+    found = FENCE.findall(page.read_text())
+    return [(words.strip(), body) for kind, words, body in found if kind == "python" and "no-run" not in words]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -48,8 +59,15 @@ def test_what_the_page_shows_works(page, tmp_path, monkeypatch):
         done = subprocess.run(command, shell=True, capture_output=True, text=True, env={**os.environ, "PATH": path})
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     namespace: dict[str, object] = {"__name__": "__main__"}
-    for block in blocks(page, "python"):
+    left_out = []
+    for words, block in python_blocks(page):
+        needed = words.removeprefix("needs ") if words.startswith("needs ") else ""
+        if needed and importlib.util.find_spec(needed) is None:
+            left_out.append(needed)
+            continue
         exec(compile(block, str(page), "exec"), namespace)
+    if left_out:
+        pytest.skip(f"the rest of the page ran; a block needs {left_out[0]}, which is not installed")
     if not commands and not blocks(page, "python"):
         pytest.skip("a page without code")
 

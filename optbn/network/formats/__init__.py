@@ -1,7 +1,7 @@
 """Reading and writing networks: one module per format, listed in FORMATS and imported when used.
 
 A format module has `read(content, source, rescale) -> BayesianNetwork` and `write(network) -> bytes` (DOT only the
-latter). `source` is the name errors begin with. Adding a format: a module, a line in FORMATS, its extensions.
+latter). `source` is the name errors begin with. Adding a format: a module and a line in FORMATS.
 """
 
 from __future__ import annotations
@@ -23,28 +23,17 @@ from optbn.base.registry import unknown
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
 
-FORMATS: dict[str, str] = {
-    "bif": "optbn.network.formats.bif",
-    "xmlbif": "optbn.network.formats.xmlbif",
-    "net": "optbn.network.formats.net",
-    "json": "optbn.network.formats.json",
-    "graphml": "optbn.network.formats.graphml",
-    "dot": "optbn.network.formats.dot",
+FORMATS: dict[str, tuple[str, ...]] = {
+    "bif": ("optbn.network.formats.bif", ".bif"),
+    "xmlbif": ("optbn.network.formats.xmlbif", ".xmlbif", ".xml", ".bifxml"),
+    "net": ("optbn.network.formats.net", ".net", ".hugin", ".oobn"),
+    "json": ("optbn.network.formats.json", ".json"),
+    "graphml": ("optbn.network.formats.graphml", ".graphml"),
+    "dot": ("optbn.network.formats.dot", ".dot", ".gv"),
 }
+"""The module of a format, and the endings of its files."""
 
-EXTENSIONS: dict[str, str] = {
-    ".bif": "bif",
-    ".xmlbif": "xmlbif",
-    ".xml": "xmlbif",
-    ".bifxml": "xmlbif",
-    ".net": "net",
-    ".hugin": "net",
-    ".oobn": "net",
-    ".json": "json",
-    ".graphml": "graphml",
-    ".dot": "dot",
-    ".gv": "dot",
-}
+EXTENSIONS: dict[str, str] = {ending: name for name, (_, *endings) in FORMATS.items() for ending in endings}
 
 LARGEST = 1 << 30  # bytes; the largest published network has 6 million
 SMALL = 1 << 26  # bytes that any file may unpack to
@@ -119,4 +108,4 @@ def write_network(network: BayesianNetwork, path: str | PathLike[str], format: s
 def _module(format: str) -> ModuleType:
     if format not in FORMATS:
         raise unknown("network format", format, FORMATS)
-    return importlib.import_module(FORMATS[format])
+    return importlib.import_module(FORMATS[format][0])
