@@ -195,7 +195,8 @@ OPTIONS: tuple[Option, ...] = (
            "Spread the work: local (processes here), or the address of a Dask scheduler (tcp://...).", python=True),
     Option("solve", "proof", str, None, "Write a proof of optimality to this file; auto then means cp."),
     Option("solve", "certify", bool, False,
-           "With --proof: search by branch and cut, and let the cluster search finish the proof."),
+           "Leave nothing to trust: what a search only claims is searched once more, with evidence. With --proof: "
+           "search by branch and cut, and let the cluster search finish the proof."),
     Option("solve", "start", str, None, "Start from the answer in this file (json).", python=True),
     Option("solve", "checkpoint", str, None,
            "Keep the best graph and bound in this file, so that a killed run can continue.", python=True),
@@ -280,7 +281,6 @@ RULES: tuple[Rule, ...] = (
     *_each("solve", "solver proof certify start checkpoint gap setting", EXCLUDES, "k_best per_class within", _SEVERAL),
     *(Rule("solve", "format", EXCLUDES, other, "several graphs are written as json or adjacency", ("dot", "cpdag"))
       for other in ("k_best", "per_class", "within")),
-    Rule("solve", "certify", NEEDS, "proof", "it is about the proof that is written"),
     Rule("fit", "report", EXCLUDES, "domain", "the report is about one network"),
     Rule("fit", "domain", NEEDS, "output", "each level's network gets a file beside it"),
 )  # fmt: skip

@@ -70,6 +70,7 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
         table = table_of(scores, keep_dominated=required is not None)
     start = None if options.start is None else _read(table, options.start).choice
     values = options.keywords("solve") | {"solver": solver, "start": start, "constraints": required}
+    values |= {"thorough": True} if options.certify and options.proof is None else {}
     with live(table, solver) as progress:
         solution = search(table, **values, progress=progress, **solver_settings)
     if solution.choice is None:
@@ -93,7 +94,7 @@ def _solver(options: Values) -> tuple[str, dict[str, Any]]:
     solver, chosen = options.solver, settings(options.setting)
     if options.proof is None:
         return solver, chosen
-    if options.certify and solver not in ("auto", "ilp"):
+    if options.certify and options.proof is not None and solver not in ("auto", "ilp"):
         raise UnsupportedError(f"--certify does not go with --solver {solver}: only ilp writes such a proof")
     check_writable(options.proof)
     if solver == "auto":

@@ -255,7 +255,6 @@ def test_constraints_are_asked_obeyed_and_verified(scores, run, tmp_path):
         (["--within", "3"], "say with --only-listed"),
         (["--ancestor", "v0->v1"], "Score the data again with optbn score --keep-dominated"),
         (["--k-best", "3", "--cpu-limit", "0", "--only-listed"], "the 3 best graphs: stopped"),
-        (["--certify"], "--certify needs --proof"),
     ],
 )
 def test_impossible_wishes_are_one_line(scores, run, arguments, message):

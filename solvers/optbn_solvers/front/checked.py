@@ -27,10 +27,12 @@ from optbn_solvers.base.solution import Proof, Solution, Tree
 from optbn_solvers.base.start import Start, rows_of_start
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.base.whole import need_whole
+from optbn_solvers.front.completion import cheap_recursion, completed
 from optbn_solvers.front.filtering import Filtered, allowed_families
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.relaxation.cases import Cases
 from optbn_solvers.verify import verify
+from optbn_solvers.verify.subsets import LARGEST
 
 
 def solve(
@@ -41,6 +43,7 @@ def solve(
     progress: ProgressCallback | None = None,
     constraints: Constraints | None = None,
     only_listed: bool = False,
+    thorough: bool = False,
     **options: Any,
 ) -> Solution:
     """The checked answer of the solver called `solver` (its `options` are its own settings).
@@ -55,6 +58,8 @@ def solve(
     need a table with all parent sets, unless it is said that those listed are all (base.whole).
     statistics["checked"] has the bound that was proved, says what was proved and what the solver only claims, and
     whether the check was ended: it is given up when the budget's grace is used up. `base.standing` has one word for it.
+    A claim is checked by the checker's own recursion where that takes at most half as long as the search did; with
+    `thorough` it may take any time, and what is too large for it is searched once more, with a tree as evidence.
     """
     chosen = load_solver(solver, **options)
     table = table_from(table, keep_dominated=bool(constraints))
@@ -74,18 +79,22 @@ def solve(
             solution = chosen.solve(table, running, rows, progress)
     if note:
         solution = replace(solution, statistics={**solution.statistics, "start": note})
-    solution = checked(table, solution, running)
+    most_subsets = LARGEST if thorough else cheap_recursion(running.cpu_elapsed() / 2)
+    if thorough:
+        with stopping_on_interrupt(budget or running):
+            solution = completed(table, solution, running, most_subsets)
+    solution = checked(table, solution, running, most_subsets)
     LOG.info("%s: %r after %.1f s", solver, solution, running.elapsed())
     return solution
 
 
-def checked(table: ScoreTable, solution: Solution, budget: Budget) -> Solution:
+def checked(table: ScoreTable, solution: Solution, budget: Budget, most_subsets: int = LARGEST) -> Solution:
     """The solution with what the checker says of it; Ctrl-C ends the check, not the answer."""
     begun = time.perf_counter()
     try:
-        verdict = verify(table, solution, bound_of_proof, budget.overdue)
+        verdict = verify(table, solution, bound_of_proof, budget.overdue, most_subsets)
     except KeyboardInterrupt:
-        verdict = verify(table, solution, bound_of_proof, lambda: True)
+        verdict = verify(table, solution, bound_of_proof, lambda: True, most_subsets)
     said = {
         "bound": verdict.bound if math.isfinite(verdict.bound) else None,
         "proved": list(verdict.proved),

@@ -12,12 +12,11 @@ what is used here, in one line each:
     clause, limit   what the constraints say of every graph, in the checker's own words (optbn_solvers.verify.rules)
     filter    a family that cannot be in a graph better than the one in hand is dropped before the next stage
 
-Arrays hold one number per family of a variable. They are of 64 bits where the largest sum of magnitudes that a stage
-could make (computed first, in Python's integers) stays below 2^62, and of Python's integers otherwise: nothing can
-overflow. The same in plain loops over families, as a twin for tests: tests/naive/verify.py.
+    recursion where a solver only claims a part of few variables, the checker finds its optimum by a recursion over
+              subsets of its own (optbn_solvers.verify.subsets)
 
-Cost: (sum of row sizes) x (families per variable), plus m 2^m per subset row of m members. A check that is not to
-take longer than somebody wants to wait can be given up (`out_of_time`): then the evidence counts as claimed.
+Rows and stages are in optbn_solvers.verify.stages. A check that is not to take longer than somebody wants to wait can
+be given up (`out_of_time`): then the evidence counts as claimed.
 """
 
 from __future__ import annotations
@@ -26,40 +25,32 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.errors import CheckFailed, TooLargeError
+from optbn_solvers.base.memory import check_memory
+from optbn_solvers.base.protocol import Budget
 from optbn_solvers.base.solution import (
-    BoundRow,
-    ClauseRow,
-    ClusterRow,
     Evidence,
     Exhausted,
-    LimitRow,
     Parts,
     Proof,
     RowBound,
     Solution,
     Status,
-    SubsetRow,
     Tree,
 )
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.verify.rules import Rules
+from optbn_solvers.verify.stages import OutOfTime, Stages
+from optbn_solvers.verify.subsets import LARGEST, best_choice
 
-LARGEST_SUBSET = 12  # members of a subset row: beyond that the check costs too much, and no solver makes them
-WORD = (1 << 64) - 1
-FITS = 1 << 62  # sums below this do not overflow 64 bits
+FITS = 1 << 62  # a proof's bound must be below
 
 # The bound in units that a proof proves of a table; a tree proves the one that is stated, or CheckFailed.
 ProofChecker = Callable[[ScoreTable, int, Proof | Tree], int]
 Units = int | float | Fraction  # exact; a float is only ever +inf
-Words = list[NDArray[np.uint64]]  # the masks of families: word w of all of them is the w-th array
-Places = NDArray[np.int64]  # of families in such arrays
-Numbers = NDArray[Any]  # one per family: int64, or Python's integers in an array of objects
 
 
 @dataclass(frozen=True)
@@ -86,17 +77,19 @@ def verify(
     solution: Solution,
     proof_checker: ProofChecker | None = None,
     out_of_time: Callable[[], bool] = lambda: False,
+    most_subsets: int = LARGEST,
 ) -> Verdict:
     """Check every statement of a solution; CheckFailed names the first that is false.
 
-    The graph is always checked; once `out_of_time` says so, the evidence for the bound is not gone on with.
+    The graph is always checked; once `out_of_time` says so, the evidence for the bound is not gone on with. A claim
+    about at most `most_subsets` variables is checked by a recursion over subsets of the checker's own.
     """
     if solution.table_digest != table.digest:
         raise CheckFailed(
             f"the solution belongs to another score table (digest {solution.table_digest[:12]}, "
             f"this table has {table.digest[:12]})"
         )
-    check = _Check(table, solution, proof_checker, out_of_time)
+    check = _Check(table, solution, proof_checker, out_of_time, most_subsets)
     proved: list[str] = []
     total = None
     if solution.choice is not None:
@@ -111,7 +104,7 @@ def verify(
 
     try:
         found = check.bound(solution.evidence)
-    except _OutOfTime:
+    except OutOfTime:
         found = check.unchecked()
     if total is not None and found.proved < total:
         raise CheckFailed(
@@ -124,10 +117,6 @@ def verify(
     proved.append(f"no acyclic graph{obeying} scores more than {check.score(found.proved)!r}")
     claimed = found.claims if check.stated < found.proved else ()
     return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed, found.ended or not claimed)
-
-
-class _OutOfTime(Exception):
-    """There is no time left for the rest of the evidence."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +138,9 @@ class _Check:
         solution: Solution,
         proof_checker: ProofChecker | None,
         out_of_time: Callable[[], bool],
+        most_subsets: int,
     ) -> None:
+        self.most_subsets = most_subsets
         self.table, self.solution, self.proof_checker = table, solution, proof_checker
         self.out_of_time = out_of_time
         self.n, self.names, self.exponent = table.n, table.names, table.exponent
@@ -180,7 +171,7 @@ class _Check:
         if math.isnan(solution.bound):
             raise CheckFailed("the bound is not a number")
         self.stated = self.units(solution.bound)
-        self.proved_rows: set[object] = set()  # subset rows come back in later stages; once is enough
+        self.stages = Stages(self.n, self.rules, out_of_time)
 
     def units(self, score: float) -> Units:
         return score if math.isinf(score) else Fraction(score) * Fraction(2) ** self.exponent
@@ -244,7 +235,7 @@ class _Check:
     def part(self, members: tuple[int, ...], evidence: Evidence | None, stated: Units) -> _Bound:
         """The bound over the variables of one part; `stated` is what an unchecked claim gives it."""
         if self.out_of_time():
-            raise _OutOfTime
+            raise OutOfTime
         if evidence is None:
             return _Bound(plain := self.rows(members, RowBound(())), plain)
         if isinstance(evidence, RowBound):
@@ -259,6 +250,10 @@ class _Check:
             return _Bound(proved := self.proof_checker(alone, math.floor(stated), evidence), proved)
         known = evidence.rows if isinstance(evidence, Exhausted) else None
         proved = self.rows(members, known or RowBound(()))
+        if isinstance(evidence, Exhausted) and stated < proved and (optimum := self.recursion(members)) is not None:
+            if self.rules is None or optimum <= stated:
+                return _Bound(optimum, optimum)
+            proved = min(proved, optimum)  # what constraints say of the whole graph is left out there
         if isinstance(evidence, Proof):
             how = f"the proof file {evidence.path} was not opened"
         elif isinstance(evidence, Tree):
@@ -300,155 +295,36 @@ class _Check:
             self.exponent,
         )
 
-    def listing(self, variables: Sequence[int]) -> str:
-        return ", ".join(self.names[v] for v in variables[:5]) + (", ..." if len(variables) > 5 else "")
-
     def rows(self, members: tuple[int, ...], evidence: RowBound) -> int:
         """The bound over the variables `members` that the stages of rows prove, in exact integers."""
         choice = self.solution.choice
-        target = None  # the score of the graph's families here: what a family must be able to beat
-        fine = evidence.denominator  # below, everything but `target` and `best` is counted in units of 1 / fine
-        if not _whole(fine) or fine < 1:
-            raise CheckFailed(f"the evidence has the denominator {fine!r}; expected a whole number >= 1")
-        if choice is not None:
-            target = self.score_of(members, choice)
+        target = None if choice is None else self.score_of(members, choice)
+        return self.stages.bound(members, self.inside(members), evidence, target)
+
+    def inside(self, members: tuple[int, ...]) -> list[list[tuple[int, int]]]:
+        """The families of some variables, without their parents outside."""
         listed = [self.usable[v] for v in members]
-        if len(members) < self.n:
-            listed = [_within(families, sum(1 << u for u in members)) for families in listed]
-        everything = [family for families in listed for family in families]
-        alive = _Alive(
-            child=np.repeat(members, [len(families) for families in listed]),
-            words=self.words([mask for mask, _ in everything]),
-            units=np.array([units for _, units in everything], dtype=np.int64),
-        )
-        largest_units = max(1, *(abs(units) for _, units in everything))
-        best = sum(max(units for _, units in families) for families in listed)
-        for stage in evidence.stages:
-            largest = largest_units * fine + sum(self.largest_term(row, members) for row in stage)
-            number = np.int64 if largest < FITS else object
-            adjusted = alive.units.astype(number) * fine
-            constant = 0
-            for row in stage:
-                if self.out_of_time():
-                    raise _OutOfTime
-                constant += self.add_row(row, alive, adjusted)
-            tops = {v: int(adjusted[own].max()) for v, own in alive.own.items()}
-            bound = sum(tops.values()) + constant
-            if target is None:
-                best = min(best, bound // fine)
-                continue
-            # a graph that beats the target has target + 1 or more; a family too far below the top cannot be in it
-            best = min(best, max(bound // fine, target))
-            room = bound - (target + 1) * fine
-            if room < 0:
-                return target
-            for v, own in alive.own.items():
-                adjusted[own] = tops[v] - adjusted[own]  # at most twice the largest: still no overflow
-            alive = alive.kept(adjusted <= (room if number is object else min(room, 2 * FITS - 1)))
-            if len(alive.own) < len(members):
-                return target
-        return best
+        if len(members) == self.n:
+            return listed
+        return [_within(families, sum(1 << u for u in members)) for families in listed]
 
-    def words(self, masks: Sequence[int]) -> Words:
-        """Masks by their words of 64 bits."""
-        return [np.array([mask >> w & WORD for mask in masks], dtype=np.uint64) for w in range(0, self.n, 64)]
+    def recursion(self, members: tuple[int, ...]) -> int | None:
+        """The optimum of a part by the checker's own recursion, where variables are few enough; None otherwise."""
+        try:
+            check_memory(len(members), 8, Budget())
+        except TooLargeError:
+            return None
+        if len(members) > self.most_subsets:
+            return None
+        bit = {u: 1 << i for i, u in enumerate(members)}
+        renamed = [
+            [(sum(bit[u] for u in _members(mask)), units) for mask, units in families]
+            for families in self.inside(members)
+        ]
+        return best_choice(renamed, self.out_of_time)
 
-    def largest_term(self, row: BoundRow, members: tuple[int, ...]) -> int:
-        """Refuse a row that is not true of every graph; else the most that it can add to a family in magnitude."""
-        y = row.multiplier
-        if not _whole(y) or y < 0:
-            raise CheckFailed(f"a row of the evidence has the multiplier {y!r}; expected a whole number >= 0")
-        if isinstance(row, ClauseRow | LimitRow):
-            if self.rules is None or len(members) < self.n:
-                raise CheckFailed(
-                    "a row of the evidence speaks of constraints, but there are none on all the variables"
-                )
-            if not _variables(row) <= set(members) or not _implied(row, self.rules):
-                raise CheckFailed(f"the constraints do not imply a row of the evidence: {row!r}")
-            return y * len(row.parents) if isinstance(row, LimitRow) else y
-        if not row.members or len(set(row.members)) < len(row.members) or not set(row.members) <= set(members):
-            raise CheckFailed(
-                f"a row of the evidence is on {row.members!r}, which is not a set of variables of its part"
-            )
-        if isinstance(row, ClusterRow):
-            return y
-        if (statement := (row.members, row.coefficients, row.rhs)) not in self.proved_rows:
-            if self.out_of_time():
-                raise _OutOfTime
-            _check_subset_row(row)
-            self.proved_rows.add(statement)
-        return y * max((coefficient for _, _, coefficient in row.coefficients), default=0)
-
-    def add_row(self, row: BoundRow, alive: _Alive, adjusted: Numbers) -> int:
-        """Add the row's multiplier to the families it touches; returns what it adds to the bound itself."""
-        y = row.multiplier
-        if isinstance(row, ClusterRow):
-            own = alive.of(row.members)
-            adjusted[own[self.disjoint(alive, own, row.members)]] += y
-            return -y
-        if isinstance(row, SubsetRow):
-            bit = {v: 1 << i for i, v in enumerate(row.members)}
-            patterns = 1 << len(bit)
-            worth = np.zeros(len(bit) * patterns, dtype=adjusted.dtype)
-            for child, parents, coefficient in row.coefficients:
-                worth[row.members.index(child) * patterns + sum(bit[u] for u in parents)] = coefficient * y
-            own = alive.of(row.members)
-            at = np.repeat(np.arange(len(bit)) * patterns, [len(alive.own[v]) for v in row.members])
-            for u in row.members:
-                at += np.where(alive.words[u // 64][own] >> np.uint64(u % 64) & np.uint64(1), bit[u], 0)
-            adjusted[own] -= worth[at]
-            return row.rhs * y
-        if isinstance(row, LimitRow):
-            begins = self.words([sum(1 << u for u in row.parents)])
-            for word, limit in zip(alive.words, begins, strict=True):
-                adjusted -= np.bitwise_count(word & limit).astype(adjusted.dtype) * y
-            return row.rhs * y
-        for literal in row.literals:
-            own = alive.own[literal.child]
-            if literal.meets:
-                false = self.disjoint(alive, own, literal.others)
-            else:
-                others = self.words([sum(1 << u for u in set(literal.others))])
-                both = zip(alive.words, others, strict=True)
-                false = np.logical_and.reduce([word[own] & wanted == wanted for word, wanted in both])
-            adjusted[own[false]] -= y
-        return (len(row.literals) - 1) * y
-
-    def disjoint(self, alive: _Alive, own: Places, others: Sequence[int]) -> NDArray[np.bool_]:
-        """Which of the families have no parent among others."""
-        common = np.zeros(len(own), dtype=np.uint64)
-        for word, wanted in zip(alive.words, self.words([sum(1 << u for u in set(others))]), strict=True):
-            if wanted[0]:
-                common |= word[own] & wanted
-        return common == 0
-
-
-class _Alive:
-    """Families that a better graph could use, those of a variable together: its number, the mask, the units."""
-
-    def __init__(self, child: Places, words: Words, units: NDArray[np.int64]) -> None:
-        self.child, self.words, self.units = child, words, units
-        self.own: dict[int, Places] = {int(v): np.flatnonzero(child == v) for v in np.unique(child)}
-
-    def of(self, members: Sequence[int]) -> Places:
-        """Where the families of some variables are."""
-        return np.concatenate([self.own[v] for v in members])
-
-    def kept(self, keep: NDArray[np.bool_]) -> _Alive:
-        """Without some of them."""
-        return _Alive(self.child[keep], [word[keep] for word in self.words], self.units[keep])
-
-
-def _variables(row: ClauseRow | LimitRow) -> set[int]:
-    """The variables that a row speaks of."""
-    if isinstance(row, LimitRow):
-        return set(row.parents)
-    return {v for literal in row.literals for v in (literal.child, *literal.others)}
-
-
-def _implied(row: ClauseRow | LimitRow, rules: Rules) -> bool:
-    """Whether every graph that obeys the constraints satisfies the row, as far as this checker sees."""
-    return rules.valid_clause(row) if isinstance(row, ClauseRow) else rules.valid_limit(row)
+    def listing(self, variables: Sequence[int]) -> str:
+        return ", ".join(self.names[v] for v in variables[:5]) + (", ..." if len(variables) > 5 else "")
 
 
 def _within(families: list[tuple[int, int]], part: int) -> list[tuple[int, int]]:
@@ -473,46 +349,6 @@ def _subsets(mask: int) -> Iterator[int]:
         yield smaller
         smaller = (smaller - 1) & mask
     yield 0
-
-
-def _check_subset_row(row: SubsetRow) -> None:
-    """Re-prove that no acyclic graph on the members exceeds the right-hand side."""
-    m = len(row.members)
-    if m > LARGEST_SUBSET:
-        raise CheckFailed(f"a subset row has {m} members; at most {LARGEST_SUBSET} can be checked")
-    bit = {v: 1 << i for i, v in enumerate(row.members)}
-    # best[i][U]: the largest coefficient of member i with parents within U (0 where none is listed)
-    best = [[0] * (1 << m) for _ in range(m)]
-    listed = set()
-    for child, parents, coefficient in row.coefficients:
-        if child not in bit or not bit.keys() >= set(parents) or child in parents:
-            raise CheckFailed(f"a subset row on {row.members!r} has a coefficient for {child!r} given {parents!r}")
-        pattern = sum(bit[u] for u in set(parents))
-        if not _whole(coefficient) or coefficient <= 0 or (child, pattern) in listed:
-            raise CheckFailed(
-                f"a subset row on {row.members!r} has the coefficient {coefficient!r} for {child!r} given {parents!r}; "
-                "expected one whole number > 0"
-            )
-        listed.add((child, pattern))
-        best[row.members.index(child)][pattern] = coefficient
-    for values in best:
-        for step in (1 << i for i in range(m)):
-            for start in range(0, 1 << m, 2 * step):
-                middle, end = start + step, start + 2 * step
-                values[middle:end] = map(max, values[start:middle], values[middle:end])
-    most = [0] * (1 << m)  # most[U]: the largest left side over the acyclic graphs on U
-    for among in range(1, 1 << m):
-        most[among] = max(
-            most[among ^ 1 << i] + values[among ^ 1 << i] for i, values in enumerate(best) if among >> i & 1
-        )
-    if not _whole(row.rhs) or most[-1] > row.rhs:
-        raise CheckFailed(
-            f"a subset row on {row.members!r} claims at most {row.rhs!r}, but an acyclic graph reaches {most[-1]}"
-        )
-
-
-def _whole(number: object) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def _members(mask: int) -> tuple[int, ...]:

@@ -1,0 +1,116 @@
+"""The checker's own recursion over subsets, and trees for what it is too small for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import optbn_solvers.verify.subsets as module
+from optbn_solvers import Budget, ScoreTable, solve
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution import Exhausted, Parts, RowBound, Status, SubsetRow, Tree
+from optbn_solvers.base.standing import Standing, standing
+from optbn_solvers.front.checked import checked
+from optbn_solvers.front.completion import SECONDS, cheap_recursion, completed
+from optbn_solvers.verify import verify
+from optbn_solvers.verify.subsets import FITS, LARGEST, NEVER, best_choice
+from tests.naive.solvers import KINDS, largest_left_side, optimum_by_subsets, random_table
+
+
+def families_of(table: ScoreTable) -> list[list[tuple[int, int]]]:
+    return [[(int(table.masks[row, 0]), int(table.units[row])) for row in table.rows(v)] for v in range(table.n)]
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("low", [1, 3, 14])
+def test_it_finds_the_optimum(low, monkeypatch):
+    monkeypatch.setattr(module, "LOW", low)
+    rng = np.random.default_rng(low)
+    for trial in range(60):
+        table = random_table(rng, 1 + trial % 8, KINDS[trial % len(KINDS)])
+        expected = optimum_by_subsets(table)
+        assert best_choice(families_of(table)) == (NEVER if expected is None else expected)
+
+
+def test_it_refuses_what_it_cannot_do():
+    assert best_choice([[(0, 0)]] * (LARGEST + 1)) is None
+    assert best_choice([[(0, FITS)], [(0, 0)]]) is None
+    assert best_choice([[(0, 0)]] * 3, lambda: True) is None
+
+
+@pytest.mark.twin
+def test_subset_rows_have_the_largest_left_side_of_all_graphs():
+    rng = np.random.default_rng(3)
+    table = random_table(rng, 5)
+    solution = replace(solve(table, "dp"), status=Status.FEASIBLE, bound=np.inf)
+    for _ in range(40):
+        members = tuple(sorted(rng.choice(5, int(rng.integers(1, 5)), replace=False).tolist()))
+        listed = {
+            (v, tuple(u for u in members if u != v and rng.random() < 0.5)): int(rng.integers(1, 9))
+            for v in members
+            for _ in range(3)
+        }
+        coefficients = [(v, parents, a) for (v, parents), a in listed.items()]
+        most = largest_left_side(members, coefficients)
+        for rhs in (most, most + 1):
+            row = SubsetRow(members, tuple(coefficients), rhs, 1)
+            verify(table, replace(solution, evidence=RowBound(((row,),))))
+        with pytest.raises(CheckFailed, match="but an acyclic graph reaches"):
+            row = SubsetRow(members, tuple(coefficients), most - 1, 1)
+            verify(table, replace(solution, evidence=RowBound(((row,),))))
+
+
+@pytest.mark.parametrize("solver", ["dp", "astar"])
+def test_claims_about_few_variables_are_proved(solver):
+    table = random_table(np.random.default_rng(5), 15)
+    found = solve(table, solver)
+    assert isinstance(found.evidence, Exhausted) and standing(found) is Standing.PROVED
+
+
+def test_false_claims_are_found_out():
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        table = random_table(rng, 7)
+        right = solve(table, "dp")
+        worse = list(right.choice)
+        worse[0] = table.find(0, [])
+        score = table.total(worse)
+        if score < right.score:
+            lie = replace(right, choice=tuple(worse), score=score, bound=score, evidence=Exhausted("a liar"))
+            with pytest.raises(CheckFailed, match="is lower than its evidence gives"):
+                verify(table, lie)
+
+
+def test_trees_take_the_place_of_claims():
+    rng = np.random.default_rng(7)
+    for kind in ("plain", "blocks"):
+        table = random_table(rng, 24, kind)
+        right = solve(table, "ilp")
+        claim = replace(right, evidence=Exhausted("somebody"))
+        assert standing(checked(table, claim, Budget(), most_subsets=0)) is Standing.COMPLETE
+        done = checked(table, completed(table, claim, Budget().started(), 0), Budget(), most_subsets=0)
+        assert isinstance(done.evidence, Tree) and standing(done) is Standing.PROVED
+        late = completed(table, claim, Budget(cpu=0.0).started(), 0)
+        assert late.evidence == claim.evidence
+        wrong = replace(claim, bound=claim.bound + 1, status=Status.FEASIBLE)
+        assert completed(table, wrong, Budget().started(), 0) is wrong
+        parts = solve(table, "auto")
+        if isinstance(parts.evidence, Parts):
+            claims = Parts(tuple(replace(part, evidence=Exhausted("x")) for part in parts.evidence.parts))
+            done = completed(table, replace(parts, evidence=claims), Budget().started(), 0)
+            assert standing(checked(table, done, Budget(), most_subsets=0)) is Standing.PROVED
+
+
+def test_a_thorough_answer_leaves_nothing_to_trust():
+    table = random_table(np.random.default_rng(1), 23)
+    assert standing(solve(table, "dp")) is Standing.COMPLETE
+    found = solve(table, "dp", thorough=True)
+    assert standing(found) is Standing.PROVED
+
+
+def test_the_recursion_is_taken_where_it_is_cheap():
+    assert cheap_recursion(0.0) < cheap_recursion(1.0) < cheap_recursion(float("inf")) == LARGEST
+    n = cheap_recursion(2.0)
+    assert SECONDS * n * n * 2.0**n <= 2.0 < SECONDS * (n + 1) ** 2 * 2.0 ** (n + 1)
