@@ -20,7 +20,7 @@ class NetworkError(OptbnError, ValueError):
 
 
 class UnknownNameError(OptbnError, ValueError):
-    """Something was asked for by a name that does not exist; the message lists what does."""
+    """A name that does not exist; the message lists those that do."""
 
 
 class UnsupportedError(OptbnError, ValueError):

@@ -319,13 +319,13 @@ def check_choice(verb: str, name: str, value: str) -> None:
         raise unknown(name, value, known)
 
 
-def check_arguments(call: Callable[..., Any], given: Iterable[str], owner: str, settings: Iterable[str]) -> None:
+def check_arguments(call: Callable[..., Any], names: Iterable[str], owner: str, settings: Iterable[str]) -> None:
     """Refuse a keyword that is neither an argument of the function nor a setting of its `owner` (score 'bdeu', say)."""
     import inspect
 
     arguments = [name for name, each in inspect.signature(call).parameters.items() if each.kind is each.KEYWORD_ONLY]
     known = sorted(settings)
-    for name in given:
+    for name in names:
         if name in known:
             continue
         near = difflib.get_close_matches(name, [*arguments, *known], n=1)

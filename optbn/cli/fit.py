@@ -97,7 +97,7 @@ def _write(network: BayesianNetwork, output: str) -> None:
 
 
 def _write_report(result: Fitted, path: str) -> None:
-    """Per variable the diagnostics, and the deviations of its table if the smoother was asked for them."""
+    """Per variable the diagnostics, and the deviations of its table if the smoother computes them."""
     import json
 
     import numpy as np

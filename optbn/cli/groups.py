@@ -1,4 +1,4 @@
-"""Groups of options that several verbs share: the command takes one argument, made of all that was given."""
+"""Groups of options that several verbs share: the command takes one argument, made of their values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 @dataclass(frozen=True)
 class Group:
     """A decorator. The options, by the names that `gather` takes them by, stand in a panel of their own in the help;
-    the command's parameter `into` gets what `gather` makes of them. None is what was not given."""
+    the command's parameter `into` gets what `gather` makes of them. An option that is left out is None."""
 
     into: str
     panel: str
@@ -22,9 +22,9 @@ class Group:
 
     def __call__(self, command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
-        def taking(*arguments: Any, **given: Any) -> None:
-            own = {name: given.pop(name) for name in self.options}
-            command(*arguments, **given, **{self.into: self.gather(**own)})
+        def taking(*arguments: Any, **values: Any) -> None:
+            own = {name: values.pop(name) for name in self.options}
+            command(*arguments, **values, **{self.into: self.gather(**own)})
 
         signature = inspect.signature(command, eval_str=True)
         kept = [parameter for name, parameter in signature.parameters.items() if name != self.into]

@@ -37,7 +37,7 @@ def predict(
         check_writable(output)
     classifier = read_classifier(model)
     blocks = classifier.predict_file(data, **how)
-    block = next(blocks)  # what is wrong with the file is said before anything is written
+    block = next(blocks)  # a broken file is refused before anything is written
     classes = [str(c) for c in classifier.classes_]
     with contextlib.ExitStack() as stack:
         file: Any = sys.stdout

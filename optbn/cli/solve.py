@@ -165,7 +165,7 @@ def _several(scores: str, required: Constraints | None, options: Values) -> None
 def _sentence(table: ScoreTable, solution: Solution) -> str:
     """What came out, for people."""
     if solution.score is None or solution.choice is None:
-        return f"no graph found in the time given; no graph scores more than {solution.bound:.6f}"
+        return f"no graph was found within the limits; none scores more than {solution.bound:.6f}"
     from optbn.base.numbers import counted
 
     arcs = sum(len(table.parents(row)) for row in solution.choice)

@@ -63,7 +63,7 @@ def verify(
             raise UnsupportedError(f"{solution}: its proof is not beside it ({beside}); say where with --proof FILE")
         answer = replace(answer, evidence=replace(answer.evidence, path=str(beside)))
     verdict = check(table, answer, proof_checker=bound_of_proof)
-    told = replace(answer, statistics={"checked": {"bound": verdict.bound}})
+    checked = replace(answer, statistics={"checked": {"bound": verdict.bound}})
     exact = None  # the score of the graph in the file, to the last digit; a .parquet file is on the grid already
     if answer.choice is not None and scores != "-" and Path(scores).suffix.lower() in written.KINDS:
         exact = written.check_written(table, answer, written.read(scores))
@@ -72,14 +72,14 @@ def verify(
             "score": verdict.score,
             "proved_bound": verdict.bound if math.isfinite(verdict.bound) else None,
             "optimal": verdict.optimal,
-            "standing": standing(told),
+            "standing": standing(checked),
             "proved": verdict.proved,
             "claimed": verdict.claimed,
             "tolerance": table.tolerance,
             "score_as_written": None if exact is None else str(exact),
         }
         print(msgspec.json.encode(fields).decode())
-        _end(standing(told), answer)
+        _end(standing(checked), answer)
         return
     for sentence in verdict.proved:
         print(f"proved   {sentence}")
@@ -91,7 +91,7 @@ def verify(
         print(
             f"proved   the graph is optimal (to within {table.tolerance:.1g}, which rounding to the grid leaves open)"
         )
-    _end(standing(told), answer)
+    _end(standing(checked), answer)
 
 
 def _end(what: Standing, answer: Solution) -> None:

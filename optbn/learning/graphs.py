@@ -18,8 +18,8 @@ def described(
 ) -> dict[str, Any]:
     """Everything about the graphs, as plain values.
 
-    The probability of an arc is over all graphs of the table where that can be computed (few variables, nothing asked
-    of the graph), and `mass` is the part that these graphs have; else it is over these graphs, and `mass` is None.
+    The probability of an arc is over all graphs of the table where that can be computed (few variables, no
+    constraints), and `mass` is the part that these graphs have; else it is over these graphs, and `mass` is None.
     """
     from optbn_solvers.front.posterior import posterior
 

@@ -99,7 +99,7 @@ def learn(
     jobs          threads; all cores by default
     memory        bytes, or "4G"; half of the machine by default
     store         a folder that keeps finished scoring, so that a stopped run can continue
-    watcher       is told how the work goes on, see `Watcher`
+    watcher       gets reports as the work goes on, see `Watcher`
     title, source, command     the report's title, its name for the data, and how to make it again
     schema, missing, reading   how to read the data; `reading` holds further options of `optbn.read` (delimiter...)
     alternatives  report this many of the next best networks

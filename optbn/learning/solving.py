@@ -52,28 +52,28 @@ def solve(
 
     import optbn_solvers
 
-    asked = constraints_of(constraints)
-    table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=bool(asked))
+    required = constraints_of(constraints)
+    table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=bool(required))
     budget = _budget(time_limit, cpu_limit, memory, gap, grace)
     rows = rows_of(table, start) if isinstance(start, Structure) else start
     settings |= {"only_listed": True} if only_listed else {}
     if checkpoint is None:
-        return optbn_solvers.solve(table, solver, budget, rows, progress, asked, **settings)
-    return _resumed(table, solver, budget, rows, progress, checkpoint, asked, settings)
+        return optbn_solvers.solve(table, solver, budget, rows, progress, required, **settings)
+    return _resumed(table, solver, budget, rows, progress, checkpoint, required, settings)
 
 
-def constraints_of(given: Constraints | Mapping[str, Any] | None) -> Constraints | None:
-    """The constraints, from whatever way they were given in; None for none."""
+def constraints_of(words: Constraints | Mapping[str, Any] | None) -> Constraints | None:
+    """The constraints, of a dictionary of fields too; None where there are none."""
     from optbn.base.registry import unknown
     from optbn_solvers import Constraints
 
-    if given is None or isinstance(given, Constraints):
-        return given or None
+    if words is None or isinstance(words, Constraints):
+        return words or None
     known = [field.name for field in fields(Constraints)]
-    for name in given:
+    for name in words:
         if name not in known:
             raise unknown("constraint", name, known)
-    return Constraints(**given) or None
+    return Constraints(**words) or None
 
 
 def table_of(path: str | PathLike[str], keep_dominated: bool = False) -> ScoreTable:
@@ -149,7 +149,7 @@ def _resumed(
     start: Sequence[int] | None,
     progress: Callable[[Progress], None] | None,
     path: str | PathLike[str],
-    asked: Constraints | None,
+    required: Constraints | None,
     settings: dict[str, Any],
 ) -> Solution:
     """`optbn_solvers.solve` with its state on disk, from where an earlier run left it."""
@@ -158,7 +158,7 @@ def _resumed(
     from optbn_solvers.base.solution import Proof
     from optbn_solvers.front.checked import checked
 
-    kept = Checkpoint.at(table, path, asked)
+    kept = Checkpoint.at(table, path, required)
     earlier = kept.earlier
     if earlier is not None and earlier.status == "optimal":
         if isinstance(earlier.evidence, Proof):  # never where the file says
@@ -173,7 +173,7 @@ def _resumed(
         if progress is not None:
             progress(event)
 
-    solution = optbn_solvers.solve(table, solver, budget, start, listen, asked, **settings)
+    solution = optbn_solvers.solve(table, solver, budget, start, listen, required, **settings)
     kept.finish(solution)
     if earlier is not None:
         note = {"score": earlier.score, "bound": earlier.bound}

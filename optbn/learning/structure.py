@@ -96,7 +96,7 @@ def learn_structure(
 
     time_limit   seconds the search for the best network may take (scoring is not limited here; `affordable` is)
     constraints  optbn_solvers.Constraints, or a dictionary of its fields (forbidden, required, tiers, max_arcs...)
-    settings     of the score, when it is given by name
+    settings     of the score, when the score is a name
     running      jobs, memory, store of `score_table`
     """
     from optbn.learning.constraints import check_constraints

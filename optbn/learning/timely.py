@@ -2,7 +2,7 @@
 
 Sampling smoothers go on until their draws suffice, which on a large table can take longer than all the rest. Each
 variable may use half of the time that is left; a sampler that has not settled by then is stopped, and that variable
-gets the fallback, which counts once. How many did is told, and goes into the report.
+gets the fallback, which counts once. The report has a note of how many did.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is told how a run of `learn` goes on."""
+"""What to do as a run of `learn` goes on: its phases, estimates and progress."""
 
 from __future__ import annotations
 
