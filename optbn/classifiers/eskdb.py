@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.settings import check_whole
-from optbn.classifiers.combine import ROWS, best_power, stacked
+from optbn.classifiers.calibrate import curves_if_better
+from optbn.classifiers.combine import ROWS, best_power, raised, stacked
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.forest import Parents, smoothed
 from optbn.classifiers.member import Member, class_prior, normalised
@@ -43,8 +44,9 @@ class ESKDB(BayesianClassifier):
     sample_order     whether orders are drawn, or all are KDB's; cuts are the same with a `discretizer` such as "mdlp"
     sample_parents, bootstrap  whether parents and rows are drawn as well
     weights          "stacking" or "uniform"
-    calibrate        whether predictions are raised to the power that suits the rows left out; not with bootstrap, for
-                     few members leave a row out, and their average is not that of all
+    calibrate        whether predictions are raised to the power that suits the rows left out, and then go through
+                     curves where these rows show that it helps; not with bootstrap, for few members leave a row out,
+                     and their average is not that of all
     n_jobs           threads
     """
 
@@ -90,7 +92,7 @@ class ESKDB(BayesianClassifier):
         )
         members = [member for member, _, _, _ in made]
         weights = np.full(len(members), 1.0 / len(members))
-        self.power_ = 1.0
+        self.power_, self.curves_ = 1.0, None
         if not len(rows):
             return members, weights
         _, _, classes, row_weights = made[0]
@@ -98,7 +100,9 @@ class ESKDB(BayesianClassifier):
         if self.weights == "stacking":
             weights = stacked(left_out[:, np.arange(len(rows)), classes].T, row_weights)
         if self.calibrate and not self.bootstrap:
-            self.power_ = best_power(np.tensordot(weights, left_out, 1), classes, row_weights)
+            mean = np.tensordot(weights, left_out, 1)
+            self.power_ = best_power(mean, classes, row_weights)
+            self.curves_ = curves_if_better(raised(mean, self.power_), classes, row_weights)
         return members, weights
 
     def _check(self, source: Source) -> None:

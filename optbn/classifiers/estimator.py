@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.numbers import counted
+from optbn.classifiers.calibrate import Curves
 from optbn.classifiers.combine import raised
 from optbn.classifiers.member import Member
 from optbn.classifiers.source import InMemory, OnDisk, Source, tables
@@ -42,13 +43,14 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     discretizer   for numeric columns: a name of optbn.data.discretise or an object
     random_state  for whatever is random, smoothers that sample included; the default always gives the same
 
-    After fitting: `members_`, `weights_`, `power_` (1 where nothing is calibrated), `classes_`, `n_features_in_`,
-    `feature_names_in_`, and `networks_`.
+    After fitting: `members_`, `weights_`, `power_` and `curves_` (1 and None where nothing is calibrated), `classes_`,
+    `n_features_in_`, `feature_names_in_`, and `networks_`.
     """
 
     members_: list[Member]
     weights_: NDArray[np.float64]
     power_ = 1.0
+    curves_: Curves | None = None
     classes_: NDArray[Any]
     target_: str
 
@@ -145,7 +147,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         total = np.zeros((len(table[0]), len(self.classes_)))
         for member, weight in zip(self.members_, self.weights_, strict=True):
             total += weight * member.posterior(table)
-        return raised(total / total.sum(axis=1, keepdims=True), self.power_)
+        p = raised(total / total.sum(axis=1, keepdims=True), self.power_)
+        return p if self.curves_ is None else self.curves_(p)
 
     def _unseen(self, table: Table, first_row: int = 0) -> Unseen:
         """Per column how many values were not there at fitting, the row of the first one, and its text."""

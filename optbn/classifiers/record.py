@@ -91,6 +91,12 @@ class Mixture(Record, tag_field="kind", tag="mixture"):
     shares: list[float]
     networks: list[SoftNetwork]
     trees: list[PlacedTree]
+    counted: list[Network]
+
+
+class Curve(Record):
+    points: list[float]
+    values: list[float]
 
 
 class Classifier(Record):
@@ -104,3 +110,4 @@ class Classifier(Record):
     format: str
     version: int
     power: float = 1.0
+    curves: list[Curve] | None = None

@@ -1,7 +1,8 @@
 """Fitted classifiers as JSON: everything needed to predict, nothing that runs when it is read.
 
     {"format": "optbn-classifier", "version": 1, "classifier": "skdb", "settings": {..}, "target": .., "classes": [..],
-     "features": [..] or null, "weights": [..], "power": .., "members": [MEMBER, ..]}
+     "features": [..] or null, "weights": [..], "power": .., "curves": null or [{"points": [..], "values": [..]}, ..],
+     "members": [MEMBER, ..]}
     MEMBER = {"kind": "network", "columns": [..], "prior": [..], "parents": [[i, [j, ..]], ..], "trees": [TREE, ..]}
              | {"kind": "super_parents", "columns": [..], "naive": MEMBER, "members": [MEMBER, ..], "frequent": [..]}
              | {"kind": "bayesian_network", "columns": [..], "target": .., "network": {..}}
@@ -23,6 +24,7 @@ import numpy as np
 
 from optbn.base.errors import DataError, OptbnError
 from optbn.classifiers.aode import SuperParents
+from optbn.classifiers.calibrate import Curves
 from optbn.classifiers.forest import Forest
 from optbn.classifiers.member import Member
 from optbn.data.discretise.transformer import Column
@@ -55,6 +57,7 @@ def to_json(classifier: Any) -> bytes:
             "features": None if features is None else [str(f) for f in features],
             "weights": classifier.weights_.tolist(),
             "power": classifier.power_,
+            "curves": None if classifier.curves_ is None else classifier.curves_.to_record(),
             "members": [_member(member) for member in classifier.members_],
         }
     )
@@ -93,6 +96,8 @@ def from_json(content: bytes, source: str = "input") -> Any:
         )
         made.power_ = record.power
         _expect(0.0 < record.power < np.inf, "its power is not positive")
+        if record.curves is not None:
+            made.curves_ = Curves.from_record(record.curves, len(classes))
         a = len(made.members_[0].columns)
         _expect(all(len(member.columns) == a for member in made.members_), "its members have different columns")
         made.n_features_in_ = a
@@ -177,7 +182,7 @@ def _member(member: Any) -> dict[str, Any]:
     if isinstance(member, Mixture):
         from optbn.classifiers.soft.saved import to_record as mixture_record
 
-        return mixture_record(member, columns)
+        return mixture_record(member, columns, _member)
     import msgspec
 
     from optbn.network.formats import encode
@@ -208,7 +213,7 @@ def _read_member(record: Any, classes: int) -> Any:
     if isinstance(record, Mixture):
         from optbn.classifiers.soft.saved import from_record as mixture_of
 
-        return mixture_of(record, columns, classes)
+        return mixture_of(record, columns, classes, lambda network: _read_member(network, classes))
     from optbn.classifiers.optimal import Optimum
     from optbn.data.dataset import Categorical
     from optbn.network.formats import decode

@@ -164,7 +164,9 @@ def test_places() -> None:
     assert (places(fresh)[2] == len(coarse) - 1).all() and (places(fresh)[3] == 2).all()
 
 
-@pytest.mark.parametrize("make", [SoftKDB, lambda **s: SoftESKDB(6, **s), lambda **s: Blend(5, n_trees=10, **s)])
+@pytest.mark.parametrize(
+    "make", [SoftKDB, lambda **s: SoftESKDB(6, **s), lambda **s: Blend(5, n_trees=10, n_counted=5, **s)]
+)
 def test_weights_are_repeated_rows_and_order_and_threads_do_not_matter(make: Any) -> None:
     X, y = mixed(3, 120)
     w = np.random.default_rng(0).integers(0, 3, 120)
@@ -201,7 +203,7 @@ def test_smooth_boundaries_are_learned_better_than_by_bins() -> None:
 
 def test_damaged_mixtures_are_named() -> None:
     X, y = mixed(0, 60)
-    record = json.loads(Blend(2, n_trees=2).fit(X, y).to_json())
+    record = json.loads(Blend(2, n_trees=2, n_counted=2).fit(X, y).to_json())
     member = record["members"][0]
 
     def refused(**changes: Any) -> str:

@@ -10,8 +10,7 @@ they leave out.
     structure  knots and pairs of one member
     training   the convex problem of one member, and strengths for all
     member     what is left to predict with
-    estimator  SoftKDB, SoftESKDB;  blend  the latter with smoothed trees
-    explain    main effects, pair surfaces, contributions
+    estimator  SoftKDB, SoftESKDB;  blend  the latter with smoothed trees (`woods`) and counted networks (`generative`)
 """
 
 from __future__ import annotations

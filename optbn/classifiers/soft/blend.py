@@ -1,30 +1,35 @@
-"""Soft networks and a small forest of smoothed trees, mixed in the proportion that rows left out favour.
+"""Soft networks, smoothed trees and counted networks, mixed in the proportion that rows left out favour.
 
-What is smooth and additive in pairs the networks have; trees have deep interactions and sharp edges. Both leave folds
-out in training, so what each says of a row that it has not seen is known: the shares make the mixture give these rows'
-classes the most probability (see `combine`), and one power calibrates it.
+What is smooth and additive in pairs the soft networks have; trees have deep interactions and sharp edges; networks with
+counted probabilities are steady where rows are few. All leave folds out in training, so what each says of a row that it
+has not seen is known: the shares make the mixture give these rows' classes the most probability (see `combine`), and
+one power calibrates it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optbn.base.settings import check_whole
 from optbn.classifiers.combine import best_power, stacked
 from optbn.classifiers.soft.ensemble import Fitted, dealt
 from optbn.classifiers.soft.estimator import SoftESKDB
-from optbn.classifiers.soft.member import Mixture
+from optbn.classifiers.soft.generative import selective
+from optbn.classifiers.soft.member import Mixture, Part
 from optbn.classifiers.soft.places import Places
 from optbn.classifiers.soft.training import Data
-from optbn.classifiers.soft.woods import forest
+from optbn.classifiers.soft.woods import planted
 
 
 class Blend(SoftESKDB):
-    """n_members, k, n_knots  of the soft networks, as for SoftESKDB;  n_trees  beside them;  n_jobs  threads
+    """n_members, k, n_knots  of the soft networks, as for SoftESKDB
+    n_trees, n_counted     trees and counted networks beside them;  n_jobs  threads
 
-    After fitting: `strengths_`, and `shares_` of networks and trees.
+    After fitting: `strengths_`, and `shares_` of soft networks, trees and counted networks.
     """
 
     def __init__(
@@ -33,31 +38,55 @@ class Blend(SoftESKDB):
         k: int = 4,
         n_knots: int | None = None,
         n_trees: int = 100,
+        n_counted: int = 20,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(n_members, k, n_knots, random_state, n_jobs)
         self.n_trees = n_trees
+        self.n_counted = n_counted
 
-    shares_: tuple[float, float]
+    shares_: tuple[float, ...]
 
     def _check(self) -> None:
         super()._check()
         check_whole(self, "n_trees", 1)
+        check_whole(self, "n_counted", 1)
 
     def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence) -> Fitted:
-        soft, deal, plant = seed.spawn(3)
+        soft, deal, plant, count = seed.spawn(4)
         networks = super()._fitted(places, data, soft)
-        trees, said = forest(places, data, dealt(data, 1, deal), self.n_trees, plant, self.n_jobs)
-        rows = networks.rows[~np.isnan(said[networks.rows, 0])]
-        both = np.stack([networks.left_out[np.isin(networks.rows, rows)], said[rows]])
-        classes, weights = data.classes[rows], data.weights[rows]
-        share, power = np.array([0.5, 0.5]), 1.0
+        inside = dealt(data, 1, deal)
+        groups: list[Sequence[Part]] = [
+            networks.mixture.parts,
+            planted(places, data, inside, self.n_trees, plant, self.n_jobs),
+            selective(places.scales, data, inside, self.n_counted, count, self.n_jobs),
+        ]
+        said = np.full((3, len(data.classes), data.n_classes), np.nan)
+        said[0, networks.rows] = networks.left_out
+        for group in (1, 2):
+            said[group] = left_out(groups[group], data, inside)
+        rows = np.flatnonzero(~np.isnan(said).any(axis=(0, 2)))
+        said, classes, weights = said[:, rows], data.classes[rows], data.weights[rows]
+        shares, power = np.full(3, 1.0 / 3.0), 1.0
         if len(rows):
-            share = stacked(both[:, np.arange(len(rows)), classes].T, weights)
-            power = best_power(np.tensordot(share, both, 1), classes, weights)
-        self.shares_ = (float(share[0]), float(share[1]))
-        shares = np.concatenate([share[0] * networks.mixture.shares, np.full(len(trees), share[1] / len(trees))])
-        mixture = Mixture(places, (*networks.mixture.parts, *trees), shares)
-        left_out = np.tensordot(share, both, 1)
-        return Fitted(mixture, power, networks.strengths, networks.resolution, left_out, rows)
+            shares = stacked(said[:, np.arange(len(rows)), classes].T, weights)
+            power = best_power(np.tensordot(shares, said, 1), classes, weights)
+        self.shares_ = tuple(shares.tolist())
+        parts = tuple(part for group in groups for part in group)
+        each = np.concatenate([np.full(len(g), s / len(g)) for g, s in zip(groups, shares, strict=True)])
+        mixed = np.tensordot(shares, said, 1)
+        return Fitted(Mixture(places, parts, each), power, networks.strengths, networks.resolution, mixed, rows)
+
+
+def left_out(parts: Sequence[Part], data: Data, inside: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The mean of what parts say of rows they leave out, float64[rows, C], NaN where none does; the t-th leaves out
+    what `inside` t modulo 5 does."""
+    total, times = np.zeros((len(data.classes), data.n_classes)), np.zeros(len(data.classes))
+    for fold, weights in enumerate(inside):
+        out = np.flatnonzero(data.weights - weights > 1e-9)
+        some = np.ascontiguousarray(data.places[:, out])
+        for part in parts[fold :: len(inside)]:
+            total[out] += part.at(some)
+            times[out] += 1.0
+    return np.where(times > 0, 1.0, np.nan)[:, None] * total / np.maximum(times, 1.0)[:, None]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from optbn.base.settings import check_whole
+from optbn.classifiers.calibrate import curves_if_better
+from optbn.classifiers.combine import raised
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.single import check_k
 from optbn.classifiers.soft.ensemble import FINER, MANY, Fitted, fit_ensemble, fit_single, prepared
@@ -36,6 +38,8 @@ class Soft(BayesianClassifier):
         self.members_ = [found.mixture]  # type: ignore[list-item]
         self.weights_ = np.ones(1)
         self.power_, self.strengths_ = found.power, found.strengths
+        classes, weights = data.classes[found.rows], data.weights[found.rows]
+        self.curves_ = curves_if_better(raised(found.left_out, found.power), classes, weights)
 
     def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence) -> Fitted:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What is left to predict with: soft networks, and trees that are grown in the same places, each with a share.
+"""What is left to predict with: soft networks, and trees and counted networks in the same places, each with a share.
 
 They are one member of their classifier, so that where values lie is found, and kept, once.
 """
@@ -62,7 +62,7 @@ class Mixture:
     """shares  float64[parts], what each counts for"""
 
     places: Places
-    parts: tuple[SoftNetwork | PlacedTree, ...]
+    parts: tuple[Part, ...]
     shares: NDArray[np.float64]
 
     @property

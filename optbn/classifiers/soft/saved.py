@@ -1,7 +1,7 @@
 """A mixture of soft networks and trees as plain JSON values, and back; `optbn.classifiers.saved` has the rest.
 
     {"kind": "mixture", "columns": [..], "scales": [SCALE, ..], "shares": [..], "networks": [NETWORK, ..],
-     "trees": [TREE, ..]}
+     "trees": [TREE, ..], "counted": [MEMBER of kind network over places, ..]}
     SCALE = {"points": [..], "ranks": [..]} of numbers | {"cells": [..], "coarse": [..]} of texts
     NETWORK = {"knots": [[..], ..], "parents": [[i, [j, ..]], ..], "scores": [[..] of each class, ..]}
     TREE = {"attribute": [-1 at leaves], "cut": [..], "fanout": [..], "branch": [..], "probabilities": [[..], ..]}
@@ -12,11 +12,14 @@ compiled code believes what it is given.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from optbn.base.errors import DataError
+from optbn.classifiers.member import Member
+from optbn.classifiers.soft.generative import CodedNetwork
 from optbn.classifiers.soft.kernels.scores import zero_scores
 from optbn.classifiers.soft.member import Mixture, PlacedTree, SoftNetwork
 from optbn.classifiers.soft.places import Places, Scale
@@ -25,8 +28,8 @@ from optbn.classifiers.trees.tree import Tree
 from optbn.data.discretise.transformer import Column
 
 
-def to_record(mixture: Mixture, columns: list[Any]) -> dict[str, Any]:
-    """The record, with the columns as they are written."""
+def to_record(mixture: Mixture, columns: list[Any], written: Callable[[Member], dict[str, Any]]) -> dict[str, Any]:
+    """The record, with the columns as they are written; `written` is a network's record."""
     return {
         "kind": "mixture",
         "columns": columns,
@@ -38,19 +41,26 @@ def to_record(mixture: Mixture, columns: list[Any]) -> dict[str, Any]:
         "shares": mixture.shares.tolist(),
         "networks": [_network(part) for part in mixture.parts if isinstance(part, SoftNetwork)],
         "trees": [_tree(part) for part in mixture.parts if isinstance(part, PlacedTree)],
+        "counted": [written(part.member) for part in mixture.parts if isinstance(part, CodedNetwork)],
     }  # fmt: skip
 
 
-def from_record(record: Any, columns: tuple[Column, ...], classes: int) -> Mixture:
-    """The mixture, or a DataError that says what does not fit."""
+def from_record(record: Any, columns: tuple[Column, ...], classes: int, network_of: Callable[[Any], Member]) -> Mixture:
+    """The mixture, or a DataError that says what does not fit; `network_of` reads a network's record."""
     _expect(len(record.scales) == len(columns), "has as many scales as columns")
     scales = tuple(_read_scale(scale, column) for scale, column in zip(record.scales, columns, strict=True))
     networks = [_read_network(each, scales, classes) for each in record.networks]
     trees = [_read_tree(each, scales, columns, classes) for each in record.trees]
     shares = np.array(record.shares, dtype=np.float64)
-    _expect(len(shares) == len(networks) + len(trees) > 0, "has a share for each of its parts")
+    counted = [CodedNetwork(network_of(each), scales) for each in record.counted]
+    for each in counted:
+        _expect(len(each.member.columns) == len(columns), "has counted networks over its columns")
+        for own, scale in zip(each.member.columns, scales, strict=True):
+            cells = None if len(scale.points) else tuple(str(cell) for cell in range(scale.n_cells))
+            _expect(own.levels == cells, "has counted networks over its places")
+    _expect(len(shares) == len(networks) + len(trees) + len(counted) > 0, "has a share for each of its parts")
     _expect(bool((np.isfinite(shares) & (shares >= 0)).all()) and shares.sum() > 0, "has shares of at least 0")
-    return Mixture(Places(columns, scales), (*networks, *trees), shares)
+    return Mixture(Places(columns, scales), (*networks, *trees, *counted), shares)
 
 
 def _network(network: SoftNetwork) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """The structure of one member: knots of its numbers, and the pairs of attributes that have scores of their own.
 
-Knots are at random ranks between the least and the greatest, each of which is one too (and where there are few
-different values, at those nearest to the random ranks). Attributes are taken up one after the other in proportion to
-I(X; Y), each with those of the ones before it that tell most about it given the class: pairs of a k-dependence network.
-How many is bounded by ENTRIES scores that a row touches (fewer where there are many classes), so that a fit takes about
-as long whatever the number of attributes.
+Knots are at random ranks between the least and the greatest, each of which is one too, or at the rank of a random
+value, so that rare values beside a frequent one are not forgotten. Attributes are taken up one after the other in
+proportion to I(X; Y), each with those of the ones before it that tell most about it given the class: pairs of a
+k-dependence network. How many is bounded by ENTRIES scores that a row touches (fewer where there are many classes), so
+that a fit takes about as long whatever the number of attributes.
 """
 
 from __future__ import annotations
@@ -98,7 +98,9 @@ def random_structure(
         found = np.zeros(0)
         if len(scale.points):
             many = int(random.integers(2, resolution.knots + 1))
-            found = _with_ends(scale.ranks, random.uniform(scale.ranks[0], scale.ranks[-1], many - 2), resolution.knots)
+            inner = random.uniform(scale.ranks[0], scale.ranks[-1], many - 2)
+            inner = np.where(random.random(many - 2) < 0.5, inner, random.choice(scale.ranks, many - 2))
+            found = _with_ends(scale.ranks, inner, resolution.knots)
             if resolution.steep:
                 found = np.union1d(found, _changes(scale.ranks, places[i], classes, weights, n_classes, random))
         knots.append(found)

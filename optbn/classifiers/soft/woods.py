@@ -7,6 +7,7 @@ make of rows that none has seen. They are bootstrapped from the other folds, and
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,23 +24,23 @@ DIGITS = 5
 """Decimals of probabilities."""
 
 
-def forest(
-    places: Places, data: Data, inside: list[NDArray[np.float64]], n_trees: int, seed: np.random.SeedSequence,
+def planted(
+    places: Places, data: Data, inside: Sequence[NDArray[np.float64]], n_trees: int, seed: np.random.SeedSequence,
     n_jobs: int | None,
-) -> tuple[list[PlacedTree], NDArray[np.float64]]:  # fmt: skip
-    """The trees, and the mean of those that leave a row out, float64[rows, C], NaN where none does."""
+) -> list[PlacedTree]:  # fmt: skip
+    """The trees; the t-th leaves out what `inside` t modulo 5 does."""
     from sklearn.utils.parallel import Parallel, delayed
 
     columns = [
-        Column(column.name, np.zeros(0), None, 1 if np.isnan(data.places[i]).any() else None)
+        Column(column.name, np.zeros(0), None, 1)
         if column.levels is None
         else Column(column.name, None, tuple(str(cell) for cell in range(scale.n_cells)), None)
-        for i, (column, scale) in enumerate(zip(places.columns, places.scales, strict=True))
+        for column, scale in zip(places.columns, places.scales, strict=True)
     ]
     rows = Prepared.of(columns, data.places, data.classes, data.n_classes)
     growth = Growth(1.0, False, False, candidates=max(1, math.isqrt(len(columns))))
 
-    def planted(t: int, stream: np.random.SeedSequence) -> PlacedTree:
+    def one(t: int, stream: np.random.SeedSequence) -> PlacedTree:
         draw, split = stream.spawn(2)
         weights = inside[t % len(inside)]
         many = max(1, round(float(weights.sum())))
@@ -50,12 +51,7 @@ def forest(
         return PlacedTree(tree, np.round(found, DIGITS))
 
     streams = seed.spawn(n_trees)
-    trees = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(planted)(t, s) for t, s in enumerate(streams))
-    total, times = np.zeros((len(data.classes), data.n_classes)), np.zeros(len(data.classes))
-    for fold, weights in enumerate(inside):
-        out = np.flatnonzero(data.weights - weights > 1e-9)
-        some = np.ascontiguousarray(data.places[:, out])
-        for tree in trees[fold :: len(inside)]:
-            total[out] += tree.at(some)
-            times[out] += 1.0
-    return trees, np.where(times > 0, 1.0, np.nan)[:, None] * total / np.maximum(times, 1.0)[:, None]
+    trees: list[PlacedTree] = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(one)(t, stream) for t, stream in enumerate(streams)
+    )
+    return trees
