@@ -7,7 +7,7 @@ from pathlib import Path
 from optbn.base.options import table
 
 PAGE = Path(__file__).resolve().parent / "options.md"
-VERBS = ("learn", "score", "solve", "fit", "edges", "classify")
+VERBS = ("learn", "score", "solve", "fit", "edges", "bootstrap", "classify")
 HEAD = """# Options
 
 What the verbs accept on the command line, and the keywords of the functions behind them: `optbn.learn`,

@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.data.schema import Schema as Schema
     from optbn.data.write import write as write
     from optbn.evaluate.distances import compare as compare
+    from optbn.learning.bootstrap import bootstrap as bootstrap
+    from optbn.learning.edges import edges as edges
     from optbn.learning.learn import learn as learn
     from optbn.learning.solving import solve as solve
     from optbn.learning.solving import structure_of as structure_of
@@ -67,6 +69,7 @@ _EXPORTS: dict[str, str] = {
     "learn": "optbn.learning.learn",
     "read_classifier": "optbn.classifiers.saved",
     "compare": "optbn.evaluate.distances",
+    "bootstrap": "optbn.learning.bootstrap",
     "edges": "optbn.learning.edges",
     "score": "optbn.scores.families",
     "score_families": "optbn.scores.families",

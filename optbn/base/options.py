@@ -25,6 +25,7 @@ FUNCTIONS = {
     "solve": "optbn.learning.solving:solve",
     "fit": "optbn.smoothing.fitting:fit",
     "edges": "optbn.learning.edges:edges",
+    "bootstrap": "optbn.learning.bootstrap:bootstrap",
 }
 """The function behind a verb. `classify` has a class per model, which takes its settings."""
 
@@ -122,7 +123,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("solve", "format", str, "json", "Write the answer as {names}; json includes the evidence.",
            names=GRAPH_FORMATS),
     # What is computed
-    Option("learn score edges", "score", str, DEFAULT_SCORE,
+    Option("learn score edges bootstrap", "score", str, DEFAULT_SCORE,
            "The score to maximise: {names}. The pcart and ft families take columns of any kind, bge real columns, "
            "the others categorical ones.", names=SCORES, python=True, label="score", repeats=True),
     Option("classify", "target", str, None, "The column to predict.", ("-t",), required=True),
@@ -135,7 +136,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("score", "max_parents", list[str], None,
            "The largest number of parents: a number, or NAME=NUMBER for one variable. May be repeated.", ("-D",),
            shown="3", python=True),
-    Option("edges", "max_parents", int, 3, "The largest number of parents of any variable.", ("-D",), least=0,
+    Option("edges bootstrap", "max_parents", int, 3, "The largest number of parents of any variable.", ("-D",), least=0,
            python=True),
     Option("learn score", "candidates", int, None,
            "Consider only this many likeliest parents for each variable. This heuristic makes hundreds of variables "
@@ -151,7 +152,7 @@ OPTIONS: tuple[Option, ...] = (
            shown="the model's own", names=SMOOTHERS),
     Option("classify", "discretizer", str, None, "How to cut numeric columns into intervals: {names}.",
            shown="the model's own", names=DISCRETIZERS),
-    Option("learn score edges", "setting", list[str], None,
+    Option("learn score edges bootstrap", "setting", list[str], None,
            "A setting of the score, NAME=VALUE (ess=10). May be repeated.", ("--set",)),
     Option("solve", "setting", list[str], None, "A setting of the solver, NAME=VALUE. May be repeated.", ("--set",)),
     Option("fit", "setting", list[str], None, "A setting of the smoother, NAME=VALUE. May be repeated.", ("--set",)),
@@ -165,10 +166,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("fit", "weights", str, None, "The column that holds the weights of the rows.", python=True),
     Option("fit", "leaves", str, "normal",
            "The distribution of real variables: normal, or student (the posterior predictive).", python=True),
-    Option("learn score fit edges", "missing", str, "refuse",
+    Option("learn score fit edges bootstrap", "missing", str, "refuse",
            'What to do with missing values: {names}; "drop, age=impute" treats one column differently.',
            names="optbn.data.missing:POLICIES"),
-    Option("learn fit classify", "seed", int, 0, "The seed of everything random.", least=0, python=True,
+    Option("learn fit classify bootstrap", "seed", int, 0, "The seed of everything random.", least=0, python=True,
            label="seed", repeats=True),
     # Limits
     Option("learn", "time_limit", float, None,
@@ -179,14 +180,26 @@ OPTIONS: tuple[Option, ...] = (
     Option("edges", "time_limit", float, None,
            "Stop after this many seconds, scoring aside; arcs that no time is left for are marked.", least=0.1,
            python=True),
+    Option("bootstrap", "time_limit", float, None, "Stop the search of each resample after this many seconds.",
+           least=0.1, python=True),
+    Option("bootstrap", "resamples", int, 200, "The number of resamples.", ("-B",), least=1, python=True),
+    Option("bootstrap", "kind", str, "rows",
+           "How rows are drawn: rows (with replacement), blocks (of consecutive rows) or subsample (without "
+           "replacement)."),
+    Option("bootstrap", "block", int, None, "The length of the blocks.", least=1),
+    Option("bootstrap", "fraction", float, 0.5, "The share of the rows in a subsample."),
+    Option("bootstrap", "stratify", str, None, "A column whose levels keep their numbers of rows."),
+    Option("bootstrap", "store", str, None,
+           "Keep finished resamples in this file, so that a stopped run can continue.", python=True),
+    Option("bootstrap", "threshold", float, 0.5, "List the pairs that are adjacent in at least this share."),
     Option("solve", "cpu_limit", float, None, "The same in seconds of CPU time.", least=0.0, python=True),
     Option("solve", "gap", float, 0.0, "Stop once bound - score is at most this; 0 asks for a proof.", least=0.0,
            python=True),
-    Option("learn score edges", "jobs", int, None, "The number of threads.", ("-j",), least=1, shown="all cores",
-           python=True),
+    Option("learn score edges bootstrap", "jobs", int, None, "The number of threads.", ("-j",), least=1,
+           shown="all cores", python=True),
     Option("fit", "threads", int, 1, "The number of threads; the result does not depend on it.", least=1,
            python=True),
-    Option("learn score solve edges", "memory", str, None, "The most memory to use, for example 4G.",
+    Option("learn score solve edges bootstrap", "memory", str, None, "The most memory to use, for example 4G.",
            shown="half of the machine", python=True),
     # Work that is kept, or done elsewhere
     Option("learn score", "store", str, None,
@@ -233,6 +246,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("learn", "as_json", bool, False, "Print the report as JSON.", ("--json",)),
     Option("edges", "most", int, 10, "The number of absent arcs that are listed.", least=0),
     Option("edges", "as_json", bool, False, "Print all losses as JSON.", ("--json",)),
+    Option("bootstrap", "as_json", bool, False, "Print all shares as JSON.", ("--json",)),
     # Constraints on the graph; `optbn.cli.texts` reads them into the fields of `Constraints`
     Option("learn score solve", "forbid", list[str], None, "Forbid an arc, 'A->B'. May be repeated.", panel=GRAPH),
     Option("learn score solve", "require", list[str], None, "Require an arc, 'A->B'. May be repeated.", panel=GRAPH),
@@ -281,6 +295,8 @@ RULES: tuple[Rule, ...] = (
     *_each("solve", "solver proof certify start checkpoint gap setting", EXCLUDES, "k_best per_class within", _SEVERAL),
     *(Rule("solve", "format", EXCLUDES, other, "several graphs are written as json or adjacency", ("dot", "cpdag"))
       for other in ("k_best", "per_class", "within")),
+    Rule("bootstrap", "kind", NEEDS, "block", "blocks have a length", ("blocks",)),
+    Rule("bootstrap", "stratify", EXCLUDES, "block", "consecutive rows cannot be stratified"),
     Rule("fit", "report", EXCLUDES, "domain", "the report is about one network"),
     Rule("fit", "domain", NEEDS, "output", "each level's network gets a file beside it"),
 )  # fmt: skip

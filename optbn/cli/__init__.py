@@ -37,6 +37,7 @@ VERBS: tuple[str, ...] = (
     "verify",
     "fit",
     "edges",
+    "bootstrap",
     "classify",
     "predict",
     "convert",

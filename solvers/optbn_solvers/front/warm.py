@@ -20,16 +20,18 @@ from optbn_solvers.base.errors import InfeasibleError, StoppedError
 from optbn_solvers.base.protocol import Budget, ProgressCallback
 from optbn_solvers.base.solution import Solution, Status
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.front.checked import bound_of_proof, solve
+from optbn_solvers.front.checked import bound_of_proof, checked, solve
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.proofs.writer import CARRIED
-from optbn_solvers.relaxation.orders import FamilyIndex, climb_order, search
+from optbn_solvers.relaxation.orders import FamilyIndex, climb_order, improve, search
 from optbn_solvers.relaxation.strengthen import strengthen
 from optbn_solvers.search.solver import ClusterSearch
 from optbn_solvers.search.start import Known
 from optbn_solvers.verify import verify
 
 ROUNDS = 64  # of the root loop, for rows that many variations share
+SHORT = 16  # of it, for a table of its own
+KICKS = 20  # of the local search before that
 MOST_NODES = 20_000  # of the cluster search, before the chooser goes on
 
 
@@ -56,7 +58,7 @@ class Warm:
         self.table, self.optimum, self.known = table, tuple(optimum), known
         self.lean = np.zeros(len(table), dtype=np.bool_)  # families that no subset beats
         self.lean[table.select(np.ones(len(table), dtype=np.bool_), prune=True)] = True
-        self.order = _order_of(table, self.optimum)
+        self.order = order_of(table, self.optimum)
         self.graphs = np.array([self.optimum])  # int64[graphs, n], met so far: rows of the table
 
     @classmethod
@@ -126,7 +128,27 @@ class Warm:
         return Answer(choice, self.table.total_units(choice), bound, claim)
 
 
-def _order_of(table: ScoreTable, choice: Sequence[int]) -> list[int]:
+def solve_like(table: ScoreTable, order: Sequence[int], budget: Budget | None = None) -> Solution:
+    """The checked optimum of a table that resembles another whose optimum has this order, parents first.
+
+    A resampled table has a similar optimum: from its order a short local search is enough of a beginning, and a short
+    root for the cluster search, with the chooser for what takes longer.
+    """
+    budget = (budget or Budget()).started()
+    index = FamilyIndex.of(table)
+    begin = climb_order(index, order)
+    if (begin < 0).any():
+        begin = search(table, starts=1, kicks=0, budget=budget)
+    best = [improve(index, begin, kicks=KICKS, budget=budget)]
+    evidence = strengthen(table, best[0], SHORT, 0, budget, lambda rows, bound: best.append(rows.copy()))
+    method = ClusterSearch(rows=evidence, greedy=False, restarts=1, most=MOST_NODES, carried=CARRIED)
+    solution = method.solve(table, budget, best[-1].tolist())
+    if solution.status is not Status.OPTIMAL and not budget.exhausted():
+        solution = load_solver("auto").solve(table, budget, solution.choice)
+    return checked(table, solution, budget)
+
+
+def order_of(table: ScoreTable, choice: Sequence[int]) -> list[int]:
     """The variables of an acyclic graph, parents first, by number where it is free to choose."""
     left = {v: set(table.parents(row)) for v, row in enumerate(choice)}
     order: list[int] = []

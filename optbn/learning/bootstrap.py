@@ -1,0 +1,304 @@
+"""How often each arc comes back: the optimum of many resamples of the data, each solved to proof.
+
+A resample has rows of the data, drawn again; its best network is found like that of the data and is as exact. Shares
+over the resamples say how stable an arc, an adjacency or a v-structure is, which is not how probable it is: a resample
+repeats rows and so believes in more arcs than new data would (results/stability compares the two).
+
+Directions are those of the equivalence class: an arc that the class of a resample leaves open is counted as undirected.
+Resample b of a seed is the same whatever the number of resamples, so a run that was stopped goes on in its `store`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.options import DEFAULT_SCORE
+from optbn.base.settings import check_seed
+from optbn.data.dataset import Dataset
+from optbn.learning.resampling import Resampling
+from optbn.network.structure import Structure
+from optbn.scores.protocol import LocalScore
+
+CONFIDENCE = 1.959963984540054  # of a normal: 95 %
+WIDEST = 12  # likely parents per variable of a consensus
+
+ResampleProgress = Callable[[str, int, int], None]
+"""Called as progress("resamples", done, of how many)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """The optima of the resamples.
+
+    graphs   bool[B, n, n]: [b, u, v], u is a parent of v in the best network of resample b
+    proved   bool[B]: that network was proved the best, and the proof checked
+    """
+
+    names: tuple[str, ...]
+    graphs: NDArray[np.bool_]
+    proved: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    _classes: list[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]] = field(
+        default_factory=list, repr=False
+    )
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    @property
+    def adjacent(self) -> NDArray[np.float64]:
+        """float64[n, n], symmetric: the share of resamples in which u and v are adjacent."""
+        return np.asarray((self.graphs | self.graphs.transpose(0, 2, 1)).mean(axis=0))
+
+    @property
+    def directed(self) -> NDArray[np.float64]:
+        """float64[n, n]: the share of resamples whose equivalence class has u -> v."""
+        total = np.zeros((len(self.names),) * 2)
+        for arcs, _ in self.classes():
+            for u, v in arcs:
+                total[u, v] += 1
+        return total / len(self)
+
+    def classes(self) -> list[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]]:
+        """Per resample the compelled arcs and the reversible edges of its class."""
+        if not self._classes:
+            for graph in self.graphs:
+                essential = self._structure(graph).to_cpdag()
+                self._classes.append((essential.arcs, essential.edges))
+        return self._classes
+
+    def v_structures(self) -> dict[tuple[str, str, str], float]:
+        """(a, child, b): the share of resamples with a -> child <- b, a and b not adjacent; the most frequent first."""
+        counts: dict[tuple[str, str, str], int] = {}
+        for graph in self.graphs:
+            joined = graph | graph.T
+            for v in range(len(self.names)):
+                parents = np.flatnonzero(graph[:, v])
+                for i, a in enumerate(parents):
+                    for b in parents[i + 1 :]:
+                        if not joined[a, b]:
+                            key = (self.names[a], self.names[v], self.names[b])
+                            counts[key] = counts.get(key, 0) + 1
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return {key: count / len(self) for key, count in ordered}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per pair that is adjacent in some resample: shares with 95 % intervals (Wilson), strongest first.
+
+        adjacent, low, high   of resamples in which the two are adjacent
+        forward, backward     of resamples whose class has the arc from -> to, or the arc to -> from
+        undirected            of resamples whose class leaves the direction open
+        The pair is named in the direction that more resamples have.
+        """
+        adjacent, directed = self.adjacent, self.directed
+        found = []
+        for u in range(len(self.names)):
+            for v in range(u + 1, len(self.names)):
+                share = float(adjacent[u, v])
+                if share == 0.0:
+                    continue
+                a, b = (u, v) if directed[u, v] >= directed[v, u] else (v, u)
+                low, high = wilson(share, len(self))
+                forward, backward = float(directed[a, b]), float(directed[b, a])
+                found.append(
+                    {
+                        "from": self.names[a],
+                        "to": self.names[b],
+                        "adjacent": share,
+                        "low": low,
+                        "high": high,
+                        "forward": forward,
+                        "backward": backward,
+                        "undirected": max(0.0, share - forward - backward),
+                    }
+                )
+        return sorted(found, key=lambda row: (-row["adjacent"], -row["forward"], row["from"], row["to"]))
+
+    def to_frame(self) -> Any:
+        """`rows` as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def consensus(self) -> Structure:
+        """The acyclic graph that agrees best with the resamples, by the project's own exact search.
+
+        An arc is worth the share of resamples in which the two are adjacent, less the share in which they are not, plus
+        how much more often its direction is compelled than the other one.
+        """
+        from optbn_solvers import ScoreTable, solve
+
+        worth = 2 * self.adjacent - 1 + self.directed - self.directed.T
+        families: dict[str, dict[Iterable[str], float]] = {}
+        for v, name in enumerate(self.names):
+            likely = [u for u in np.argsort(-worth[:, v], kind="stable") if u != v and worth[u, v] > 0][:WIDEST]
+            sets = families.setdefault(name, {})
+            for mask in range(1 << len(likely)):
+                members = [u for i, u in enumerate(likely) if mask >> i & 1]
+                sets[tuple(self.names[u] for u in members)] = float(sum(worth[u, v] for u in members))
+        table = ScoreTable.from_dict(families)
+        choice = solve(table).choice
+        assert choice is not None
+        return Structure.from_parents(table.graph(choice))
+
+    def _structure(self, graph: NDArray[np.bool_]) -> Structure:
+        return Structure(self.names, tuple(tuple(np.flatnonzero(graph[:, v]).tolist()) for v in range(len(graph))))
+
+    def __repr__(self) -> str:
+        return f"Bootstrap({len(self)} resamples of {len(self.names)} variables, {int(self.proved.sum())} proved)"
+
+
+def bootstrap(
+    data: Dataset | str | PathLike[str],
+    score: str | LocalScore = DEFAULT_SCORE,
+    max_parents: int = 3,
+    resamples: int = 200,
+    *,
+    resampling: Resampling | None = None,
+    seed: int = 0,
+    reading: Mapping[str, Any] | None = None,
+    time_limit: float | None = None,
+    jobs: int | None = None,
+    memory: int | str | None = None,
+    store: str | PathLike[str] | None = None,
+    progress: ResampleProgress | None = None,
+    **settings: Any,
+) -> Bootstrap:
+    """The best network of every resample, each proved where the time allows.
+
+    data         a file, a Dataset or a data frame; `reading` are options of `optbn.read`
+    score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
+    max_parents  the largest number of parents of any variable
+    resampling   how rows are drawn, `Resampling()`: rows with replacement
+    seed         of the resamples
+    time_limit   seconds for each resample; what is not proved by then is marked
+    jobs, memory as in `score_table`
+    store        a file that keeps finished resamples: a run that was stopped goes on there
+    progress     called with ("resamples", done, of how many)
+    """
+    from optbn.data.read import read
+    from optbn.scores import load_score
+    from optbn.scores.pipeline import score_table
+    from optbn_solvers import Budget
+    from optbn_solvers.front.warm import order_of, solve_like
+
+    if resamples < 1:
+        raise UnsupportedError(f"{resamples} resamples, expected at least 1")
+    check_seed(seed)
+    rows = data if isinstance(data, Dataset) else read(data, **(reading or {}))
+    method, how = load_score(score, **settings), resampling or Resampling()
+    kept = _Store.at(store, rows, method, max_parents, how, seed)
+
+    def table_of(numbers: NDArray[np.int64]) -> Any:
+        return score_table(rows.take(numbers), method, max_parents, jobs=jobs, memory=memory)
+
+    order: list[int] | None = None
+    for b in range(resamples):
+        if progress is not None:
+            progress("resamples", b, resamples)
+        if b in kept.found:
+            continue
+        if order is None:
+            whole = table_of(np.arange(rows.n_rows))
+            solution = solve_like(whole, range(whole.n), Budget(wall=math.inf if time_limit is None else time_limit))
+            assert solution.choice is not None
+            order = order_of(whole, solution.choice)
+        generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(b,)))
+        table = table_of(how.draw(rows, generator))
+        solution = solve_like(table, order, Budget(wall=math.inf if time_limit is None else time_limit))
+        assert solution.choice is not None and solution.score is not None
+        proved = solution.status == "optimal" and not solution.statistics["checked"]["claimed"]
+        kept.add(b, [table.parents(row) for row in solution.choice], solution.score, proved)
+    if progress is not None:
+        progress("resamples", resamples, resamples)
+    return kept.result(resamples)
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share of n independent resamples (Wilson 1927)."""
+    z2 = CONFIDENCE**2
+    centre, spread = share + z2 / (2 * n), CONFIDENCE * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return max(0.0, (centre - spread) / (1 + z2 / n)), min(1.0, (centre + spread) / (1 + z2 / n))
+
+
+class _Store:
+    """Finished resamples by number, and the file that keeps them: a line of what they are of, then a line each."""
+
+    def __init__(self, names: tuple[str, ...], path: Path | None) -> None:
+        self.names, self.path = names, path
+        self.found: dict[int, tuple[list[list[int]], float, bool]] = {}
+
+    @classmethod
+    def at(
+        cls,
+        path: str | PathLike[str] | None,
+        data: Dataset,
+        method: LocalScore,
+        max_parents: int,
+        how: Resampling,
+        seed: int,
+    ) -> _Store:
+        """What a file holds, which may not exist yet; resamples of something else are refused."""
+        made = cls(data.names, None if path is None else Path(path))
+        if made.path is None:
+            return made
+        digest = hashlib.sha256(repr(data.domains).encode())
+        for column in data.columns:
+            digest.update(np.ascontiguousarray(column).tobytes())
+        about = {
+            "data": digest.hexdigest(),
+            "names": list(data.names),
+            "score": repr(method),
+            "max_parents": max_parents,
+            "resampling": repr(how),
+            "seed": seed,
+        }
+        if not made.path.exists():
+            made.path.write_text(json.dumps(about) + "\n", encoding="utf-8")
+            return made
+        try:
+            head, *lines = made.path.read_text(encoding="utf-8").splitlines()
+            kept = json.loads(head)
+            odd = [name for name in about if kept.get(name) != about[name]]
+            for line in lines[: -1 if lines and not lines[-1].endswith("}") else None]:  # the last may be cut off
+                row = json.loads(line)
+                made.found[row["number"]] = (row["parents"], row["score"], row["proved"])
+        except (ValueError, KeyError, AttributeError):
+            raise DataError(f"{path} does not keep resamples; name another file") from None
+        if odd:
+            raise DataError(f"{path} keeps resamples of another run: its {odd[0]} differs; name another file")
+        made.path.write_text("\n".join([head, *map(made._line, made.found)]) + "\n", encoding="utf-8")
+        return made
+
+    def add(self, number: int, parents: list[tuple[int, ...]], score: float, proved: bool) -> None:
+        self.found[number] = ([list(each) for each in parents], score, proved)
+        if self.path is not None:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(self._line(number) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+    def _line(self, number: int) -> str:
+        parents, score, proved = self.found[number]
+        return json.dumps({"number": number, "parents": parents, "score": score, "proved": proved})
+
+    def result(self, resamples: int) -> Bootstrap:
+        n = len(self.names)
+        graphs = np.zeros((resamples, n, n), dtype=np.bool_)
+        for b in range(resamples):
+            for v, parents in enumerate(self.found[b][0]):
+                graphs[b, parents, v] = True
+        scores = np.array([self.found[b][1] for b in range(resamples)])
+        return Bootstrap(self.names, graphs, np.array([self.found[b][2] for b in range(resamples)]), scores)
