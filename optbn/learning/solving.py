@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from optbn.base.options import check_arguments
 from optbn.base.registry import unknown
 from optbn.network.formats.dot import digraph, statements
 from optbn.network.structure import Structure
@@ -51,7 +52,9 @@ def solve(
     """
 
     import optbn_solvers
+    from optbn_solvers.front.registry import solver_class
 
+    check_arguments(solve, settings, f"solver {solver!r}", [field.name for field in fields(solver_class(solver))])  # type: ignore[arg-type]
     required = constraints_of(constraints)
     table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=bool(required))
     budget = _budget(time_limit, cpu_limit, memory, gap, grace)

@@ -101,6 +101,12 @@ def test_a_wrong_keyword_is_named_with_the_nearest_right_one():
         optbn.learn(data, score="bdeu", zzz=3)
 
 
+def test_a_wrong_keyword_of_solve_is_named_too():
+    table = optbn.score_table(optbn.load_network("asia").sample(50, 1), "bdeu", 1)
+    with pytest.raises(UnknownNameError, match=r"^solve\(\) has no argument 'time_limits'; did you mean time_limit\?$"):
+        optbn.solve(table, "dp", time_limits=3)
+
+
 def test_a_rule_is_kept_in_python_by_the_keywords():
     data = optbn.load_network("asia").sample(50, 1)
     with pytest.raises(UnsupportedError, match=r"^store needs max_parents: "):
