@@ -239,7 +239,9 @@ OPTIONS: tuple[Option, ...] = (
            "memory; 0 does not.", least=0),
     Option("classify", "sample", int, 100_000, "The number of rows from which cut points are found.", least=1),
     # What is shown
-    Option("learn", "target", str, None, "Also print the Markov blanket of this variable."),
+    Option("learn", "target", str, None,
+           "The variable in question: the page puts it, and what changes it, on top; its Markov blanket is printed.",
+           python=True, repeats=True),
     Option("learn", "only_estimate", bool, False,
            "Only print what scoring would cost, for each number of parents.", ("--estimate",)),
     Option("learn", "yes", bool, False, "Do not ask before long work.", ("-y",)),

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from optbn.base import options
 from optbn.base.settings import check_seed
 from optbn.data.dataset import Dataset
@@ -53,7 +55,7 @@ class Learned:
     def _repr_html_(self) -> str:
         """For notebooks: the page in a frame of its own, so that its style and script stay there."""
         page = html.escape(self.page(), quote=True)
-        return f'<iframe srcdoc="{page}" width="100%" height="820" sandbox="allow-scripts"></iframe>'
+        return f'<iframe srcdoc="{page}" width="100%" height="820" sandbox="allow-scripts allow-downloads"></iframe>'
 
     def __repr__(self) -> str:
         outcome = self.report.outcome
@@ -83,6 +85,7 @@ def learn(
     reading: Mapping[str, Any] | None = None,
     alternatives: int = 0,
     posteriors: bool = False,
+    target: str | None = None,
     **settings: Any,
 ) -> Learned:
     """The optimal network for the data, with parameters and a report.
@@ -104,6 +107,7 @@ def learn(
     schema, missing, reading   how to read the data; `reading` holds further options of `optbn.read` (delimiter...)
     alternatives  report this many of the next best networks
     posteriors    report each arc's probability: over all networks of at most 20 variables, else over a credible set
+    target        the variable in question: the page puts it, and what changes it, on top
     """
     begin = time.monotonic()  # the imports take time as well
     values = {name: value for name, value in locals().items() if name in options.of("learn")}
@@ -126,6 +130,8 @@ def learn(
     with watch.phase("read"):
         rows, name = _dataset(data, schema, missing, reading or {})
     watcher.data(rows)
+    if target is not None:
+        rows.index(target)  # a wrong name should not wait for the search
     job = Job(rows, method, watcher, watch, begin, time_limit, jobs)
     job.constrain(constraints, max_parents, candidates, memory)
     job.score(max_parents, store)
@@ -138,6 +144,7 @@ def learn(
     values |= {"score": method, "max_parents": job.scored.size, "smoother": chosen}
     headings = Headings.of(title, source, command, values, job.constraints, job.learned.solution.gap == 0)
     report = make_report(rows, job.learned, model, headings, job.notes, job.trace, others)
+    report = msgspec.structs.replace(report, target=target or "")
     return Learned(model.network, job.learned.solution, job.scored.table, report)
 
 

@@ -20,7 +20,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-ROW = 84.0  # from one layer to the next
+BOX = 30.0  # a box's height, if none is given
+ROOM = 44.0  # between the boxes of one layer and those of the next
 GAP = 18.0  # between boxes side by side
 BEND = 14.0  # the width kept free for an arc that passes a layer
 SWEEPS = 24
@@ -37,9 +38,10 @@ class Layout:
     routes: tuple[tuple[Point, ...], ...]
 
 
-def layered(widths: Sequence[float], arcs: Sequence[tuple[int, int]]) -> Layout:
-    """A layout of variables with boxes of these widths and arcs (parent, child); the graph is acyclic."""
+def layered(widths: Sequence[float], arcs: Sequence[tuple[int, int]], heights: Sequence[float] = ()) -> Layout:
+    """A layout of variables with boxes of these sizes and arcs (parent, child); the graph is acyclic."""
     n = len(widths)
+    heights = heights or [BOX] * n
     ordered = sorted(_components(n, arcs), key=lambda members: (-len(members), members[0]))
     x, y = np.zeros(n), np.zeros(n)
     routes: list[tuple[Point, ...]] = [()] * len(arcs)
@@ -48,15 +50,16 @@ def layered(widths: Sequence[float], arcs: Sequence[tuple[int, int]]) -> Layout:
         place = {v: i for i, v in enumerate(members)}
         numbers = [i for i, (tail, _) in enumerate(arcs) if tail in place]
         part = [(place[arcs[i][0]], place[arcs[i][1]]) for i in numbers]
-        drawn, width = _component([widths[v] for v in members], part)
+        drawn, width = _component([widths[v] for v in members], [heights[v] for v in members], part)
         for v, (px, py) in zip(members, drawn.positions, strict=True):
             x[v], y[v] = px + left, py
         for i, route in zip(numbers, drawn.routes, strict=True):
             routes[i] = tuple((px + left, py) for px, py in route)
         left += width + 2 * GAP
     alone = [c[0] for c in ordered if len(c) == 1]
-    _rows_below([widths[v] for v in alone], alone, x, y, left)
-    height = float(y.max()) + ROW if n else ROW
+    tallest = max(heights, default=BOX)
+    _rows_below([widths[v] for v in alone], alone, x, y, left, tallest)
+    height = (float(y.max()) if n else 0.0) + tallest + ROOM
     across = float((x + np.asarray(widths) / 2).max()) if n else 0.0
     stretch = min(8.0, max(1.0, across / height / WIDE))
     positions = tuple((float(a), float(b * stretch)) for a, b in zip(x, y, strict=True))
@@ -73,7 +76,9 @@ def _components(n: int, arcs: Sequence[tuple[int, int]]) -> list[list[int]]:
     return [np.flatnonzero(of == c).tolist() for c in range(count)]
 
 
-def _component(widths: Sequence[float], arcs: Sequence[tuple[int, int]]) -> tuple[Layout, float]:
+def _component(
+    widths: Sequence[float], heights: Sequence[float], arcs: Sequence[tuple[int, int]]
+) -> tuple[Layout, float]:
     """A connected graph laid out from x = 0, and its width."""
     n = len(widths)
     # Boxes are numbers 0..n-1; every bend of an arc gets a number of its own, and lines join neighbours in a chain.
@@ -82,7 +87,11 @@ def _component(widths: Sequence[float], arcs: Sequence[tuple[int, int]]) -> tupl
     lines = [line for (tail, head), chain in zip(arcs, bends, strict=True) for line in pairwise([tail, *chain, head])]
     x = _columns(where, sizes, lines)
     x -= (x - sizes / 2).min()
-    at = [(float(a), where[i][0] * ROW) for i, a in enumerate(x)]
+    tall = [0.0] * (1 + max(layer for layer, _ in where))
+    for height, (layer, _) in zip(heights, where, strict=False):
+        tall[layer] = max(tall[layer], height)
+    down = np.concatenate([[0.0], np.cumsum([(a + b) / 2 + ROOM for a, b in pairwise(tall)])])
+    at = [(float(a), float(down[where[i][0]])) for i, a in enumerate(x)]
     width = float((x + sizes / 2).max())
     return Layout(tuple(at[:n]), tuple(tuple(at[b] for b in chain) for chain in bends)), width
 
@@ -168,15 +177,20 @@ def _columns(
 
 
 def _rows_below(
-    sizes: Sequence[float], alone: Sequence[int], x: NDArray[np.float64], y: NDArray[np.float64], width: float
+    sizes: Sequence[float],
+    alone: Sequence[int],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    width: float,
+    tallest: float,
 ) -> None:
     """Put the variables without arcs in rows under everything else, about as wide as it."""
     if not alone:
         return
-    available = max(width, 1.3 * np.sqrt(sum(size + GAP for size in sizes) * ROW))
-    across, down = 0.0, float(y.max()) + ROW if width else 0.0
+    available = max(width, 1.3 * np.sqrt(sum(size + GAP for size in sizes) * (tallest + ROOM)))
+    across, down = 0.0, float(y.max()) + tallest + ROOM if width else 0.0
     for v, size in zip(alone, sizes, strict=True):
         if across and across + size > available:
-            across, down = 0.0, down + ROW / 1.5
+            across, down = 0.0, down + tallest + ROOM / 2
         x[v], y[v] = across + size / 2, down
         across += size + GAP

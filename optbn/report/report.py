@@ -96,6 +96,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     counts   per variable the data rows in each cell of its local distribution
     others   the most probable arcs that the network does not have, where probabilities were computed
+    target   the variable in question, if one was named
     """
 
     title: str
@@ -114,6 +115,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[Arc, ...] = ()
     notes: tuple[str, ...] = ()
     command: str = ""
+    target: str = ""
     format: str = FORMAT
 
     def __repr__(self) -> str:

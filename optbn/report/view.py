@@ -1,25 +1,22 @@
-"""What the page shows, as plain JSON values: the report put into words, and every local distribution as rows or a tree.
+"""What the page shows, as plain JSON values: the report put into words, where everything is drawn, and the network.
 
-The keys are the contract with `page.js`. Probabilities are rounded to five digits here: the page is for reading, the
-exact numbers are in the model file. Long tables are cut, and say so.
+The keys are the contract with the scripts in `web`. The network travels in optbn's own JSON, with every digit: the page
+computes with it.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from optbn.base.numbers import counted
-from optbn.data.dataset import Categorical
-from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves
-from optbn.network.network import BayesianNetwork
-from optbn.network.tree import Split
+from optbn.data.dataset import Categorical, Domain
 from optbn.report.layout import layered
 from optbn.report.report import PHASES, Column, Report
 
-MAX_ROWS = 300
+HEAD, LINE, STRIP = 22, 15, 52  # pixels of a box: its name, a level, a histogram with its caption (web/graph.js)
+MOST_LINES = 5  # levels in rows; more become columns
+MANY = 60  # variables, from which on every box is small
 
 
 def view(report: Report) -> dict[str, Any]:
@@ -27,8 +24,9 @@ def view(report: Report) -> dict[str, Any]:
     network = report.model()
     at = {name: i for i, name in enumerate(network.names)}
     arcs = [(at[arc.parent], at[arc.child]) for arc in report.arcs]
-    widths = [_box_width(name) for name in network.names]
-    layout = layered(widths, arcs)
+    many = network.n_variables > MANY
+    boxes = [_box(domain, name, many) for name, domain in zip(network.names, network.domains, strict=True)]
+    layout = layered([width for width, _, _ in boxes], arcs, [height for _, height, _ in boxes])
     columns = {column.name: column for column in report.data.columns}
     outcome = report.outcome
     return {
@@ -57,10 +55,11 @@ def view(report: Report) -> dict[str, Any]:
                 "summary": _summary(columns[name]) if name in columns else "",
                 "x": round(x, 1),
                 "y": round(y, 1),
-                "width": width,
-                "cpd": distribution(network, name, report.counts.get(name)),
+                "width": round(width, 1),
+                "height": height,
+                "rows": rows,
             }
-            for name, width, (x, y) in zip(network.names, widths, layout.positions, strict=True)
+            for name, (width, height, rows), (x, y) in zip(network.names, boxes, layout.positions, strict=True)
         ],
         "arcs": [
             {
@@ -73,6 +72,9 @@ def view(report: Report) -> dict[str, Any]:
             }
             for arc, (tail, head), route in zip(report.arcs, arcs, layout.routes, strict=True)
         ],
+        "target": at.get(report.target) if report.target else None,
+        "network": report.network,
+        "counts": report.counts,
         "trace": [[point.seconds, point.score, point.bound] for point in report.trace],
         "phases": [[PHASES.get(phase.name, phase.name), phase.wall, phase.cpu] for phase in report.phases],
         "alternatives": list(report.alternatives),
@@ -123,78 +125,12 @@ def citations(settings: Iterable[Any]) -> list[str]:
     return found
 
 
-def distribution(network: BayesianNetwork, name: str, counts: Sequence[int] | None) -> dict[str, Any]:
-    """One variable's local distribution: {"type": "table", ...} or {"type": "tree", ...}."""
-    cpd, domain = network.cpd(name), network.domain(name)
-    columns = list(domain.levels) if isinstance(domain, Categorical) else []
-    if isinstance(cpd, TreeCPD):
-        return {"type": "tree", "columns": columns, "nodes": _tree(cpd, counts)}
-    given = [_cells(cpd, i) for i in range(len(cpd.parents))]
-    total = cpd.leaves.cells
-    rows = [
-        {"given": list(configuration), **_leaf(cpd.leaves, cell), "n": counts[cell] if counts is not None else None}
-        for cell, configuration in enumerate(itertools.islice(itertools.product(*given), MAX_ROWS))
-    ]
-    return {
-        "type": "table",
-        "parents": list(cpd.parents),
-        "columns": columns or [name],
-        "rows": rows,
-        "omitted": max(0, total - MAX_ROWS),
-    }
-
-
-def _cells(cpd: TableCPD | BinnedTableCPD, i: int) -> list[str]:
-    """What each of a parent's cells is called: its level, or its bin."""
-    domain = cpd.parent_domains[i]
-    if isinstance(domain, Categorical):
-        return list(domain.levels)
-    assert isinstance(cpd, BinnedTableCPD)
-    cuts = [_number(float(cut)) for cut in cpd.cuts[i]]
-    if not cuts:
-        return ["any"]
-    return [f"< {cuts[0]}", *(f"{a} to {b}" for a, b in itertools.pairwise(cuts)), f"≥ {cuts[-1]}"]
-
-
-def _tree(cpd: TreeCPD, counts: Sequence[int] | None) -> list[dict[str, Any]]:
-    """The nodes, root first; a split's answers name the levels that can still occur there."""
-    nodes = cpd.tree.nodes(cpd.parent_domains)
-    possible = [set(range(len(d.levels))) if isinstance(d, Categorical) else set() for d in cpd.parent_domains]
-    reach: dict[int, list[set[int]]] = {0: possible}
-    shown: list[dict[str, Any]] = []
-    for i, node in enumerate(nodes):  # parents come before children
-        if not isinstance(node, Split):
-            shown.append({**_leaf(cpd.leaves, node), "n": counts[node] if counts is not None else None})
-            continue
-        here, domain = reach[i], cpd.parent_domains[node.parent]
-        if isinstance(node.goes_left, tuple):
-            assert isinstance(domain, Categorical)
-            sides = [here[node.parent] & set(node.goes_left), here[node.parent] - set(node.goes_left)]
-            answers = [", ".join(domain.levels[code] for code in sorted(side)) for side in sides]
-        else:
-            sides = [set(), set()]
-            answers = [f"< {_number(node.goes_left)}", f"≥ {_number(node.goes_left)}"]
-        for child, side in zip((node.left, node.right), sides, strict=True):
-            reach[child] = [side if p == node.parent else levels for p, levels in enumerate(here)]
-        branches = [{"to": to, "answer": text} for to, text in zip((node.left, node.right), answers, strict=True)]
-        shown.append({"question": cpd.parents[node.parent], "branches": branches})
-    return shown
-
-
-def _leaf(leaves: Leaves, cell: int) -> dict[str, Any]:
-    if isinstance(leaves, CategoricalLeaves):
-        return {"p": [round(float(p), 5) for p in leaves.probabilities[cell]]}
-    if isinstance(leaves, NormalLeaves):
-        return {"text": f"{_number(float(leaves.mean[cell]))} ± {_number(float(leaves.sd[cell]))}"}
-    return {
-        "text": f"{_number(float(leaves.location[cell]))} ± {_number(float(leaves.scale[cell]))}"
-        f" (t, {_number(float(leaves.dof[cell]))})"
-    }
-
-
-def _box_width(name: str) -> float:
-    """Pixels a variable's box needs for its name, which the page cuts at 24 characters."""
-    return 22 + 7.2 * min(len(name), 24)
+def _box(domain: Domain, name: str, many: bool) -> tuple[float, float, bool]:
+    """Pixels wide and high of a variable's box, and whether its levels stand in rows; the page cuts names at 24."""
+    width = 22 + 7.2 * min(len(name), 24)
+    if many or not isinstance(domain, Categorical) or len(domain.levels) > MOST_LINES:
+        return max(width, 118.0), HEAD + STRIP, False
+    return max(width, 142.0), HEAD + LINE * len(domain.levels) + 5, True
 
 
 def _summary(column: Column) -> str:

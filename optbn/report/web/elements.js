@@ -1,0 +1,52 @@
+// Building blocks: elements, numbers as text, and the terms that are explained where they stand.
+// Names and levels come from files: everything is put in as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const byId = (id) => document.getElementById(id);
+
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === "text") element.textContent = value;
+    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  for (const child of children || []) if (child) element.append(child);
+  return element;
+}
+const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+const listOf = (pairs) => el("dl", {}, ...pairs.flatMap(([key, value]) => [el("dt", {}, explained(key)), el("dd", { text: value })]));
+const clipped = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
+const button = (text, act, attributes) => el("button", { type: "button", text, onclick: act, ...attributes });
+
+const short = (x) => (Number.isNaN(x) ? "unknown" : Math.abs(x) >= 1000 ? x.toFixed(1) : Number(x.toPrecision(4)).toString());
+const share = (p) => (p === 0 ? "0" : p < 0.0005 ? p.toExponential(0) : p.toFixed(3));
+function percent(p) { // never 0 or 100 % of what is possible and open
+  if (Number.isNaN(p)) return "?";
+  const shown = 100 * p;
+  if (p > 0 && shown < 0.1) return "< 0.1 %";
+  if (p < 1 && shown > 99.9) return "> 99.9 %";
+  return `${shown < 9.95 && p > 0 ? shown.toFixed(1) : shown.toFixed(shown > 99 && p < 1 ? 1 : 0)} %`;
+}
+
+const TERMS = {
+  "Score": "How well a network explains the data, on a logarithmic scale; larger is better.",
+  "Bound": "No network can score more than this. Where it equals the score, the network is the best there is.",
+  "Score lost without it": "How much worse the best choice of parents for this variable is if it may not use this one.",
+  "Score lost (nat)": "How much worse the child is explained without this parent. 1 nat: about 2.7 times less probable; 3 nat: 20 times.",
+  "Candidate sets scored": "Sets of parents, for each variable, that were compared.",
+  "Kept for the search": "Sets of parents that no smaller set beats; only these can be part of the best network.",
+  "Parameters": "Free numbers in all local distributions together.",
+  "Direction": "Settled: data cannot be explained as well with the arc turned. Open: both ways imply the same independences.",
+  "Posterior probability": "The share of belief, given the data, in networks that have this arc.",
+  "Markov blanket": "Parents, children and the children's other parents. Once these are known, nothing else says more about the variable.",
+  "information": "Mutual information: by how much, on average, knowing this variable reduces the uncertainty about the question.",
+  "Set": "An intervention: you make it so. What causes the variable no longer says anything about it; effects still follow.",
+  "See": "An observation: you learn it is so. Causes and effects are both reconsidered.",
+  "Probability of all findings": "How often the network expects to see just these findings together (a density if a number is among them).",
+  "Local distribution": "The chances of each value, for every combination of the parents' values.",
+  "exact": "Computed without approximation or sampling, in this browser; nothing leaves it.",
+};
+const explained = (text, term) => (TERMS[term || text]
+  ? el("span", { class: "term", tabindex: 0, text, "data-tip": TERMS[term || text], "aria-label": `${text}: ${TERMS[term || text]}` })
+  : document.createTextNode(text));

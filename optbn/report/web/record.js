@@ -1,0 +1,47 @@
+// The record below the drawing: how sure, the search, time, settings, data.
+
+const details = byId("details");
+const article = (title, ...children) => el("article", {}, el("h2", { text: title }), ...children);
+function chart(trace) {
+  const points = trace.filter((t) => t[2] !== null || t[1] !== null);
+  const finite = points.flatMap((t) => [t[1], t[2]]).filter((v) => v !== null);
+  const low = Math.min(...finite), high = Math.max(...finite), first = Math.min(...points.map((t) => t[0])), last = Math.max(first + 1e-6, ...points.map((t) => t[0]));
+  const x = (t) => 62 + (330 * (t - first)) / (last - first), y = (v) => 12 + 128 * (high === low ? 0.5 : (high - v) / (high - low));
+  const line = (column) => {
+    let d = "", before = null;
+    for (const t of points) if (t[column] !== null) {
+      d += before === null ? `M${x(t[0])} ${y(t[column])}` : `L${x(t[0])} ${y(before)}L${x(t[0])} ${y(t[column])}`;
+      before = t[column];
+    }
+    return before === null ? "" : d + `L${x(last)} ${y(before)}`;
+  };
+  return svg("svg", { class: "chart", viewBox: "0 0 400 165", role: "img", "aria-label": "score and bound over time" },
+    svg("line", { x1: 62, y1: 145, x2: 395, y2: 145 }), svg("path", { class: "bound", d: line(2) }), svg("path", { class: "score", d: line(1) }),
+    svg("text", { x: 2, y: 16, text: short(high) }), svg("text", { x: 2, y: 144, text: short(low) }),
+    svg("text", { x: 62, y: 160, text: `${short(first)} s` }), svg("text", { x: 395, y: 160, "text-anchor": "end", text: `${short(last)} s` }));
+}
+const rowsTable = (head, rows) => el("div", { class: "scroll" }, el("table", {},
+  head ? el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { text, scope: "col" })))) : null,
+  el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: i ? "number" : null, text: cell })))))));
+function record() {
+  byId("subtitle").textContent = view.subtitle;
+  byId("legend").toggleAttribute("hidden", !view.arcs.length);
+  byId("shapes").toggleAttribute("hidden", new Set(view.nodes.map((node) => node.kind)).size < 2);
+  byId("proof").textContent = view.proof.words;
+  byId("proof").className = view.proof.proved ? "proved" : "open";
+  details.append(article("How sure", ...view.proof.details.map((text) => el("p", { text }))));
+  if (view.trace.length > 1)
+    details.append(article("The search", chart(view.trace), el("p", { class: "soft", text: `Upper line: no network scores more. Lower line: best network so far. ${view.proof.met ? "They meet where nothing better is left." : "They have not met: a better one is not ruled out."}` })));
+  if (view.phases.length)
+    details.append(article("Time", rowsTable(["phase", "wall s", "CPU s"], view.phases.map(([name, wall, cpu]) => [name, wall.toFixed(2), cpu.toFixed(2)]))));
+  if (view.alternatives.length)
+    details.append(article("Nearly as good", ...view.alternatives.map((text) => el("p", { text }))));
+  if (view.others.length)
+    details.append(article("Arcs it does not have", rowsTable(["Arc", "Probability"], view.others.map(([arc, chance]) => [arc, share(chance)]))));
+  details.append(article("Settings", listOf(view.settings)));
+  details.append(article("Data", el("p", { text: view.data.words }), el("div", { class: "scroll" }, el("table", {}, el("tbody", {},
+    ...view.data.columns.map(([name, kind, summary]) => el("tr", {}, el("td", { text: name }), el("td", { text: kind }), el("td", { class: "soft values", text: summary }))))))));
+  if (view.arcs.length > STRONGEST)
+    details.append(article("All arcs", el("div", { class: "scroll" }, arcTable(view.arcs.map((_, i) => i)))));
+  details.append(article("Reproduce and cite", view.command ? el("pre", { text: view.command }) : null, ...view.cite.map((text) => el("p", { text }))));
+}
