@@ -46,6 +46,7 @@ VERBS: tuple[str, ...] = (
     "curve",
     "intersect",
     "bench",
+    "benchpress",
 )
 
 ROOM = 256 << 20  # bytes of address space: numpy and scipy take 180 MB, an OpenBLAS each among it

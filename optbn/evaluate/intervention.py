@@ -29,9 +29,9 @@ from optbn.evaluate.graphs import reachability
 from optbn.evaluate.kernels.adjustment import wrong_effects
 from optbn.evaluate.orientation import Matrix, closed, components, consistent_extension, extensions
 
-MOST_MEMBERS = 1_000
+MOST_MEMBERS = 300
 """Ways to direct a component that are tried one by one."""
-MOST_NEIGHBOURS = 12
+MOST_NEIGHBOURS = 10
 """Lines at one node of which all subsets are tried."""
 
 

@@ -14,7 +14,7 @@ Twin of both: enumeration of all directions, tests/naive/evaluate.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,18 +57,26 @@ def consistent_extension(graph: Matrix) -> Matrix | None:
     return dag
 
 
-def closed(graph: Matrix) -> Matrix:
-    """The graph with everything directed that Meek's rules direct."""
+def closed(graph: Matrix, since: tuple[int, int] | None = None) -> Matrix:
+    """The graph with everything directed that Meek's rules direct; `since`: the only arc that is new since the last."""
     graph = graph.copy()
-    changed = True
-    while changed:
-        changed = False
-        for a, b in np.argwhere(np.triu(graph & graph.T, 1)).tolist():
-            for u, v in ((a, b), (b, a)):
-                if graph[u, v] and graph[v, u] and _forced(graph, u, v):
-                    graph[v, u] = False
-                    changed = True
+    adjacent = graph | graph.T
+    lines = [(u, v) for u, v in np.argwhere(np.triu(graph & graph.T, 1)).tolist()]
+    waiting = set(lines) if since is None else _near(lines, adjacent, *since)
+    while waiting:
+        a, b = waiting.pop()
+        for u, v in ((a, b), (b, a)):
+            if graph[u, v] and graph[v, u] and _forced(graph, u, v):
+                graph[v, u] = False
+                lines = [(p, q) for p, q in lines if graph[p, q] and graph[q, p]]
+                waiting |= _near(lines, adjacent, u, v)
     return graph
+
+
+def _near(lines: Sequence[tuple[int, int]], adjacent: Matrix, u: int, v: int) -> set[tuple[int, int]]:
+    """The lines that a new arc u -> v may direct: at one of its ends, or (rule 4) between two neighbours of v."""
+    ends = (u, v)
+    return {(p, q) for p, q in lines if p in ends or q in ends or (adjacent[p, v] and adjacent[q, v])}
 
 
 def _forced(graph: Matrix, u: int, v: int) -> bool:
@@ -115,4 +123,4 @@ def extensions(graph: Matrix) -> Iterator[Matrix]:
     for tail, head in ((u, v), (v, u)):
         further = graph.copy()
         further[head, tail] = False
-        yield from extensions(closed(further))
+        yield from extensions(closed(further, (int(tail), int(head))))

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 PLAIN = {"pcartp": "pcart", "ftp": "ft"}
 
 
-def method(score: str) -> tuple[str, dict[str, float]]:
+def method(score: str) -> tuple[str, dict[str, Any]]:
     """A score's name and settings from its name, which may carry an equivalent sample size as in "bdeu:10"."""
     from optbn.scores import load_score
 
     name, colon, ess = score.partition(":")
     try:
-        settings = {"ess": float(ess)} if colon else {}
+        settings: dict[str, Any] = {"ess": float(ess)} if colon else {}
     except ValueError:
         raise DataError(
             f"method {score!r}: expected an equivalent sample size after the colon, as in bdeu:10"
