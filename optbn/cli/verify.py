@@ -17,6 +17,10 @@ def verify(
     proof: Annotated[
         str | None, typer.Option(help="Where the proof file is, if not beside the answer.", show_default=False)
     ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds for the evidence; what is not checked by then counts as claimed.", min=0.0),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Check a graph, its score and the proof of its bound, in exact integers; a proof file is read too.
@@ -31,7 +35,9 @@ def verify(
     optbn verify scores.jkl solution.json --proof optimal.proof
     """
     import math
+    import time
     from dataclasses import replace
+    from functools import partial
     from pathlib import Path
 
     import msgspec
@@ -62,7 +68,13 @@ def verify(
         if not beside.is_file():
             raise UnsupportedError(f"{solution}: its proof is not beside it ({beside}); say where with --proof FILE")
         answer = replace(answer, evidence=replace(answer.evidence, path=str(beside)))
-    verdict = check(table, answer, proof_checker=bound_of_proof)
+    end = math.inf if time_limit is None else time.monotonic() + time_limit
+
+    def late() -> bool:
+        return time.monotonic() >= end
+
+    proof_checker = bound_of_proof if time_limit is None else partial(bound_of_proof, late=late)
+    verdict = check(table, answer, proof_checker, late)
     checked = replace(answer, statistics={"checked": {"bound": verdict.bound}})
     exact = None  # the score of the graph in the file, to the last digit; a .parquet file is on the grid already
     if answer.choice is not None and scores != "-" and Path(scores).suffix.lower() in written.KINDS:

@@ -49,6 +49,8 @@ def test_solve_then_verify(scores, run, tmp_path):
     assert fields["score"] == table.score_of(optimum_by_subsets(table))
     code, out, err = run("verify", file, answer)
     assert code == 0 and "proved   the graph is acyclic" in out
+    code, out, _ = run("verify", file, answer, "--time-limit", "0")
+    assert code == 3 and "claimed  the bound" in out and "not checked, no time left" in out
     code, out, _ = run("verify", file, answer, "--json")
     assert json.loads(out)["score"] == fields["score"]
 

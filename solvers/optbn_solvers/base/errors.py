@@ -76,3 +76,7 @@ class CheckFailed(SolverError):
     """The independent checker rejected an answer."""
 
     exit_code = 4
+
+
+class OutOfTime(Exception):
+    """A checker has no time left for the rest of the evidence; never leaves `verify`, which then calls it unchecked."""

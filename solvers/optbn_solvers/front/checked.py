@@ -11,9 +11,10 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ def checked(table: ScoreTable, solution: Solution, budget: Budget, most_subsets:
     """The solution with what the checker says of it; Ctrl-C ends the check, not the answer."""
     begun = time.perf_counter()
     try:
-        verdict = verify(table, solution, bound_of_proof, budget.overdue, most_subsets)
+        check = partial(bound_of_proof, late=budget.overdue)
+        verdict = verify(table, solution, check, budget.overdue, most_subsets)
     except KeyboardInterrupt:
         verdict = verify(table, solution, bound_of_proof, lambda: True, most_subsets)
     said = {
@@ -133,12 +135,17 @@ def _constrained(
     return replace(solution, choice=lifted(solution.choice), table_digest=table.digest)
 
 
-def bound_of_proof(table: ScoreTable, stated: int, proof: Proof | Tree) -> int:
-    """The bound in units that a proof proves, a tree the one that is stated; CheckFailed when it does not hold."""
+def bound_of_proof(table: ScoreTable, stated: int, proof: Proof | Tree, late: Callable[[], bool] | None = None) -> int:
+    """The bound in units that a proof proves, a tree the one that is stated; CheckFailed when it does not hold.
+
+    OutOfTime when it is `late` before that is known.
+    """
     from optbn_solvers.proofs import check_carried, check_proof
 
+    limit = () if late is None else (late,)
+
     if isinstance(proof, Tree):
-        check_carried(table, stated, proof)
+        check_carried(table, stated, proof, *limit)
         return stated
     try:
         digest = sha256(Path(proof.path).read_bytes()).hexdigest()
@@ -146,7 +153,7 @@ def bound_of_proof(table: ScoreTable, stated: int, proof: Proof | Tree) -> int:
         raise CheckFailed(f"the proof that the solution speaks of cannot be read: {error}") from None
     if digest != proof.sha256:
         raise CheckFailed(f"{proof.path} is not the proof that the solution speaks of: its digest differs")
-    bound, _ = check_proof(table, proof.path)
+    bound, _ = check_proof(table, proof.path, *limit)
     return bound
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +17,16 @@ from optbn_solvers.base.table import ScoreTable
 CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
 VERSION = 1
 LONGEST_HEADER = 1 << 26
-LARGEST_BODY = 1 << 30  # bytes unpacked; a file that unpacks to a thousand times its size should not take the memory
+LARGEST_BODY = 1 << 30  # bytes unpacked
+MOST_PACKED = 200  # bytes unpacked per byte of a file (and a million): those that are meant have fewer than 20
 LONGEST_NUMBER = 1 << 12  # bits; what writers make has 64
+
+Late = Callable[[], bool]
+
+
+def never() -> bool:
+    """There is time."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -60,12 +68,13 @@ def read_proof(table: ScoreTable, path: str | Path) -> ProofFile:
 def unpacked(packed: bytes, name: str) -> bytes:
     """The bytes of the numbers; messages call them `name`."""
     unpacker = zlib.decompressobj()
+    largest = min(LARGEST_BODY, MOST_PACKED * len(packed) + (1 << 20))
     try:
-        body = unpacker.decompress(packed, LARGEST_BODY)
+        body = unpacker.decompress(packed, largest)
     except zlib.error as error:
         raise CheckFailed(f"{name} cannot be read as a proof: {error}") from None
-    if len(body) == LARGEST_BODY:
-        raise CheckFailed(f"{name} unpacks to more than {LARGEST_BODY >> 20} MB; no proof that optbn writes does")
+    if len(body) == largest:
+        raise CheckFailed(f"{name} unpacks to more than {largest:,} bytes; no proof of its size that optbn writes does")
     if not unpacker.eof or unpacker.unused_data:
         raise CheckFailed(f"{name} is cut off, or goes on after its end")
     return body

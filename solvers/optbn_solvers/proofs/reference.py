@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.errors import CheckFailed, OutOfTime
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.proofs.format import BRANCH, CLUSTER, FILTER, LEAF, SUBSET, numbers, read_proof
+from optbn_solvers.proofs.format import BRANCH, CLUSTER, FILTER, LEAF, SUBSET, Late, never, numbers, read_proof
 
 LARGEST_SUBSET = 12
 
@@ -38,15 +38,15 @@ class Node:
     constant: int
 
 
-def check_proof(table: ScoreTable, path: str | Path) -> tuple[int, tuple[int, ...]]:
+def check_proof(table: ScoreTable, path: str | Path, late: Late = never) -> tuple[int, tuple[int, ...]]:
     """(score in units, rows) of the graph that the file proves to be optimal; CheckFailed if it does not."""
     proof = read_proof(table, path)
     target = score_of_graph(table, rows_of(table), proof.choice)
-    check_numbers(table, target, proof.body, proof.records, proof.denominator)
+    check_numbers(table, target, proof.body, proof.records, proof.denominator, late)
     return target, proof.choice
 
 
-def check_numbers(table: ScoreTable, target: int, body: bytes, records: int, scale: int) -> None:
+def check_numbers(table: ScoreTable, target: int, body: bytes, records: int, scale: int, late: Late = never) -> None:
     """CheckFailed unless the numbers of `body` prove that no graph has more than `target` units.
 
     They are a tree of `records` nodes with multipliers in 1/`scale` units. Graphs have whole units, so what does not
@@ -55,7 +55,7 @@ def check_numbers(table: ScoreTable, target: int, body: bytes, records: int, sca
     rows, stream = rows_of(table), numbers(body)
     families = [[(rows[row][0], rows[row][1] * scale) for row in table.rows(v)] for v in range(table.n)]
     try:
-        nodes = check_tree(families, target * scale + scale - 1, stream)
+        nodes = check_tree(families, target * scale + scale - 1, stream, late)
     except StopIteration:
         raise CheckFailed("the proof ends before its tree does") from None
     if nodes != records or next(stream, None) is not None:
@@ -80,12 +80,14 @@ def score_of_graph(table: ScoreTable, rows: list[tuple[int, int]], choice: tuple
     return sum(rows[row][1] for row in choice)
 
 
-def check_tree(families: Families, target: int, stream: Iterator[int]) -> int:
-    """Read the tree and check that all its leaves are closed; the number of nodes."""
+def check_tree(families: Families, target: int, stream: Iterator[int], late: Late = never) -> int:
+    """Read the tree and check that all its leaves are closed; the number of nodes. OutOfTime once it is late."""
     defined: list[Row] = []
     open_nodes: list[Node | None] = [Node(families, {}, 0)]  # None: below a node that is closed
     count = 0
     while open_nodes:
+        if late():
+            raise OutOfTime
         kind = next(stream)
         if kind in (CLUSTER, SUBSET):
             defined.append(read_row(kind, len(families), stream))

@@ -28,7 +28,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from optbn_solvers.base.errors import CheckFailed, TooLargeError
+from optbn_solvers.base.errors import CheckFailed, OutOfTime, TooLargeError
 from optbn_solvers.base.memory import check_memory
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.base.solution import (
@@ -43,7 +43,7 @@ from optbn_solvers.base.solution import (
 )
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.verify.rules import Rules
-from optbn_solvers.verify.stages import OutOfTime, Stages
+from optbn_solvers.verify.stages import Stages
 from optbn_solvers.verify.subsets import LARGEST, best_choice
 
 FITS = 1 << 62  # a proof's bound must be below

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.errors import CheckFailed, OutOfTime
 from optbn_solvers.base.solution import BoundRow, ClauseRow, ClusterRow, LimitRow, RowBound, SubsetRow
 from optbn_solvers.verify.rules import Rules
 from optbn_solvers.verify.subsets import FITS as LARGEST_SUM
@@ -29,10 +29,6 @@ Families = list[tuple[int, int]]  # of a variable: parents as bits, units
 Words = list[NDArray[np.uint64]]  # the masks of families: word w of all of them is the w-th array
 Places = NDArray[np.int64]  # of families in such arrays
 Numbers = NDArray[Any]  # one per family: int64, or Python's integers in an array of objects
-
-
-class OutOfTime(Exception):
-    """There is no time left for the rest of the evidence."""
 
 
 class Stages:

@@ -1,9 +1,12 @@
 """The rules of solvers/optbn_solvers/proofs/README.md, compiled. Twin: optbn_solvers.proofs.reference.check_tree.
 
-Levels of the path keep their families one after the other in an arena that grows; multipliers are changed on the way
-down and restored on the way up, where the bytes of the proof are read again: nothing as long as the proof is kept. The
-weighted sum of the multipliers is kept below 2^61, so that no sum overflows; a proof beyond that is left to the
-reference, which has no such limit. Shares no code with the search.
+The branches of the path keep their families one after the other in an arena that grows; a filter works on those of
+the node above, which has no other child. Multipliers are changed on the way down and restored on the way up, where
+the bytes of the proof are read again: nothing as long as the proof is kept. Below a closed node records are counted,
+nothing else. The arena is limited to DEEPEST times the table, and the work (families looked at) to what the caller
+allows: whoever makes up a proof decides about neither. The weighted sum of the multipliers is kept below 2^61, so
+that no sum overflows; a proof beyond that is left to the reference, which has no such limit. Shares no code with the
+search.
 """
 
 from __future__ import annotations
@@ -26,8 +29,11 @@ CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
     TOO_LARGE,
     OPEN_LEAF,
     BAD_BRANCH,
-) = range(11)
+    TOO_DEEP,
+    TOO_LONG,
+) = range(13)
 LARGEST_SUBSET = 12
+DEEPEST = 256  # times the families of the table (and a million) that the nodes of a path may have together
 LARGEST = np.int64(1) << 55  # coefficient or right-hand side
 HEAVIEST = np.int64(1) << 61
 NONE = -(np.int64(1) << 62)
@@ -185,11 +191,15 @@ def double(array):
 
 
 @kernel
-def check_tree(offsets0, masks0, units0, target, stream, left):
-    """(FINE or what is wrong, number of nodes read). masks0 uint64[F, W], stream uint8[...] of `left` numbers."""
+def check_tree(offsets0, masks0, units0, target, stream, left, most):
+    """(FINE or what is wrong, number of nodes read). masks0 uint64[F, W], stream uint8[...] of `left` numbers.
+
+    TOO_LONG once more than `most` families were looked at.
+    """
     n, words = len(offsets0) - 1, masks0.shape[1]
     size = len(units0)
-    # the path: level d has the families offsets[d, v]:offsets[d, v + 1]
+    # the path: level d has the families offsets[place[d], v]:offsets[place[d], v + 1]
+    place = np.zeros(8, dtype=np.int64)
     offsets = np.zeros((8, n + 1), dtype=np.int64)
     masks = np.zeros((2 * size, words), dtype=np.uint64)
     values = np.zeros(2 * size, dtype=np.int64)
@@ -215,7 +225,8 @@ def check_tree(offsets0, masks0, units0, target, stream, left):
     filled = 0
     heavy = np.int64(0)
     depth = 0
-    shut = -1  # the level that is closed already; below it nothing is looked at
+    closed_below = 0  # nodes still to come below one that is closed
+    work = 0
     count = 0
     at = 0
     while depth >= 0:
@@ -264,6 +275,7 @@ def check_tree(offsets0, masks0, units0, target, stream, left):
                     coefficients = double(coefficients)
                 worth[rows] = filled
                 best = np.zeros((m, 1 << m), dtype=np.int64)
+                work += m * m << m
                 for _ in range(many):
                     child, at = read(stream, at)
                     pattern, at = read(stream, at)
@@ -288,16 +300,24 @@ def check_tree(offsets0, masks0, units0, target, stream, left):
         if many < 0 or many > left // 2:
             return ENDS_EARLY, count
         left -= 2 * many
-        changes[depth], changed[depth] = at, many
-        closed = shut >= 0
-        here = offsets[depth]
+        below = closed_below > 0
+        if not below:
+            changes[depth], changed[depth] = at, many
+        here = offsets[place[depth]]
+        alive = here[n] - here[0]
+        work += many + (0 if below else alive)
+        if work > most:
+            return TOO_LONG, count
         for _ in range(many):
             r, at = read(stream, at)
             change, at = read(stream, at)
             if r < 0 or r >= rows:
                 return UNKNOWN_ROW, count
-            if closed:
+            if below:
                 continue
+            work += alive
+            if work > most:
+                return TOO_LONG, count
             if change < -y[r]:
                 return NEGATIVE, count
             if change > HEAVIEST // weight[r] - y[r]:
@@ -319,21 +339,17 @@ def check_tree(offsets0, masks0, units0, target, stream, left):
                     table = worth[r] + (i << len(mine))
                     for f in range(here[mine[i]], here[mine[i] + 1]):
                         values[f] -= change * coefficients[table + pattern_of(masks[f], mine)]
+        closed = below or bound_of(here, values, constant[depth]) <= target
         if not closed:
+            drop_unsupported(here, masks, values)
+            work += alive
             closed = bound_of(here, values, constant[depth]) <= target
-            if not closed:
-                drop_unsupported(here, masks, values)
-                closed = bound_of(here, values, constant[depth]) <= target
-            if closed:
-                shut = depth
-        if kind == LEAF:
-            if not closed:
-                return OPEN_LEAF, count
-            pending[depth] = 0
-        elif kind == FILTER:
+        if kind == LEAF and not closed:
+            return OPEN_LEAF, count
+        if kind == FILTER and not closed:
             pending[depth] = 1
             branch[depth, 0] = -1
-        else:
+        if kind == BRANCH:
             if left < 3:
                 return ENDS_EARLY, count
             left -= 3
@@ -344,30 +360,42 @@ def check_tree(offsets0, masks0, units0, target, stream, left):
                 return UNKNOWN_ROW, count
             if v < 0 or v >= n or first < 0 or first > 1:
                 return BAD_BRANCH, count
-            pending[depth] = 2
-            branch[depth] = v, r, first
-        if kind != LEAF and not closed:
+            if not closed:
+                pending[depth] = 2
+                branch[depth] = v, r, first
+        if closed:
+            children = 0 if kind == LEAF else 1 if kind == FILTER else 2
+            closed_below += children - 1 if below else children
+            if not below:
+                pending[depth] = 0
+            if closed_below > 0:
+                continue
+        else:
             drop_hopeless(here, values, masks, bound_of(here, values, constant[depth]) - target)
         # climb out of the levels that are done, then step into the next child
         while depth >= 0 and pending[depth] == 0:
-            if shut < 0 or shut >= depth:
-                # its changes were made; take them back
-                again = changes[depth]
-                for _ in range(changed[depth]):
-                    r, again = read(stream, again)
-                    change, again = read(stream, again)
-                    y[r] -= change
-                    heavy -= change * weight[r]
-                shut = -1
+            again = changes[depth]  # its changes were made; take them back
+            for _ in range(changed[depth]):
+                r, again = read(stream, again)
+                change, again = read(stream, again)
+                y[r] -= change
+                heavy -= change * weight[r]
             depth -= 1
         if depth < 0:
             break
         pending[depth] -= 1
         if depth + 2 > len(pending):
-            offsets, pending, branch = double(offsets), double(pending), double(branch)
+            place, pending, branch = double(place), double(pending), double(branch)
             changes, changed, constant = double(changes), double(changed), double(constant)
-        if shut < 0:
-            here, there = offsets[depth], offsets[depth + 1]
+        constant[depth + 1] = constant[depth]
+        place[depth + 1] = place[depth]
+        if branch[depth, 0] >= 0:
+            place[depth + 1] += 1
+            if place[depth] + 2 > len(offsets):
+                offsets = double(offsets)
+            here, there = offsets[place[depth]], offsets[place[depth] + 1]
+            if here[n] > DEEPEST * size + (1 << 20):
+                return TOO_DEEP, count
             while 2 * here[n] - here[0] > len(values):
                 masks, values = double(masks), double(values)
             k = here[n]
@@ -383,6 +411,5 @@ def check_tree(offsets0, masks0, units0, target, stream, left):
                     values[k] = values[f]
                     k += 1
             there[n] = k
-            constant[depth + 1] = constant[depth]
         depth += 1
     return (FINE if left == 0 else GOES_ON), count
