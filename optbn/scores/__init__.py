@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from optbn.base.errors import UnknownNameError
+from optbn.base.errors import UnknownNameError, UnsupportedError
 from optbn.base.registry import lookup
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ SCORES: dict[str, str] = {
     "qnml": "optbn.scores.qnml:QNML",
 }
 
+WITH_SIZE_PRIOR = ("pcartp", "ftp")
+"""Scores that have a prior over parent sets of their own."""
+
 
 def load_score(score: str | LocalScore, **settings: Any) -> LocalScore:
     """The score of that name with these settings; a score that is one already is returned as it is."""
@@ -39,10 +42,18 @@ def load_score(score: str | LocalScore, **settings: Any) -> LocalScore:
     for name in settings:
         if name not in known:
             raise UnknownNameError(f"score {score!r} has no setting {name!r}; it has: {', '.join(known) or 'none'}")
+    prior = settings.pop("prior", "uniform")
     found: LocalScore = made(**settings)
-    return found
+    if prior == "uniform":
+        return found
+    from optbn.scores.parent_priors import WithPrior, check_prior
+
+    if score in WITH_SIZE_PRIOR:
+        raise UnsupportedError(f"{score} is {score[:-1]} with prior 'size': take {score[:-1]} for another prior")
+    check_prior(prior)
+    return WithPrior(found, prior)
 
 
 def settings_of(score: str) -> list[str]:
-    """The names of the settings of a score."""
-    return [field.name for field in fields(lookup("score", SCORES, score))]
+    """The names of the settings of a score; a prior over parent sets goes with every one (see parent_priors.py)."""
+    return [*(field.name for field in fields(lookup("score", SCORES, score))), "prior"]

@@ -1,10 +1,10 @@
 """FT: the log marginal likelihood of a full table, every configuration of the parents a leaf of its own.
 
-    score(v, P) = max over tables on P of sum over cells R of log m(R),  + log pi_v(P)
+    score(v, P) = max over tables on P of sum over cells R of log m(R)
 
-with leaves as in trees/leaves.py, no structure prior, and pi_v(P) = 1 (FT) or 1 / binom(n-1, |P|) (FTP). A categorical
-or ordinal parent is split into its levels; a real parent into 2..max_bins bins of about as many rows each, whichever
-number is best jointly with those of the other real parents (trees/cuts.py).
+with leaves as in trees/leaves.py and no structure prior; FTP adds log pi_v(P), pi_v(P) being 1 / binom(n-1, |P|). A
+categorical or ordinal parent is split into its levels; a real parent into 2..max_bins bins of about as many rows each,
+whichever number is best jointly with those of the other real parents (trees/cuts.py).
 
 Families of purely categorical data need no choice: their sums over cells are those of scores/counting.py.
 Source: Talvitie, Eggeling, Koivisto, "Learning Bayesian networks with local structure, mixed variables, and exact
@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from optbn.base.errors import CheckError, LimitError, UnsupportedError
 from optbn.base.settings import check_whole
 from optbn.data.dataset import Categorical, Dataset
 from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
+from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.cuts import quantiles
@@ -47,7 +48,6 @@ class FT(LeafPrior, CountTerms):
     """
 
     max_bins: int = 7
-    penalises_size: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,7 +57,7 @@ class FT(LeafPrior, CountTerms):
 
     def bind(self, data: Dataset) -> BoundScore:
         leaves = BoundLeaves(self, Columns(data, 0))
-        if not leaves.is_real.any() and not isinstance(self.alpha, Mapping):
+        if not leaves.is_real.any() and not isinstance(self.alpha, Mapping) and not leaves.penalised:
             return CountedTables(self, leaves)
         return BinnedTables(self, leaves)
 
@@ -73,7 +73,8 @@ class FT(LeafPrior, CountTerms):
 class FTP(FT):
     """FT with the prior 1 / binom(n-1, |P|) over parent sets."""
 
-    penalises_size: ClassVar[bool] = True
+    def bind(self, data: Dataset) -> BoundWithPrior:
+        return BoundWithPrior(super().bind(data), bound_prior("size", data.names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +141,7 @@ class BinnedTables:
             out,
             chosen,
         )
-        return out + self.leaves.jacobian + _log_prior(self.score, self.leaves.data, sets.shape[1]), chosen
+        return out + self.leaves.jacobian, chosen
 
     def _check(self, sets: NDArray[np.int32]) -> None:
         """Refuse sets with too many joint choices of bins."""
@@ -197,7 +198,7 @@ class CountedTables:
 
     def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """See optbn.scores.protocol.BoundScore."""
-        return self._counts.block(sets, wanted, floor) + _log_prior(self._score, self._leaves.data, sets.shape[1])
+        return self._counts.block(sets, wanted, floor)
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTable:
         """The table of one family."""
@@ -205,11 +206,6 @@ class CountedTables:
         wanted = np.arange(self._leaves.data.n_variables)[None, :] == child
         score = self.block(np.array([parents], np.int32).reshape(1, -1), wanted)[0, child]
         return _table(self._score, self._leaves, child, parents, float(score), (np.zeros(0),) * len(parents))
-
-
-def _log_prior(score: FT, data: Dataset, size: int) -> float:
-    """log pi of parent sets of that size."""
-    return -math.log(math.comb(data.n_variables - 1, size)) if score.penalises_size else 0.0
 
 
 def _table(
@@ -227,7 +223,7 @@ def _table(
     for u, points, size in zip(parents, cuts, shape, strict=True):
         column = data.columns[u]
         cell = cell * size + (column if data.cardinalities[u] else np.searchsorted(points, column, side="right"))
-    again = leaves.log_likelihood(child, cell, math.prod(shape)) + _log_prior(score, data, len(parents))
+    again = leaves.log_likelihood(child, cell, math.prod(shape))
     if abs(again - value) > 1e-9 * max(1.0, abs(value)):
         raise CheckError(
             f"the table found for variable {child} given {parents} scores {again}, its search said {value}; "

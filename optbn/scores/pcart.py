@@ -1,29 +1,29 @@
 """PCART: the score of a family is that of its best decision tree.
 
-    score(v, P) = max over trees T on P of [ sum over leaves R of log m(R) - l(T) log 4C ]  +  log c(P)  +  log pi_v(P)
+    score(v, P) = max over trees T on P of [ sum over leaves R of log m(R) - l(T) log C/gamma ]  +  log c(P)
 
-with leaves as in trees/leaves.py, structure prior as in trees/prior.py, and pi_v(P) = 1 (PCART) or 1 / binom(n-1, |P|)
-(PCARTP). Exact for categorical, ordinal and real predictors and for categorical and real responses: a dynamic program
-over all boxes a tree can make (kernels/lattice.py), run for all responses at once (kernels/climb.py).
+with leaves as in trees/leaves.py and structure prior as in trees/prior.py; PCARTP adds log pi_v(P), pi_v(P) being
+1 / binom(n-1, |P|). Exact for categorical, ordinal and real predictors and for categorical and real responses: a
+dynamic program over all boxes a tree can make (kernels/lattice.py), run for all responses at once (kernels/climb.py).
 Source: Talvitie, Eggeling, Koivisto, "Learning Bayesian networks with local structure, mixed variables, and exact
 algorithms", International Journal of Approximate Reasoning 115, 2019.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import LimitError, UnsupportedError
-from optbn.base.settings import check_whole
+from optbn.base.settings import check_positive, check_whole
 from optbn.data.dataset import Dataset
 from optbn.scores.kernels.kinds import REAL
-from optbn.scores.trees.bounds import Regret
+from optbn.scores.parent_priors import BoundWithPrior, bound_prior
+from optbn.scores.trees.bounds import Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
 from optbn.scores.trees.cuts import CutRule
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
@@ -56,12 +56,15 @@ class PCART(LeafPrior):
 
     max_splits  how often a real predictor may be halved on the way to a leaf
     cuts        what is halved: its rows ("rank") or its "range" (at midpoints); see trees/cuts.py
-    None is "rank" and 4 times (results/cuts), but "range" and 3 times, as published, where real_prior is "paper".
+    gamma       a leaf costs log C/gamma (trees/prior.py): above 0, at most 1/4 (as published); None: no prior on trees
+
+    No `max_splits` is 4 and no `cuts` is "rank" (results/cuts), but 3 and "range", as published, where real_prior is
+    "paper".
     """
 
     max_splits: int | None = None
     cuts: CutRule | None = None
-    penalises_size: ClassVar[bool] = False
+    gamma: float | None = 0.25
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,6 +75,12 @@ class PCART(LeafPrior):
             object.__setattr__(self, "cuts", "range" if paper else "rank")
         check_whole(self, "max_splits", 0)
         assert self.max_splits is not None
+        if self.gamma is not None:
+            check_positive(self, "gamma")
+            if self.gamma > 0.25:
+                raise UnsupportedError(
+                    f"{type(self).__name__}: gamma is {self.gamma}, expected at most 0.25, or none (no prior on trees)"
+                )
         if self.max_splits > 12:
             raise UnsupportedError(f"max-splits is {self.max_splits}; it may be at most 12")
         if self.cuts not in get_args(CutRule):
@@ -91,11 +100,12 @@ class PCART(LeafPrior):
 class PCARTP(PCART):
     """PCART with the prior 1 / binom(n-1, |P|) over parent sets."""
 
-    penalises_size: ClassVar[bool] = True
+    def bind(self, data: Dataset) -> BoundWithPrior:  # type: ignore[override]
+        return BoundWithPrior(super().bind(data), bound_prior("size", data.names))
 
 
 class Priors(NamedTuple):
-    """Per set log 4C, log c(P) + log pi(P), and how many rows a box never worth splitting may have."""
+    """Per set log C/gamma, log c(P), and how many rows a box never worth splitting may have."""
 
     leaf_cost: Floats
     constant: Floats
@@ -125,8 +135,6 @@ class BoundTrees:
         return out + self.leaves.jacobian
 
     def _block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None) -> Floats:
-        if not self._prior_falls_to(sets.shape[1]):
-            floor = None
         self._refuse_hopeless(sets[wanted.any(axis=1)])
         priors = self._priors(sets)
         boxes, splits = self._extent(sets)
@@ -143,16 +151,6 @@ class BoundTrees:
                 for lanes, work in plan.climb(self.leaves, wanted[i], float(priors.leaf_cost[i])):
                     out[i, lanes] = work[3][-1, : len(lanes)] + priors.constant[i]
         return out
-
-    def _prior_falls_to(self, size: int) -> bool:
-        """Whether sets of that size have at most the prior of smaller ones.
-
-        Only then does a tree that does not use all parents score less than on those it uses, which the bound relies on.
-        """
-        n = self.columns.data.n_variables
-        return not self.score.penalises_size or all(
-            math.comb(n - 1, smaller) <= math.comb(n - 1, size) for smaller in range(size)
-        )
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTree:
         """The optimal tree of one family."""
@@ -304,10 +302,10 @@ class BoundTrees:
         )
 
     @cached_property
-    def regrets(self) -> dict[tuple[float, float], Regret]:
+    def regrets(self) -> dict[tuple[float, float], Regret | Penalty]:
         """Of categorical responses, by alpha and number of declared levels."""
-        rows = self.columns.data.n_rows
-        return {(alpha, r): Regret(alpha, int(r), rows) for alpha, r in self.leaves.rows[0]}
+        make = Penalty if self.leaves.penalised else Regret
+        return {(alpha, r): make(alpha, int(r), self.columns.data.n_rows) for alpha, r in self.leaves.rows[0]}
 
     @cached_property
     def _bits(self) -> NDArray[np.int64]:
@@ -316,7 +314,6 @@ class BoundTrees:
         return np.where(predictors.kinds == REAL, 0, predictors.sizes)
 
     def _priors(self, sets: NDArray[np.int32]) -> Priors:
-        n, k = self.columns.data.n_variables, sets.shape[1]
         kinds = sorted(set(self.columns.shapes))
         number = np.array([kinds.index(shape) for shape in self.columns.shapes], np.int64)
         distinct, which = np.unique(np.sort(number[sets], axis=1), axis=0, return_inverse=True)
@@ -329,11 +326,9 @@ class BoundTrees:
                 names = ", ".join(repr(self.columns.data.names[u]) for u in worst)
                 why = f"the prior over all trees on {names} is a sum of {work(shape):.2g} terms, too many to add up"
                 raise self._too_many_levels(worst, why)
-            cost[i] = leaf_cost(shape)
-            constant[i] = log_normaliser(shape)
+            cost[i] = leaf_cost(shape, self.score.gamma)
+            constant[i] = log_normaliser(shape, self.score.gamma)
             leaf_rows[i] = min((regret.never_split(cost[i]) for regret in self.regrets.values()), default=1)
-        if self.score.penalises_size:
-            constant -= math.log(math.comb(n - 1, k))
         return Priors(cost[which], constant[which], leaf_rows[which])
 
     def seconds(self, sets: NDArray[np.int32]) -> Floats:

@@ -1,6 +1,6 @@
 """PCART averaged: the score of a family is the log of its likelihood averaged over all decision trees.
 
-    score(v, P) = log sum over trees T on P of  c(P) prod over leaves R of m(R) / 4C      + log pi_v(P)
+    score(v, P) = log sum over trees T on P of  c(P) prod over leaves R of m(R) gamma/C
 
 with leaves, C and c(P) as PCART has them: the exact marginal likelihood of the parent set, where PCART takes the best
 tree's share of it. The trees of a set are too many to list, but the sum obeys the recurrence of its maximum
@@ -87,8 +87,8 @@ class BoundAverages:
             np.empty((most, lanes + 1)),
             np.empty((most, lanes + 1), np.int32),
         )
-        shapes = columns.shapes
-        cost = np.array([leaf_cost(tuple(shapes[u] for u in members)) for members in sets.tolist()])
+        shapes, gamma = columns.shapes, self.best.score.gamma
+        cost = np.array([leaf_cost(tuple(sorted(shapes[u] for u in members)), gamma) for members in sets.tolist()])
         out = np.empty(wanted.shape)
         tables = self.leaves.tables_of(np.flatnonzero(wanted.any(axis=0)))
         average_trees(sets, wanted, cost, tuple(columns.predictors), tuple(responses), tables, lanes, work, out)

@@ -109,12 +109,25 @@ def unit(column: np.ndarray) -> tuple[float, float]:
 
 
 def leaf(
-    data: Dataset, child: int, rows: list[int], alpha=0.5, nu=1.0, lambda_=1.0, mean=0.0, a=1.0, real_prior="unit-free"
+    data: Dataset,
+    child: int,
+    rows: list[int],
+    alpha=0.5,
+    nu=1.0,
+    lambda_=1.0,
+    mean=0.0,
+    a=1.0,
+    real_prior="unit-free",
+    leaf="dirichlet",
 ) -> float:
     """log m of some rows: by the chain rule (categorical), as a multivariate Student t (real)."""
     if not rows:
         return 0.0
     domain, values = data.domains[child], data.columns[child][rows]
+    if leaf != "dirichlet":
+        weight = {"aic": 1.0, "bic": math.log(data.n_rows) / 2}[leaf]
+        counts = [int(c) for c in np.bincount(values) if c]
+        return sum(c * math.log(c / len(rows)) for c in counts) - weight * (len(domain.levels) - 1)
     if isinstance(domain, Categorical):
         r, total, seen = len(domain.levels), 0.0, {}
         for i, x in enumerate(values.tolist()):
@@ -129,26 +142,32 @@ def leaf(
     return float(stats.multivariate_t(loc=np.full(n, mean), shape=shape, df=nu).logpdf(values))
 
 
-def leaf_cost(box: Box) -> float:
-    """log 4C."""
+def leaf_cost(box: Box, gamma: float | None = 0.25) -> float:
+    """log C/gamma."""
     splits = sum(1 for _ in box_splits(box))
     reals = sum(1 for part in box if part[0] == "r" and part[3] == 0)  # counted even where no halving is allowed
-    return math.log(4 * (splits + reals)) if splits + reals else 0.0
+    return math.log((splits + reals) / gamma) if splits + reals and gamma else 0.0
 
 
-def log_normaliser(box: Box) -> float:
+def log_normaliser(box: Box, gamma: float | None = 0.25) -> float:
     """log c(P) by adding up all trees."""
-    cost = leaf_cost(box)
+    cost = leaf_cost(box, gamma)
     return -math.log(math.fsum(math.exp(-cost * len(tree)) for tree in trees(box))) if cost else 0.0
 
 
 def pcart(
-    data: Dataset, child: int, parents: tuple[int, ...], max_splits: int = 3, cuts: str = "range", **prior: float
+    data: Dataset,
+    child: int,
+    parents: tuple[int, ...],
+    max_splits: int = 3,
+    cuts: str = "range",
+    gamma: float | None = 0.25,
+    **prior: float,
 ) -> tuple[float, int]:
     """The score of the best tree, and the fewest leaves a best tree has, by looking at every tree."""
     box = whole(data, parents, max_splits)
     where = cells(data, parents, max_splits, cuts)
-    cost, known = leaf_cost(box), {}
+    cost, known = leaf_cost(box, gamma), {}
 
     def value(part: Box) -> float:
         if part not in known:
@@ -160,7 +179,7 @@ def pcart(
         score = math.fsum(value(part) for part in tree)
         if score > best + 1e-9 or (abs(score - best) <= 1e-9 and len(tree) < leaves):
             best, leaves = score, len(tree)
-    return best + log_normaliser(box), leaves
+    return best + log_normaliser(box, gamma), leaves
 
 
 def average(

@@ -37,7 +37,9 @@ def test_equals_the_best_of_all_trees(seed):
     if seed % 2:
         prior = dict(zip(prior, (*rng.uniform(0.2, 3.0, 3), rng.normal(), rng.uniform(0.2, 3.0)), strict=True))
     prior |= {"real_prior": ("unit-free", "paper")[seed % 3 == 0]}
-    prior |= {"cuts": ("range", "rank")[seed % 5 < 2]}
+    prior |= {"cuts": ("range", "rank")[seed % 5 < 2], "gamma": (0.25, 0.25, 0.05, None)[seed % 4]}
+    if seed % 3 == 1 and "r" not in kinds:
+        prior |= {"leaf": ("bic", "aic")[seed % 2]}
     bound = PCART(max_splits=max_splits, **prior).bind(data)
     for child, parents in [(0, (1, 2)), (1, (0,)), (2, ())]:
         if sum({"c4": 3, "o4": 3, "r": max_splits}.get(kinds[u], 1) for u in parents) > 4:
@@ -113,7 +115,9 @@ def test_bounds_never_discard_a_survivor():
                 if isinstance(domain, Categorical) and rng.random() < 0.5:
                     columns[v] = np.where(rng.random(data.n_rows) < 0.95, 0, columns[v]).astype(np.uint8)
             data = Dataset(data.names, data.domains, tuple(columns))
-        bound = PCART(max_splits=2, alpha=float(rng.choice([0.5, 0.5, 0.1, 2.0]))).bind(data)
+        leaf = ("dirichlet", "dirichlet", "bic", "aic")[seed % 4] if "r" not in kinds else "dirichlet"
+        gamma = (0.25, None, 0.01)[seed % 3]
+        bound = PCART(max_splits=2, alpha=float(rng.choice([0.5, 0.5, 0.1, 2.0])), leaf=leaf, gamma=gamma).bind(data)
         with_bounds, skipped = survivors(bound, 5, 3, use_floor=True)
         without, _ = survivors(bound, 5, 3, use_floor=False)
         assert with_bounds == without  # the same families, the same bits
@@ -272,7 +276,16 @@ def test_little_data():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"alpha": 0.0}, {"nu": -1.0}, {"mean": math.nan}, {"max_splits": 13}, {"cuts": "best"}]
+    "wrong",
+    [
+        {"alpha": 0.0},
+        {"nu": -1.0},
+        {"mean": math.nan},
+        {"max_splits": 13},
+        {"cuts": "best"},
+        {"gamma": 0.5},
+        {"leaf": "bdeu"},
+    ],
 )
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(UnsupportedError, match=next(iter(wrong)).replace("_", "-")):

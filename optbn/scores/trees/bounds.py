@@ -19,7 +19,10 @@ if m rows are outside the largest leaf, the largest of the others has at least m
 In the same way an unsplit box of n rows is optimal when even its worst log m (rows spread evenly, lgamma being convex)
 is no less than what any L >= 2 leaves could have: 0 - (L - 1) (min regret + log 4C) - min_{m >= n/L} regret(m).
 
-Both hold for alpha and cardinalities at large; tests/scores_pcart checks them against trees without bounds.
+Where a leaf has its maximum likelihood less p = weight (r - 1) (BIC, AIC), regret(n) is p: L leaves have L p, and
+unsplit is best for n rows when the worst maximum likelihood -n log r is no less than -p - log 4C.
+
+All hold for alpha and cardinalities at large; tests/scores_pcart checks them against trees without bounds.
 """
 
 from __future__ import annotations
@@ -92,6 +95,25 @@ class Regret:
         """The largest n such that all boxes of up to n rows are best left whole."""
         too_cheap = self.least_cost > leaf_cost - MARGIN * (1 + leaf_cost)
         return int(np.argmax(too_cheap)) - 1 if too_cheap.any() else len(too_cheap) - 1
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """The same of responses with r declared levels whose leaves cost `weight` per parameter."""
+
+    weight: float
+    r: int
+    n_rows: int
+
+    def of_leaves(self, leaves: int) -> float:
+        """See Regret."""
+        return math.inf if leaves > self.n_rows else leaves * self.weight * (self.r - 1)
+
+    def never_split(self, leaf_cost: float) -> int:
+        """See Regret."""
+        if self.r == 1:
+            return self.n_rows
+        return min(self.n_rows, int((1 - MARGIN) * (leaf_cost + self.weight * (self.r - 1)) / math.log(self.r)))
 
 
 def _convex_minorant(values: Floats) -> Floats:

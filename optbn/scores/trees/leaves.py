@@ -5,7 +5,8 @@ categorical response, r declared levels, Dirichlet(alpha each):
 real response, sigma^2 ~ inverse-gamma(nu/2, nu lambda/2), mu | sigma^2 ~ normal(mean, sigma^2 / a):
     log m = -n/2 log pi + 1/2 log(a/(a+n)) + lgamma((nu+n)/2) - lgamma(nu/2) + nu/2 log(nu lambda)
             - (nu+n)/2 log(nu lambda + S + a n/(a+n) (x - mean)^2)
-with x the average and S the sum of squared deviations from it; no rows, 0.
+with x the average and S the sum of squared deviations from it; no rows, 0. Instead of a marginal likelihood a leaf of a
+categorical response may have the penalised one of BIC or AIC (`leaf`): the maximum less (r - 1) log(N)/2 or r - 1.
 
 `mean` and `lambda` are on the scale of standardised columns (units.py), unless real_prior is "paper": then on that of
 the columns as they come. Either way a column is turned into t = (y - location) / unit, for which mean is 0 and lambda
@@ -17,19 +18,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
+from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.base.settings import check_finite, check_positive, check_rows
 from optbn.scores.units import RealPrior, check_real_prior
 
 Floats = NDArray[np.float64]
 PerColumn = float | Mapping[str, float]
-"""One number for all columns, or numbers by name; "*" is for those not named, and without it they have the default."""
+"""One number for all columns, or numbers by name; "*" is for those not named, without it they have the default."""
+
+LeafKind = Literal["dirichlet", "bic", "aic"]
 
 
 class LeafTables(NamedTuple):
@@ -68,7 +72,8 @@ class LeafContent:
 
 @dataclass(frozen=True)
 class LeafPrior:
-    """Hyper-parameters of both kinds of leaf, for all columns or by name, and the scale of `mean` and `lambda_`."""
+    """Hyper-parameters of both kinds of leaf, for all columns or by name; the scale of `mean`, `lambda_`; and `leaf`,
+    "dirichlet", "bic" or "aic", what a leaf of a categorical response is worth."""
 
     alpha: PerColumn = 0.5
     nu: PerColumn = 1.0
@@ -76,6 +81,7 @@ class LeafPrior:
     mean: PerColumn = 0.0
     a: PerColumn = 1.0
     real_prior: RealPrior = "unit-free"
+    leaf: LeafKind = "dirichlet"
 
     def __post_init__(self) -> None:
         for name in ("alpha", "nu"):
@@ -84,6 +90,10 @@ class LeafPrior:
             check_positive(self, name)
         check_finite(self, "mean")
         check_real_prior(self, self.real_prior)
+        if self.leaf not in get_args(LeafKind):
+            raise UnsupportedError(
+                f"{type(self).__name__}: leaf is {self.leaf!r}, expected one of: {', '.join(get_args(LeafKind))}"
+            )
 
     def of_columns(self, field: str, names: tuple[str, ...]) -> Floats:
         """float64[n]: a hyper-parameter of every column."""
@@ -103,6 +113,12 @@ def dirichlet_tables(alpha: float, r: int, n_rows: int) -> tuple[Floats, Floats]
     return gammaln(n + alpha) - gammaln(alpha), gammaln(n + r * alpha) - gammaln(r * alpha)
 
 
+def penalised_tables(weight: float, r: int, n_rows: int) -> tuple[Floats, Floats]:
+    """The same for maximum likelihoods with so large a weight of a parameter; a leaf without rows has none."""
+    n = np.arange(n_rows + 1, dtype=np.float64)
+    return xlogy(n, n), xlogy(n, n) + weight * (r - 1) * (n > 0)
+
+
 def normal_tables(nu: float, a: float, n_rows: int) -> tuple[Floats, Floats, Floats]:
     """Rows of LeafTables.constant, power and shrink."""
     n = np.arange(n_rows + 1, dtype=np.float64)
@@ -118,6 +134,14 @@ def dirichlet_log_marginals(content: LeafContent, alpha: float) -> Floats:
     n, r = content.rows.astype(np.float64), content.counts.shape[1]
     levels = gammaln(content.counts + alpha) - gammaln(alpha)
     return np.asarray(levels.sum(axis=1) - gammaln(n + r * alpha) + gammaln(r * alpha))
+
+
+def penalised_log_likelihoods(content: LeafContent, weight: float) -> Floats:
+    """float64[leaves], straight from the definition."""
+    assert content.counts is not None
+    share = content.counts / np.maximum(content.rows, 1)[:, None]
+    r = content.counts.shape[1]
+    return np.asarray(xlogy(content.counts, share).sum(axis=1) - weight * (r - 1) * (content.rows > 0))
 
 
 def normal_log_marginals(content: LeafContent, nu: float, a: float) -> Floats:

@@ -1,11 +1,12 @@
-"""The prior over tree structures: every leaf costs log 4C, and c(P) makes all trees over P sum to one.
+"""The prior over tree structures: every leaf costs log C/gamma, and c(P) makes all trees over P sum to one.
 
     C   splits a root may choose from: 2^(k-1) - 1 for k unordered levels, k - 1 for ordered ones, 1 for a real range
-    Z(box) = 1/4C + sum over splits of Z(left) Z(right),     log c(P) = -log Z(whole space)
+    Z(box) = gamma/C + sum over splits of Z(left) Z(right),     log c(P) = -log Z(whole space)
 
 Declared levels count, whether or not they occur. Z depends only on how many levels (or halvings) are left per
 predictor, so boxes are multisets of those; a set of m levels splits into a and m - a, the part with the lowest level
-having a, in binom(m-1, a-1) ways. Z lies between 1/4C and 1: no under- or overflow.
+having a, in binom(m-1, a-1) ways. gamma is at most 1/4 (the published one), so Z lies between gamma/C and 1: no under-
+or overflow. Without a gamma there is no prior: leaves cost nothing, and nothing is normalised.
 Source: Talvitie, Eggeling, Koivisto, "Learning Bayesian networks with local structure, mixed variables, and exact
 algorithms", IJAR 2019. Twin: tests/naive/pcart.py sums over all trees.
 """
@@ -36,20 +37,20 @@ def root_splits(shape: Shape) -> int:
     )
 
 
-def leaf_cost(shape: Shape) -> float:
-    """log 4C, or 0 where there is nothing to split."""
+def leaf_cost(shape: Shape, gamma: float | None = 0.25) -> float:
+    """log C/gamma, or 0 where there is nothing to split."""
     splits = root_splits(shape)
-    return math.log(4 * splits) if splits else 0.0
+    return math.log(splits / gamma) if splits and gamma is not None else 0.0
 
 
 @cache
-def log_normaliser(shape: Shape) -> float:
+def log_normaliser(shape: Shape, gamma: float | None = 0.25) -> float:
     """log c(P)."""
     from optbn.scores.kernels.prior import sum_of_trees
     from optbn.scores.kernels.sets import binomials
 
     splits = root_splits(shape)
-    if not splits:
+    if not splits or gamma is None:
         return 0.0
     members: list[list[int]] = []
     stride = 1
@@ -61,7 +62,7 @@ def log_normaliser(shape: Shape) -> float:
     part, other, total = np.zeros(len(shape), np.int64), np.zeros(widest, np.int64), np.empty(stride)
     choose = binomials(widest + len(shape), len(shape))
     run = sum_of_trees if work(shape) > FEW_TERMS else getattr(sum_of_trees, "py_func", sum_of_trees)
-    run(np.array(members), choose, _pascal(widest), 1.0 / (4 * splits), part, other, total)
+    run(np.array(members), choose, _pascal(widest), gamma / splits, part, other, total)
     return -math.log(total[-1])
 
 

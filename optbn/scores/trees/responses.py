@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import DataError
+from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Dataset
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.leaves import (
@@ -21,6 +21,8 @@ from optbn.scores.trees.leaves import (
     dirichlet_tables,
     normal_log_marginals,
     normal_tables,
+    penalised_log_likelihoods,
+    penalised_tables,
 )
 from optbn.scores.units import standardised
 
@@ -52,6 +54,17 @@ class BoundLeaves:
     def __post_init__(self) -> None:
         for field in ("alpha", "nu", "lambda_", "mean", "a"):
             self.prior.of_columns(field, self.data.names)  # names that do not exist are refused at once
+        if self.penalised and self.is_real.any():
+            name = self.data.names[int(np.argmax(self.is_real))]
+            raise UnsupportedError(
+                f"column {name!r} is real, and leaf={self.prior.leaf!r} is for categorical columns: discretise it, or "
+                "leave leaf at 'dirichlet'"
+            )
+
+    @property
+    def penalised(self) -> bool:
+        """Whether leaves have maximum likelihoods less their parameters' weights, see leaves.py."""
+        return self.prior.leaf != "dirichlet"
 
     @property
     def data(self) -> Dataset:
@@ -64,7 +77,9 @@ class BoundLeaves:
 
     @cached_property
     def alpha(self) -> Floats:
-        """float64[n]."""
+        """float64[n]; where leaves are penalised, the weight of a parameter in its place."""
+        if self.penalised:
+            return np.full(self.data.n_variables, 1.0 if self.prior.leaf == "aic" else math.log(self.data.n_rows) / 2)
         return self.prior.of_columns("alpha", self.data.names)
 
     @cached_property
@@ -126,7 +141,8 @@ class BoundLeaves:
     def tables(self) -> LeafTables:
         """See leaves.py; rows in the order of `Responses.row`."""
         rows = self.data.n_rows
-        counts = [dirichlet_tables(alpha, int(r), rows) for alpha, r in self.rows[0]]
+        tabulate = penalised_tables if self.penalised else dirichlet_tables
+        counts = [tabulate(alpha, int(r), rows) for alpha, r in self.rows[0]]
         normals = [normal_tables(nu, a, rows) for nu, a in self.rows[1]]
         per_level, total = np.array(counts).reshape(-1, 2, rows + 1).swapaxes(0, 1).copy()
         constant, power, shrink = np.array(normals).reshape(-1, 3, rows + 1).swapaxes(0, 1).copy()
@@ -164,7 +180,7 @@ class BoundLeaves:
         first, second = self.keys[v]
         if self.is_real[v]:
             return normal_log_marginals(content, first, second)
-        return dirichlet_log_marginals(content, first)
+        return (penalised_log_likelihoods if self.penalised else dirichlet_log_marginals)(content, first)
 
     def _content(self, v: int, values: NDArray[Any], leaf: Ints, leaves: int) -> LeafContent:
         rows, r = np.bincount(leaf, minlength=leaves), self.data.cardinalities[v]
