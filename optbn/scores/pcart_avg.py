@@ -10,6 +10,7 @@ tree's share of it. The trees of a set are too many to list, but the sum obeys t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,7 @@ class BoundAverages:
         sets = np.ascontiguousarray(sets, dtype=np.int32)
         out = np.full(wanted.shape, -np.inf)
         for part in self.leaves.together(np.ascontiguousarray(wanted, dtype=np.bool_)):
-            out = np.maximum(out, self._sums(sets, part))
+            out = np.maximum(out, self._sums(sets, part)[0])
         return out + self.leaves.jacobian
 
     def seconds(self, sets: NDArray[np.int32]) -> Floats:
@@ -65,7 +66,31 @@ class BoundAverages:
         score = self.block(np.array([tree.parents], np.int32).reshape(1, -1), wanted)[0, child]
         return replace(tree, score=float(score))
 
-    def _sums(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_]) -> Floats:
+    def predictions(self, child: int, parents: tuple[int, ...]) -> Floats:
+        """float64[cells, r]: a categorical child's distribution in each of its parents' finest cells (cells of the last
+        parent next to each other), averaged over all trees by their posterior probabilities."""
+        from optbn.scores.kernels.averages import predict
+        from optbn.scores.kernels.lattice import finest_part
+
+        columns, leaves = self.leaves.columns, self.leaves
+        predictors, r = columns.predictors, columns.data.cardinalities[child]
+        sets = np.array([parents], np.int32).reshape(1, -1)
+        wanted = np.arange(columns.data.n_variables)[None, :] == child
+        _, cost, work = self._sums(sets, wanted)
+        stride = np.concatenate([[1], np.cumprod(predictors.parts[sets[0]])]).astype(np.int64)
+        shape = sets[0], stride, predictors.kinds, predictors.parts, predictors.table, predictors.halves
+        out = np.empty((int(stride[-1]), r))
+        alpha, row = float(leaves.alpha[child]), int(leaves.responses.row[child])
+        predict(shape, cost[0], alpha, r, row, leaves.tables_of(np.array([child])), work, out)
+        boxes = np.zeros(1, np.int64)
+        for u, step in zip(parents, stride[:-1], strict=True):
+            kind, size = int(predictors.kinds[u]), int(predictors.sizes[u])
+            place = np.array([finest_part(kind, cell) for cell in range(size)], np.int64) * step
+            boxes = (boxes[:, None] + place).reshape(-1)
+        return out[boxes]
+
+    def _sums(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_]) -> tuple[Floats, Floats, tuple[Any, ...]]:
+        """The sums, the leaf costs of the sets, and the kernel's scratch."""
         from optbn.scores.kernels.averages import average_trees
 
         columns, responses = self.leaves.columns, self.leaves.responses
@@ -92,7 +117,7 @@ class BoundAverages:
         out = np.empty(wanted.shape)
         tables = self.leaves.tables_of(np.flatnonzero(wanted.any(axis=0)))
         average_trees(sets, wanted, cost, tuple(columns.predictors), tuple(responses), tables, lanes, work, out)
-        return out
+        return out, cost, work
 
     def _extent(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Per set how many boxes its trees can make, and at most how many splits one of them has."""

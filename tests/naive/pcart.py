@@ -199,6 +199,23 @@ def average(
     return total + log_normaliser(box) if cost else total
 
 
+def average_prediction(
+    data: Dataset, child: int, parents: tuple[int, ...], cell: tuple[int, ...], max_splits: int, cuts: str, alpha=0.5
+) -> list[float]:
+    """A categorical child's distribution in a cell: every tree's own, weighted by its posterior probability."""
+    box, where = whole(data, parents, max_splits), cells(data, parents, max_splits, cuts)
+    cost, r = leaf_cost(box), data.cardinalities[child]
+    total, found = 0.0, [0.0] * r
+    for tree in trees(box):
+        rows = [[i for i, place in enumerate(where) if holds(part, place)] for part in tree]
+        weight = math.exp(sum(leaf(data, child, members, alpha) - cost for members in rows))
+        (own,) = (members for part, members in zip(tree, rows, strict=True) if holds(part, cell))
+        values = data.columns[child][own].tolist()
+        total += weight
+        found = [old + weight * (values.count(x) + alpha) / (len(own) + r * alpha) for x, old in enumerate(found)]
+    return [x / total for x in found]
+
+
 def quantile_cuts(values: np.ndarray, bins: int) -> list[Fraction]:
     """Hazen cut points by the definition: the i/b quantile lies at position N i / b - 1/2, linearly between rows."""
     ordered, cuts = sorted(Fraction(x) for x in values.tolist()), []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 from optbn.base.errors import LimitError
 from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.learning.averaged import average_trees
+from optbn.network.structure import Structure
 from optbn.scores.pcart import PCART
 from optbn.scores.pcart_avg import PCARTAverage
 from tests.naive import pcart as naive
@@ -34,6 +37,37 @@ def test_equals_the_sum_over_all_trees(seed):
         assert score(bound, 3, child, parents) == pytest.approx(expected, rel=1e-9, abs=1e-9)
         assert score(bound, 3, child, parents) >= score(best, 3, child, parents) - 1e-9
         assert bound.fitted(child, parents).score == score(bound, 3, child, parents)
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("kinds", [("r", "c2"), ("o3", "c2"), ("c3",), ("r",), ()])
+@pytest.mark.parametrize("cuts", ["range", "rank"])
+def test_predictions_are_means_over_all_trees(kinds, cuts):
+    data = random_data(np.random.default_rng(len(kinds) + len(cuts)), [*kinds, "c3"], 25)
+    child, parents = len(kinds), tuple(range(len(kinds)))
+    found = PCARTAverage(max_splits=2, cuts=cuts).bind(data).predictions(child, parents)
+    sizes = [4 if kind == "r" else int(kind[1:]) for kind in kinds]
+    assert found.shape == (math.prod(sizes), 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+    occupied = set(naive.cells(data, parents, 2, cuts))
+    for row, cell in enumerate(itertools.product(*map(range, sizes))):
+        if cuts == "range" or cell in occupied:  # by rank, empty cells may be counted otherwise
+            expected = naive.average_prediction(data, child, parents, cell, 2, cuts)
+            np.testing.assert_allclose(found[row], expected, rtol=1e-9)
+
+
+def test_a_network_of_averages():
+    data = random_data(np.random.default_rng(5), ["c3", "r", "r", "c2"], 200)
+    parents = {"v0": (), "v1": ("v0",), "v2": ("v1",), "v3": ("v0", "v1", "v2")}
+    network = average_trees(Structure.from_parents(parents), data, max_splits=3, cuts="rank")
+    rows = PCARTAverage(max_splits=3, cuts="rank").bind(data)
+    cells = rows.leaves.columns.predictors.cells
+    place = (cells[0] * 8 + cells[1]) * 8 + cells[2]
+    expected = rows.predictions(3, (0, 1, 2))[place, data.column("v3")]
+    cpd = network.cpd("v3")
+    found = cpd.log_density(data.column("v3"), [data.column(p) for p in cpd.parents])
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+    assert math.isfinite(network.log_likelihood(data))
 
 
 def test_sums_beyond_floating_point():

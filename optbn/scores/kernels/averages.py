@@ -188,3 +188,53 @@ def add_products(mantissa, exponent, box, lanes, left, right, n):
         elif mantissa[box, q] < LOW:
             mantissa[box, q] /= DOWN
             exponent[box, q] -= 1
+
+
+@kernel
+def predict(shape, leaf_cost, alpha, r, row, tables, work, out):
+    """out float64[boxes, r]: in its finest cells the child's distribution there, averaged over the posterior's trees.
+
+    For one categorical response of r levels, whose tables are in that row, after `add_up`. O(box) = sum over trees with
+    that node of all that is not below it; a box is a leaf with probability O(box) m(box) / 4C / W(whole), and hands its
+    prediction, weighted so, down to the cells in it.
+    """
+    members, stride, kinds, parts, table, halves = shape
+    rows, _, same, left, right, counts, _, _, mantissa, exponent = work
+    count_table, total_table = tables[0], tables[1]
+    k = len(members)
+    boxes = stride[k]
+    inside = np.empty(boxes)
+    for box in range(boxes):
+        inside[box] = math.log(mantissa[box, 1]) + exponent[box, 1] * LOG_RADIX
+    outside = np.full(boxes, -np.inf)
+    outside[boxes - 1] = -inside[boxes - 1]
+    out[:boxes] = 0.0
+    at = np.empty(k, np.int64)
+    for j in range(k):
+        at[j] = parts[members[j]] - 1
+    for box in range(boxes - 1, -1, -1):
+        log_m = 0.0
+        if rows[box] > 0:
+            log_m = -total_table[row, rows[box]]
+            for x in range(r):
+                log_m += count_table[counts[box, x]]
+        leaf = math.exp(outside[box] + log_m - leaf_cost)
+        for x in range(r):
+            seen = counts[box, x] if rows[box] > 0 else 0
+            out[box, x] += leaf * (seen + alpha) / (rows[box] + r * alpha)
+        n = splits(box, members, at, kinds, parts, stride, same, left, right, 0)
+        for t in range(n):
+            a, b = left[t], right[t]
+            outside[a] = np.logaddexp(outside[a], outside[box] + inside[b])
+            outside[b] = np.logaddexp(outside[b], outside[box] + inside[a])
+        for j in range(k):
+            t = table[members[j]] + at[j]
+            if halves[t, 0] >= 0:
+                for side in range(2):
+                    out[box + (halves[t, side] - at[j]) * stride[j]] += out[box]
+                break
+        for j in range(k):
+            at[j] -= 1
+            if at[j] >= 0:
+                break
+            at[j] = parts[members[j]] - 1
