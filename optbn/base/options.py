@@ -161,6 +161,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("score", "ess", float, None, "bdeu, bds: the equivalent sample size.", shown="1"),
     Option("score", "max_splits", int, None,
            "pcart, pcartp: how often the rows of a real parent may be halved.", shown="4"),
+    Option("learn", "targets", str, None,
+           "The column that names which variables an experiment set in each row (names separated by ;); such rows do "
+           "not count for the variable that was set.", python=True, label="targets", repeats=True),
     Option("fit", "domain", str, None,
            "The column that says which data set a row comes from; each of its levels gets a network of its own."),
     Option("fit", "weights", str, None, "The column that holds the weights of the rows.", python=True),

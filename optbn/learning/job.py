@@ -14,6 +14,7 @@ from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
 from optbn.learning.watcher import Watcher
 
 if TYPE_CHECKING:
+    from optbn.data.interventions import Interventions
     from optbn.learning.affordable import Scored
     from optbn.learning.estimate import Cost
     from optbn.learning.reporting import Others
@@ -46,6 +47,7 @@ class Job:
     begin: float  # of time.monotonic
     time_limit: float | None
     jobs: int | None
+    interventions: Interventions | None = None
     constraints: Constraints | None = None
     notes: list[str] = field(default_factory=list)
     trace: list[tuple[float, float | None, float]] = field(default_factory=list)
@@ -76,6 +78,9 @@ class Job:
             largest = min(largest, max(0, self.data.n_variables - 1))
             self.scoring = Scoring.of(self.data, self.method, largest, self.constraints, candidates, memory)
             check_constraints(self.constraints, self.data.names)
+        if self.interventions:
+            kept = ", ".join(f"{mask.sum():,} of {name}" for name, mask in self.interventions.rows.items())
+            self.notes.append(f"Rows in which a variable was set do not count for its own score: {kept}.")
 
     def score(self, max_parents: int | None, store: str | os.PathLike[str] | None) -> None:
         """The table, as large as `max_parents` says, or as the time allows."""
@@ -166,7 +171,15 @@ class Job:
             if left is not None:
                 chosen = Timely(chosen, load_smoother(FALLBACK), time.monotonic() + (left / 2 if more else left))
             shapes = with_local_models(self.learned.structure, self.data, self.scoring.bound)
-            model = fitted(shapes, self.data, chosen, seed=seed, threads=check_jobs(self.jobs), progress=listen)
+            model = fitted(
+                shapes,
+                self.data,
+                chosen,
+                seed=seed,
+                threads=check_jobs(self.jobs),
+                progress=listen,
+                interventions=self.interventions,
+            )
         if isinstance(chosen, Timely) and chosen.gave_way:
             name = smoother if isinstance(smoother, str) else type(smoother).__name__
             self.notes.append(

@@ -21,6 +21,7 @@ import msgspec
 from optbn.base import options
 from optbn.base.settings import check_seed
 from optbn.data.dataset import Dataset
+from optbn.data.interventions import TargetsLike, reading_targets, without_targets
 from optbn.data.read import read
 from optbn.learning.job import Job
 from optbn.learning.structure import Stopwatch
@@ -72,6 +73,7 @@ def learn(
     smoother: str | Smoother | None = None,
     time_limit: float | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
+    targets: TargetsLike | None = None,
     seed: int = 0,
     jobs: int | None = None,
     memory: int | str | None = None,
@@ -98,6 +100,8 @@ def learn(
     smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default
     time_limit    seconds for everything; the best network found by then is returned with the bound that is known
     constraints   on the network: optbn_solvers.Constraints, or a dictionary of its fields (forbidden, max_arcs...)
+    targets       the column that names which variables an experiment set in each row, or {variable: its column}: such
+                  rows do not count for the variable that was set
     seed          of everything random
     jobs          threads; all cores by default
     memory        bytes, or "4G"; half of the machine by default
@@ -116,6 +120,7 @@ def learn(
 
     from optbn.learning.reporting import Headings, make_report
     from optbn.scores import load_score, settings_of
+    from optbn.scores.interventional import Interventional
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER
     from optbn.smoothing.protocol import load_smoother
 
@@ -128,11 +133,14 @@ def learn(
 
     watcher.phase("read")
     with watch.phase("read"):
-        rows, name = _dataset(data, schema, missing, reading or {})
+        policy = missing if targets is None else reading_targets(missing, targets)
+        rows, name = _dataset(data, schema, policy, reading or {})
+        rows, interventions = (rows, None) if targets is None else without_targets(rows, targets)
     watcher.data(rows)
     if target is not None:
         rows.index(target)  # a wrong name should not wait for the search
-    job = Job(rows, method, watcher, watch, begin, time_limit, jobs)
+    method = Interventional.of(method, interventions) if interventions else method
+    job = Job(rows, method, watcher, watch, begin, time_limit, jobs, interventions)
     job.constrain(constraints, max_parents, candidates, memory)
     job.score(max_parents, store)
     job.solve(solver)
@@ -143,7 +151,7 @@ def learn(
     source = source or name
     values |= {"score": method, "max_parents": job.scored.size, "smoother": chosen}
     headings = Headings.of(title, source, command, values, job.constraints, job.learned.solution.gap == 0)
-    report = make_report(rows, job.learned, model, headings, job.notes, job.trace, others)
+    report = make_report(rows, job.learned, model, headings, interventions, job.notes, job.trace, others)
     report = msgspec.structs.replace(report, target=target or "")
     return Learned(model.network, job.learned.solution, job.scored.table, report)
 

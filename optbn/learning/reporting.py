@@ -14,6 +14,7 @@ from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.learning.structure import LearnedStructure
 
 if TYPE_CHECKING:
+    from optbn.data.interventions import Interventions
     from optbn.network.network import BayesianNetwork
     from optbn.network.structure import Structure
     from optbn.report.report import Report
@@ -71,6 +72,7 @@ def make_report(
     learned: LearnedStructure,
     model: Fitted,
     headings: Headings,
+    interventions: Interventions | None,
     notes: Sequence[str],
     trace: Sequence[tuple[float, float | None, float]],
     others: Others,
@@ -87,7 +89,8 @@ def make_report(
     strengths = learned.strengths()
     structure = learned.structure
     chances = others.chances
-    compelled = {(structure.names[u], structure.names[v]) for u, v in structure.to_cpdag().arcs}
+    essential = structure.to_cpdag(interventions.targets if interventions else ())
+    compelled = {(structure.names[u], structure.names[v]) for u, v in essential.arcs}
     return Report(
         title=headings.title,
         version=__version__,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from optbn.base.errors import NetworkError
 from optbn.base.files import saving
 from optbn.base.registry import unknown
-from optbn.network.equivalence import Cpdag, essential_graph
+from optbn.network.equivalence import Cpdag, essential_graph, interventional_graph
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
@@ -124,9 +124,14 @@ class Structure:
         members.discard(v)
         return tuple(self.names[u] for u in sorted(members))
 
-    def to_cpdag(self) -> Cpdag:
-        """The essential graph: what all Markov-equivalent DAGs share."""
-        return Cpdag(self.names, *essential_graph(self.order, self.parent_sets))
+    def to_cpdag(self, targets: Iterable[Iterable[str]] = ()) -> Cpdag:
+        """The essential graph: what all Markov-equivalent DAGs share.
+
+        `targets` are the sets of variables that experiments set together; they tell more directions.
+        """
+        if not (numbered := [[self.index(name) for name in target] for target in targets]):
+            return Cpdag(self.names, *essential_graph(self.order, self.parent_sets))
+        return Cpdag(self.names, *interventional_graph(self.order, self.parent_sets, numbered))
 
     def to_networkx(self) -> Any:
         """A networkx DiGraph over the names."""

@@ -21,6 +21,7 @@ from optbn.base.foreign import Graph
 from optbn.base.settings import check_seed
 from optbn.base.threads import check_jobs
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
+from optbn.data.interventions import Interventions
 from optbn.data.schema import SchemaLike
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
@@ -99,9 +100,13 @@ def fitted(
     schema: SchemaLike = None,
     reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
+    interventions: Interventions | None = None,
     **settings: Any,
 ) -> Fitted:
-    """`fit`, with the counts, diagnostics and deviations behind the network."""
+    """`fit`, with the counts, diagnostics and deviations behind the network.
+
+    interventions   the rows in which a variable was set do not count for its own distribution
+    """
     check_kind(leaves)
     check_seed(seed)
     check_jobs(threads)
@@ -112,7 +117,8 @@ def fitted(
     rows = 0
     for columns, n, row_weights in blocks:
         for f in fits:
-            f.add(columns, n, row_weights)
+            counting = None if interventions is None else interventions.counting(f.family.name)
+            f.add(columns, n, row_weights if counting is None else _masked(row_weights, counting[rows : rows + n]))
         rows += n
         if progress is not None:
             progress("counting", rows, None)
@@ -125,6 +131,11 @@ def fitted(
         asked.properties if isinstance(asked, BayesianNetwork) else {},
     )
     return Fitted(network, {f.family.name: f for f in fits}, rows)
+
+
+def _masked(weights: NDArray[np.float64] | None, counting: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Weights of 0 for the rows that do not count."""
+    return counting.astype(np.float64) if weights is None else weights * counting
 
 
 def generator_of(seed: int, variable: int) -> np.random.Generator:

@@ -183,3 +183,23 @@ def naive_mixed_joint(network, target, given):
                 total += cpd.log_density(columns[name], [columns[p] for p in cpd.parents])
         weights[{"A": a, "B": b, "T": t}[target]] += np.exp(total).sum()
     return weights / weights.sum(), math.log(weights.sum())
+
+
+def interventional_class(parents: Sequence[Sequence[int]], targets: Sequence[frozenset[int]]) -> list[set]:
+    """The arcs of every DAG that neither independences nor the experiments tell from this one."""
+
+    def cut(graph: Sequence[Sequence[int]]) -> set:
+        return {
+            (number, u, v)
+            for number, target in enumerate(targets)
+            for v, ps in enumerate(graph)
+            for u in ps
+            if (u in target) != (v in target)
+        }
+
+    wanted = independences(parents)
+    return [
+        {(u, v) for v, ps in enumerate(graph) for u in ps}
+        for graph in all_dags(len(parents))
+        if independences(graph) == wanted and cut(graph) == cut(parents)
+    ]
