@@ -26,6 +26,9 @@ def bench(
         bool, typer.Option("--refresh", help="Run cells again whose rows are of other code than today's.")
     ] = False,
     report_only: Annotated[bool, typer.Option("--report", help="Only write the README from what is finished.")] = False,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Also paper/: every table as LaTeX and csv, every picture as svg and pdf.")
+    ] = False,
 ) -> None:
     """Run a declared experiment; finished cells are kept and skipped.
 
@@ -44,7 +47,7 @@ def bench(
     folder = folder or spec.parent
     if not report_only:
         _run(experiment, folder, jobs, retry, refresh, scheduler)
-    print(runner.report(experiment, folder))
+    print(runner.report(experiment, folder, paper))
 
 
 def run_and_print(experiment: Experiment, folder: Path | None, jobs: int) -> None:

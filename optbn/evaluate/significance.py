@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from optbn.base.errors import DataError
+from optbn.base.pictures import save
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,6 @@ def bootstrap_interval(
 
 def difference_diagram(test: Friedman, path: str) -> None:
     """Draw the critical-difference diagram (an axis of ranks, bars over cliques) to a file; needs matplotlib."""
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     order = np.argsort(test.ranks, kind="stable")
@@ -159,8 +159,7 @@ def difference_diagram(test: Friedman, path: str) -> None:
     for i, clique in enumerate(test.cliques):
         ends = [rank[clique[0]] - 0.04, rank[clique[-1]] + 0.04]
         axes.plot(ends, [-0.4 - 0.5 * i] * 2, color="black", lw=3)
-    with rc_context({"svg.hashsalt": "optbn"}):  # the same diagram has the same bytes
-        figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
+    save(figure, path)
 
 
 def _cliques(methods: list[str], ranks: NDArray[np.float64], difference: float) -> tuple[tuple[str, ...], ...]:

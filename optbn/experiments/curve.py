@@ -17,7 +17,8 @@ import numpy as np
 
 from optbn.experiments.evidence import FOUND, counted, evidence_of, told
 from optbn.experiments.methods import name_of
-from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
+from optbn.experiments.verdicts import ranks
+from optbn.report.tables import Series, curves, half_interval, mean_and_error, table
 
 Row = Mapping[str, Any]
 
@@ -72,11 +73,18 @@ def report(rows: Sequence[Row], folder: Path) -> str:
                 for method, values in zip(methods, cells, strict=True):
                     if values:
                         series.setdefault((network, name_of(method)), []).append(
-                            (size, float(np.mean(values)), standard_error(values))
+                            (size, float(np.mean(values)), half_interval(values))
                         )
             parts.append(f"### {network}\n\n" + table(["rows", *map(name_of, methods)], body))
-        curves(folder / f"{key}.svg", series, "rows", f"SHD between {level} (mean, standard error)")
+        curves(folder / f"{key}.svg", series, "rows", f"SHD between {level} (mean, 95 % interval)")
         parts.append(f"![curves]({key}.svg)\n")
+    samples: dict[str, dict[str, Any]] = {}
+    for row in done:
+        where = " ".join(str(row["cell"][k]) for k in ("network", "rows", "repeat"))
+        if row["result"].get("shd_cpdag") is not None:
+            samples.setdefault(name_of(row["cell"]["method"]), {})[where] = row["result"]
+    if text := ranks(samples, list(samples), "shd_cpdag", folder, "ranks.svg", "samples"):
+        parts.append(f"## Ranks by SHD between CPDAGs\n\n{text}")
     parts.append(_optimality(done))
     parts.append(_repeats(done, networks, methods, sizes))
     return "\n".join(parts)

@@ -9,6 +9,7 @@ today's are kept and counted until `refresh` does them again. Times in a row are
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -95,8 +96,11 @@ def rows(experiment: Experiment, folder: str | Path) -> list[dict[str, Any]]:
     return found + [row for cell in experiment.cells() if (row := kept.of(cell))]
 
 
-def report(experiment: Experiment, folder: str | Path) -> Path:
-    """Write the folder's README.md from the finished rows; every number in it comes from them."""
+def report(experiment: Experiment, folder: str | Path, paper: bool = False) -> Path:
+    """Write the folder's README.md from the finished rows; every number in it comes from them.
+
+    paper   write paper/ as well: every table as LaTeX and csv, every picture as svg and pdf
+    """
     from optbn_solvers.base.files.atomic import replacing
 
     folder = Path(folder)
@@ -122,7 +126,23 @@ def report(experiment: Experiment, folder: str | Path) -> Path:
     text = f"{head}\n\n{body.strip()}\n\n## Which code\n\n{_made_by(found)}\n"
     with replacing(path) as file:
         file.write(text.encode())
+    if paper:
+        _paper(experiment, found, folder / "paper", text)
     return path
+
+
+def _paper(experiment: Experiment, found: list[Row], folder: Path, text: str) -> None:
+    """The report's tables and pictures, one file each, numbered as they come."""
+    from optbn.base.pictures import also_as_pdf
+    from optbn.report.tables import as_csv, latex, tables_of
+
+    folder.mkdir(exist_ok=True)
+    with also_as_pdf():
+        experiment.module().report(found, folder)
+    for number, each in enumerate(tables_of(text), 1):
+        name = f"{number:02d}-{re.sub('[^a-z0-9]+', '-', each.title.lower()).strip('-')[:60]}"
+        (folder / f"{name}.tex").write_text(latex(each))
+        (folder / f"{name}.csv").write_text(as_csv(each))
 
 
 def _made_by(rows: list[Row]) -> str:

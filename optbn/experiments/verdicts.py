@@ -166,8 +166,10 @@ def paired(results: Results, first: str, second: str, score: str) -> tuple[Any, 
     return tuple(np.array([results[m][name][score] for name in both], dtype=np.float64) for m in (first, second))  # type: ignore[return-value]
 
 
-def ranks(results: Results, methods: Sequence[str], score: str, folder: Path, picture: str) -> str:
-    """Friedman ranks on the data sets that all the methods have, with a critical-difference diagram in the folder."""
+def ranks(
+    results: Results, methods: Sequence[str], score: str, folder: Path, picture: str, units: str = "data sets"
+) -> str:
+    """Friedman ranks on the units that all the methods have, with a critical-difference diagram in the folder."""
     from optbn.evaluate.significance import difference_diagram, friedman
 
     methods = [m for m in methods if m in results]
@@ -182,7 +184,7 @@ def ranks(results: Results, methods: Sequence[str], score: str, folder: Path, pi
         [m, f"{rank:.2f}", f"{np.mean(losses[m]):.4f}"]
         for m, rank in sorted(zip(test.methods, test.ranks, strict=True), key=lambda item: item[1])
     ]
-    text = f"By {score} on {len(shared)} data sets; Friedman p = {test.p:.2g}, critical difference "
+    text = f"By {score} on {len(shared)} {units}; Friedman p = {test.p:.2g}, critical difference "
     text += f"{test.critical_difference:.2f}.\n\n{table(['method', 'rank', f'average {score}'], body)}"
     try:
         difference_diagram(test, str(folder / picture))

@@ -99,7 +99,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     for row in done:
         if row["result"]["shd_cpdag"] is not None:
             results[row["cell"]["method"]][str(_sample(row))] = row["result"]
-    parts.append("## Ranks\n\n" + ranks(results, methods, "shd_cpdag", folder, "ranks.svg"))
+    parts.append("## Ranks\n\n" + ranks(results, methods, "shd_cpdag", folder, "ranks.svg", "samples"))
     for key, title in (
         ("shd_cpdag", "SHD between classes"),
         ("sid", "SID, middle of the bounds"),
