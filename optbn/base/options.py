@@ -127,7 +127,8 @@ OPTIONS: tuple[Option, ...] = (
            "The score to maximise: {names}. The pcart and ft families take columns of any kind, bge real columns, "
            "the others categorical ones.", names=SCORES, python=True, label="score", repeats=True),
     Option("classify", "target", str, None, "The column to predict.", ("-t",), required=True),
-    Option("classify", "model", str, "eskdb", "The classifier: {names}.", ("-m",), names=CLASSIFIERS),
+    Option("classify", "model", str, "auto",
+           "The classifier: {names}; auto is eskdb, and skdb above 250,000 rows.", ("-m",), names=CLASSIFIERS),
     Option("fit", "structure", str, None,
            "The graph: a network or structure file, or the name of a bundled network.", ("-S",), required=True,
            names="optbn.network.catalog:catalog"),

@@ -10,6 +10,7 @@ CLASSIFIERS: dict[str, str] = {
     "kdb": "optbn.classifiers.kdb:KDB",
     "skdb": "optbn.classifiers.skdb:SKDB",
     "aode": "optbn.classifiers.aode:AODE",
+    "a2de": "optbn.classifiers.a2de:A2DE",
     "kdf": "optbn.classifiers.kdf:KDF",
     "eskdb": "optbn.classifiers.eskdb:ESKDB",
     "optimal": "optbn.classifiers.optimal:OptimalBN",

@@ -54,6 +54,10 @@ class SuperParents:
             total[none] = self.naive.log_joint(np.ascontiguousarray(codes[none]))
         return total
 
+    def contributions(self, table: Table) -> NDArray[np.float64]:
+        """float64[n, a, C]: the mean of the networks'."""
+        return np.asarray(np.mean([member.contributions(table) for member in self.members], axis=0))
+
     def networks(self, target: str, classes: Sequence[str]) -> list[Any]:
         """One per attribute."""
         return [member.network(target, classes) for member in self.members]

@@ -150,6 +150,25 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         p = raised(total / total.sum(axis=1, keepdims=True), self.power_)
         return p if self.curves_ is None else self.curves_(p)
 
+    def contributions(self, X: Any) -> NDArray[np.float64]:
+        """float64[n, a, C]: by how many nats each attribute raises each class above the (geometric) mean of all, in the
+        columns' order. Those of several networks are averaged; with the classes' own they add up to one network's
+        logarithms. Trees have none."""
+        check_is_fitted(self)
+        table = checked_table(self, X, reset=False)
+        total: Any = 0.0
+        for member, weight in zip(self.members_, self.weights_, strict=True):
+            if not hasattr(member, "contributions"):
+                raise AttributeError(f"{type(self).__name__} does not add up attributes, so they have no contributions")
+            total = total + weight * member.contributions(table)
+        return np.asarray(total / self.weights_.sum())
+
+    def importances(self, X: Any) -> dict[str, float]:
+        """By column the mean of its contributions' sizes in some rows, in nats; the most important first."""
+        size = np.abs(self.contributions(X)).mean(axis=(0, 2))
+        names = [column.name for column in self.members_[0].columns]
+        return {names[i]: float(size[i]) for i in np.argsort(-size, kind="stable")}
+
     def _unseen(self, table: Table, first_row: int = 0) -> Unseen:
         """Per column how many values were not there at fitting, the row of the first one, and its text."""
         found: Unseen = {}

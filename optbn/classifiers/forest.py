@@ -194,14 +194,22 @@ def smoothed(parents: Parents, trees: Sequence[CountTree], smoother: Smoother, s
     return Forest.of(parents, trees, logs)
 
 
+LOSSES = ("rmse", "zero_one", "log_loss")
+"""By what truncations are compared: squares of 1 - P(y | x), mistakes, or nats."""
+
+
 class LeaveOneOut:
     """Losses of all truncations of a network, rows left out one at a time; add batches, then ask for the best."""
 
-    def __init__(self, parents: Parents, trees: Sequence[CountTree], class_counts: NDArray[np.float64], m: float = 1.0):
+    def __init__(
+        self, parents: Parents, trees: Sequence[CountTree], class_counts: NDArray[np.float64], m: float = 1.0,
+        loss: str = "rmse",
+    ) -> None:  # fmt: skip
         self.forest = Forest.of(parents, trees, [tree.counts for tree in trees])
         self.totals = np.concatenate([np.zeros(0), *(tree.totals for tree in trees)])
         self.class_counts = class_counts
         self.m = m
+        self.kind = LOSSES.index(loss)
         deepest = max((len(p) for p in parents.values()), default=0)
         self.losses = np.zeros((deepest + 1, len(parents) + 1))
 
@@ -230,7 +238,7 @@ class LeaveOneOut:
             picked = np.empty((len(part) if choice[0] >= 0 else 0, len(self.class_counts)))
             leave_one_out(
                 part, classes[rows], weights[rows], self.class_counts, attribute, f.asked, f.sizes, f.node_at,
-                f.value_at, f.children, f.branch, f.values, self.totals, self.m,
+                f.value_at, f.children, f.branch, f.values, self.totals, self.m, self.kind,
                 np.array(choice, dtype=np.int64), losses, picked,
             )  # fmt: skip
             yield picked

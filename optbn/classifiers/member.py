@@ -49,6 +49,16 @@ class Member:
         """float64[n, C]: P(y | x)."""
         return normalised(self.log_joint(self.codes(table)))
 
+    def contributions(self, table: Table) -> NDArray[np.float64]:
+        """float64[n, a, C]: log P(x_i | y, parents), less its mean over the classes."""
+        codes = self.codes(table)
+        found = np.zeros((len(codes), len(self.columns), len(self.prior)))
+        for t, i in enumerate(self.parents):
+            out = np.zeros((len(codes), len(self.prior)))
+            self._alone(t).add_logs(codes, out)
+            found[:, i] = out - out.mean(axis=1, keepdims=True)
+        return found
+
     def networks(self, target: str, classes: Sequence[str]) -> list[Any]:
         """The one network."""
         return [self.network(target, classes)]
@@ -77,13 +87,17 @@ class Member:
             names.append(name)
         return BayesianNetwork(tuple(names), (label, *domains.values()), tuple(cpds), target)
 
-    def _table(self, t: int, i: int, asked: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """P(x_i | y, parents) for all configurations, by asking the forest."""
+    def _alone(self, t: int) -> Forest:
+        """The forest of one attribute."""
         one = self.forest
-        alone = Forest(
+        return Forest(
             one.attribute[t : t + 1], one.asked[t : t + 1], one.sizes[t : t + 1], one.node_at[t : t + 1],
             one.value_at[t : t + 1], one.children, one.branch, one.values,
         )  # fmt: skip
+
+    def _table(self, t: int, i: int, asked: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """P(x_i | y, parents) for all configurations, by asking the forest."""
+        alone = self._alone(t)
         inner = shape[1:]
         cells = np.indices(inner).reshape(len(inner), -1).T
         codes = np.full((len(cells), len(self.columns)), -1, dtype=np.int32)

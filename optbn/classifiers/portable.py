@@ -129,6 +129,8 @@ def _posterior(member: Any, values: Sequence[list[Any]], classes: int) -> Array:
         return _softmax(_log_joint(member, codes, classes))
     if kind == "super_parents":
         return _softmax(_super_parents(member, codes, classes))
+    if kind == "pair_parents":
+        return _softmax(_pair_parents(member, codes, classes))
     raise ValueError(f"a member of kind {kind!r} needs optbn itself")
 
 
@@ -176,6 +178,22 @@ def _super_parents(member: Any, codes: Sequence[Array], classes: int) -> Array:
         total = np.where(used[:, None], np.logaddexp(total, logs), total)
     none: Array = np.isneginf(total).all(axis=1)
     return np.where(none[:, None], _log_joint(member["naive"], codes, classes), total)
+
+
+def _pair_parents(member: Any, codes: Sequence[Array], classes: int) -> Array:
+    resolved = [each.copy() for each in codes]
+    for i, x, j, z in member["general"]:
+        resolved[i][(codes[i] == x) & (codes[j] == z)] = -1
+    total = np.full((len(codes[0]), classes), -np.inf)
+    tables = zip(member["pairs"], member["members"], member["weights"], member["frequent"], strict=True)
+    for (p, q), network, weight, frequent in tables:
+        if weight > 0:
+            known = (resolved[p] >= 0) & (resolved[q] >= 0)
+            used: Array = known & np.array(frequent, dtype=bool)[resolved[p], resolved[q]]
+            logs = _log_joint(network, resolved, classes) + np.log(weight)
+            total = np.where(used[:, None], np.logaddexp(total, logs), total)
+    none: Array = np.isneginf(total).all(axis=1)
+    return np.where(none[:, None], _super_parents(member["single"], resolved, classes), total)
 
 
 def _walk(tree: Any, values: Array, third: Sequence[bool], nominal: Sequence[bool]) -> Array:

@@ -46,6 +46,16 @@ class SuperParents(Record, tag_field="kind", tag="super_parents"):
     frequent: list[list[bool]]
 
 
+class PairParents(Record, tag_field="kind", tag="pair_parents"):
+    columns: list[Attribute]
+    single: SuperParents
+    pairs: list[tuple[Code, Code]]
+    members: list[Network]
+    weights: list[float]
+    frequent: list[list[list[bool]]]
+    general: list[tuple[Code, Code, Code, Code]]
+
+
 class Optimum(Record, tag_field="kind", tag="bayesian_network"):
     columns: list[Attribute]
     target: str
@@ -106,7 +116,7 @@ class Classifier(Record):
     classes: list[str | bool | int | float]
     features: list[str] | None
     weights: list[float]
-    members: list[Network | SuperParents | Optimum | DecisionTree | Mixture]
+    members: list[Network | SuperParents | PairParents | Optimum | DecisionTree | Mixture]
     format: str
     version: int
     power: float = 1.0

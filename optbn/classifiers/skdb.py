@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
 from optbn.classifiers.estimator import BayesianClassifier
-from optbn.classifiers.forest import LeaveOneOut, Parents, count_trees, smoothed, truncated
+from optbn.classifiers.forest import LOSSES, LeaveOneOut, Parents, count_trees, smoothed, truncated
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import Batch, PairCounts
 from optbn.classifiers.single import by_information, k_parents
@@ -43,10 +44,11 @@ class Selected:
         sizes: tuple[int, ...],
         class_counts: NDArray[np.float64],
         batches: Callable[[], Iterator[Batch]],
+        loss: str = "rmse",
     ) -> Selected:
         """Two more passes over the rows."""
         trees = count_trees(batches(), parents, sizes, len(class_counts))
-        full = LeaveOneOut(parents, trees, class_counts)
+        full = LeaveOneOut(parents, trees, class_counts, loss=loss)
         for batch in batches():
             full.add(batch)
         k, attributes = full.best()
@@ -61,16 +63,23 @@ class Selected:
 
 
 class SKDB(BayesianClassifier):
-    """k  parents besides the class, at most
+    """k       parents besides the class, at most
+    select  by which loss of rows left out: "rmse" (the squares of 1 - P(y | x)), "zero_one" or "log_loss"
 
-    After fitting: `selected_`, the parents and attributes that were kept, and `losses_[k', n]`, the mean squared losses
-    of all there were.
+    After fitting: `selected_`, the parents and attributes that were kept, and `losses_[k', n]`, the mean losses of all
+    there were.
     """
 
     def __init__(
-        self, k: int = 5, smoother: Any = "m_estimate", discretizer: Any = "mdlp", random_state: Any = 0
+        self,
+        k: int = 5,
+        select: str = "rmse",
+        smoother: Any = "m_estimate",
+        discretizer: Any = "mdlp",
+        random_state: Any = 0,
     ) -> None:
         self.k = k
+        self.select = select
         self.smoother = smoother
         self.discretizer = discretizer
         self.random_state = random_state
@@ -78,12 +87,14 @@ class SKDB(BayesianClassifier):
     def _learn(
         self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
     ) -> tuple[list[Member], NDArray[np.float64]]:
+        if self.select not in LOSSES:
+            raise UnsupportedError(f"select={self.select!r}: expected one of {', '.join(LOSSES)}")
         discretizer = self._discretized(source)
         batches = source.batches(discretizer)
         names = [column.name for column in discretizer.columns_]
         counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
         parents = k_parents(by_information(counts.information()), counts.conditional_information(), self.k)
-        chosen = Selected.of(parents, discretizer.sizes, counts.classes, batches)
+        chosen = Selected.of(parents, discretizer.sizes, counts.classes, batches, self.select)
         self.selected_, self.losses_ = chosen.choice, chosen.losses
         forest = smoothed(chosen.parents, chosen.trees, smoother, seed)
         return [Member(discretizer.columns_, class_prior(counts.classes), chosen.parents, forest)], np.ones(1)

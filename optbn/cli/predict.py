@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import logging
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -15,44 +18,65 @@ def predict(
     how: dict[str, Any],
     model: Annotated[str, typer.Argument(help="A .json file that `optbn classify` wrote.", metavar="MODEL")],
     data: DataArgument,
-    output: Annotated[str, typer.Option("--output", "-o", help="A .csv file; - is stdout.")] = "-",
+    output: Annotated[str, typer.Option("--output", "-o", help="A .csv or .parquet file; - is csv on stdout.")] = "-",
 ) -> None:
-    """Predict the class of every row: the most probable one, and the probabilities of all, as csv.
+    """Predict the class of every row: the most probable one, and the probabilities of all.
 
     Columns are found by name; others may be there. Levels that were not there in training count as missing values.
 
     Example: optbn predict model.json new.csv -o predictions.csv
     """
-    import contextlib
-    import csv
-    import io
-    import sys
-
     from optbn.base.files import check_writable
     from optbn.classifiers.saved import read_classifier
-    from optbn_solvers.base.files.atomic import replacing
 
     logging.getLogger("optbn.classifiers").addHandler(_warned())
     if output != "-":
         check_writable(output)
     classifier = read_classifier(model)
     blocks = classifier.predict_file(data, **how)
-    block = next(blocks)  # a broken file is refused before anything is written
+    first = next(blocks)  # a broken file is refused before anything is written
     classes = [str(c) for c in classifier.classes_]
+    names = [classifier.target_, *(f"P({name})" for name in classes)]
+    write = _parquet if output.endswith(".parquet") else _csv
+    write(output, names, classes, itertools.chain([first], blocks))
+
+
+def _csv(output: str, names: list[str], classes: list[str], blocks: Iterator[Any]) -> None:
+    import csv
+    import io
+    import sys
+
+    from optbn_solvers.base.files.atomic import replacing
+
     with contextlib.ExitStack() as stack:
         file: Any = sys.stdout
         if output != "-":
             raw = stack.enter_context(replacing(output))
             file = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([classifier.target_, *(f"P({name})" for name in classes)])
-        while block is not None:
-            best = block.argmax(axis=1)
-            for row, k in zip(block, best, strict=True):
+        writer.writerow(names)
+        for block in blocks:
+            for row, k in zip(block, block.argmax(axis=1), strict=True):
                 writer.writerow([classes[k], *(f"{p:.6g}" for p in row)])
-            block = next(blocks, None)
         if output != "-":
             file.detach()
+
+
+def _parquet(output: str, names: list[str], classes: list[str], blocks: Iterator[Any]) -> None:
+    """The class as a dictionary of texts, probabilities as they are."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from optbn_solvers.base.files.atomic import replacing
+
+    kinds = [pa.dictionary(pa.int32(), pa.string()), *(pa.float64() for _ in classes)]
+    schema = pa.schema(list(zip(names, kinds, strict=True)))
+    with replacing(output) as raw, pq.ParquetWriter(raw, schema) as writer:
+        for block in blocks:
+            best = pa.array(block.argmax(axis=1).astype("int32"))
+            said = pa.DictionaryArray.from_arrays(best, pa.array(classes))
+            columns = [said, *(pa.array(block[:, c]) for c in range(len(classes)))]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
 def _warned() -> logging.Handler:

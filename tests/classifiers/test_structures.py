@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optbn.classifiers import AODE, ESKDB, KDB, KDF, SKDB, TAN, NaiveBayes, OptimalBN
+from optbn.base.errors import UnsupportedError
+from optbn.classifiers import A2DE, AODE, ESKDB, KDB, KDF, SKDB, TAN, NaiveBayes, OptimalBN
 from optbn.classifiers.eskdb import drawn
 from optbn.classifiers.forest import LeaveOneOut, count_trees
 from optbn.classifiers.pairs import PairCounts
@@ -126,6 +127,40 @@ def test_streaming_leave_one_out_is_fitting_without_each_row() -> None:
             p = all_at_once.predictions([batch], (k, attributes))
             assert p.sum(axis=1) == pytest.approx(1.0)
             assert ((1 - p[np.arange(n), y]) ** 2).sum() == pytest.approx(expected[k, attributes])
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("select", ["zero_one", "log_loss"])
+def test_other_losses_of_rows_left_out(select: str) -> None:
+    codes, y = coded(1, 25, sizes=(2, 3, 2))
+    fitted = SKDB(2, select=select).fit(texts(codes, (2, 3, 2)), y)
+    parents = k_parents(*_informed(codes, y, (2, 3, 2)), 2)
+    slow = {"zero_one": lambda p, c: float(p.argmax() != c), "log_loss": lambda p, c: -float(np.log(p[c]))}[select]
+    expected = naive.leave_one_out_losses(codes, y, (2, 3, 2), 3, parents, 2, slow)
+    assert fitted.losses_ == pytest.approx(expected / 25, rel=1e-9)
+    k, attributes = fitted.selected_
+    assert fitted.losses_[k, attributes] == fitted.losses_.min()
+    with pytest.raises(UnsupportedError, match="select='auc': expected one of rmse, zero_one, log_loss"):
+        SKDB(select="auc").fit(texts(codes, (2, 3, 2)), y)
+
+
+def _informed(codes: np.ndarray, y: np.ndarray, sizes: tuple[int, ...]) -> tuple[list[int], np.ndarray]:
+    counts = counted(codes, y, sizes=sizes)
+    return by_information(counts.information()), counts.conditional_information()
+
+
+@pytest.mark.twin
+def test_a2de_by_definition() -> None:
+    for seed in range(3):
+        codes, y = coded(seed, 40)
+        codes[:, 0] = codes[:, 3] // 2  # so that levels of the last attribute imply those of the first
+        fresh = coded(seed + 50, 15)[0]
+        fresh[:10, 0] = fresh[:10, 3] // 2
+        found = A2DE(subsumption=5).fit(texts(codes, SIZES), y).predict_proba(texts(fresh, SIZES))
+        for r, row in enumerate(fresh):
+            assert found[r] == pytest.approx(naive.a2de(codes, y, SIZES, 3, row, 5), abs=1e-12)
+    plain = A2DE(min_rows=1e9, subsumption=None).fit(texts(codes, SIZES), y).predict_proba(texts(fresh, SIZES))
+    assert plain == pytest.approx(AODE(min_rows=1e9).fit(texts(codes, SIZES), y).predict_proba(texts(fresh, SIZES)))
 
 
 def test_leave_one_out_of_weighted_rows_is_that_of_repeated_ones() -> None:

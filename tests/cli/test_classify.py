@@ -43,6 +43,28 @@ def test_there_and_back(train: Path, model: str, capsys: pytest.CaptureFixture[s
     assert code == 0 and list(csv.reader(train.with_name("out.csv").open())) == rows
 
 
+def test_parquet_and_the_model_by_size(
+    train: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow.parquet as pq
+
+    from optbn.cli import classify
+
+    saved = train.with_name("model.json")
+    code, out, err = run(capsys, "classify", train, "-t", "income", "-o", saved)
+    assert code == 0 and ": eskdb for" in out and not err
+    rows = list(csv.reader(io.StringIO(run(capsys, "predict", saved, train)[1])))
+    code, *_ = run(capsys, "predict", saved, train, "-o", train.with_name("out.parquet"))
+    table = pq.read_table(train.with_name("out.parquet"))
+    assert code == 0 and table.column_names == rows[0] and table.num_rows == 200
+    assert table.column(0).to_pylist() == [row[0] for row in rows[1:]]
+    assert table.column(1).to_pylist() == pytest.approx([float(row[1]) for row in rows[1:]], abs=1e-5)
+    monkeypatch.setattr(classify, "LARGE", 150)
+    code, out, err = run(capsys, "classify", train, "-t", "income", "-o", saved)
+    assert code == 0 and ": skdb for" in out
+    assert "rows: model skdb, one network (--model eskdb for ten)" in err and 190 < int(err.split()[2]) < 220
+
+
 def test_settings_and_folds(train: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved = train.with_name("m.json")
     arguments = ("--set", "k=1", "--smoother", "laplace", "--discretizer", "equal_width", "--folds", "2")

@@ -155,8 +155,9 @@ def posterior(logs: np.ndarray) -> np.ndarray:
 
 
 def leave_one_out_losses(
-    codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, parents: Parents, k: int
-) -> np.ndarray:
+    codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, parents: Parents, k: int,
+    loss: Callable[[np.ndarray, int], float] = lambda p, c: (1 - p[c]) ** 2,
+) -> np.ndarray:  # fmt: skip
     """losses[k', n] by fitting every KDB(k', n) anew without each row."""
     losses = np.zeros((k + 1, len(parents) + 1))
     for r in range(len(y)):
@@ -165,7 +166,7 @@ def leave_one_out_losses(
             for n in range(len(parents) + 1):
                 some = {i: list(p)[:depth] for i, p in list(parents.items())[:n]}
                 p = posterior(log_joint(codes[rest], y[rest], sizes, C, some, codes[r]))
-                losses[depth, n] += (1 - p[y[r]]) ** 2
+                losses[depth, n] += loss(p, y[r])
     return losses
 
 
@@ -177,6 +178,36 @@ def aode(codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, row: np
         if (codes[:, p] == row[p]).any():
             parents = {p: [], **{j: [p] for j in range(a) if j != p}}
             total += np.exp(log_joint(codes, y, sizes, C, parents, row))
+    return total / total.sum()
+
+
+def a2de(codes: np.ndarray, y: np.ndarray, sizes: Sequence[int], C: int, row: np.ndarray, enough: int) -> np.ndarray:
+    """By definition: weighted by I(X_p, X_q; Y), and without values that another one implies in `enough` rows."""
+    row = row.copy()
+    a = codes.shape[1]
+    gone = set()
+    for i, j in itertools.permutations(range(a), 2):
+        with_j = codes[:, j] == row[j]
+        with_i = codes[:, i] == row[i]
+        implied = with_j.sum() >= enough and with_i[with_j].all()
+        reverse = with_j[with_i].all()
+        if implied and not (reverse and i < j):
+            gone.add(i)
+    left = [i for i in range(a) if i not in gone]
+    total = np.zeros(C)
+    for p, q in itertools.combinations(left, 2):
+        if not ((codes[:, p] == row[p]) & (codes[:, q] == row[q])).any():
+            continue
+        both = codes[:, p] * sizes[q] + codes[:, q]
+        weight = information(both[:, None], y, 0)
+        parents = {p: [], q: [p], **{j: [p, q] for j in left if j not in (p, q)}}
+        total += weight * np.exp(log_joint(codes, y, sizes, C, parents, row))
+    if not total.any():
+        logs = []
+        for p in left:
+            if (codes[:, p] == row[p]).any():
+                logs.append(log_joint(codes, y, sizes, C, {p: [], **{j: [p] for j in left if j != p}}, row))
+        total = np.exp(logs).sum(axis=0) if logs else np.exp(log_joint(codes, y, sizes, C, {j: [] for j in left}, row))
     return total / total.sum()
 
 

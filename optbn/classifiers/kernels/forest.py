@@ -8,6 +8,8 @@ is not there, or a code of -1, ends the walk: the deepest context that was seen 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from optbn_solvers.base.compiled import kernel
@@ -108,14 +110,29 @@ def _by_path(codes, attribute, asked, order, other, tally):
 
 
 @kernel
+def _loss(product, own, whole, kind):
+    """See `leave_one_out`; of equally probable classes the first is said."""
+    p = product[own] / whole
+    if kind == 0:
+        return (1.0 - p) * (1.0 - p)
+    if kind == 2:
+        return -math.log(max(p, 1e-300))
+    for y in range(len(product)):
+        if product[y] > product[own] or (product[y] == product[own] and y < own):
+            return 1.0
+    return 0.0
+
+
+@kernel
 def leave_one_out(
     codes, classes, weights, prior, attribute, asked, sizes, node_at, value_at, children, branch, counts,
-    totals, m, choice, losses, picked
+    totals, m, kind, choice, losses, picked
 ):  # fmt: skip
-    """Add the loss (1 - P(y | x))^2 of each row, left out of all counts, for every depth k and number of attributes.
+    """Add the loss of each row, left out of all counts, for every depth k and number of attributes.
 
     prior    float64[C], class counts;  counts, totals  of all nodes, for m-estimates
     losses   float64[k + 1, T + 1]: with the first 0 .. k parents and the first 0 .. T trees
+    kind     0: (1 - P(y | x))^2, 1: whether another class is more probable, 2: -log P(y | x)
     choice   (k, trees) at which P(. | x) is written to picked, float64[n or 0, C]
     A row of weight w stands for w equal rows, of which one (or all of w < 1) is left out. Products are kept between
     SMALL and LARGE by exact powers of two, so a class counts until it is e^-900 times less likely than the others.
@@ -194,8 +211,7 @@ def leave_one_out(
                 else:
                     for y in range(C):
                         whole += product[r, k, y]
-                short = 1.0 - product[r, k, own] / whole
-                losses[k, t] += weights[r] * short * short
+                losses[k, t] += weights[r] * _loss(product[r, k], own, whole, kind)
                 if k == choice[0] and t == choice[1] and len(picked) > 0:
                     for y in range(C):
                         picked[r, y] = product[r, k, y] / whole

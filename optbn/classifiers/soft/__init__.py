@@ -11,6 +11,7 @@ they leave out.
     training   the convex problem of one member, and strengths for all
     member     what is left to predict with
     estimator  SoftKDB, SoftESKDB;  blend  the latter with smoothed trees (`woods`) and counted networks (`generative`)
+    explain    main effects, pair surfaces, contributions
 """
 
 from __future__ import annotations

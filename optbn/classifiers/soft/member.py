@@ -73,6 +73,12 @@ class Mixture:
         """float64[n, C]: P(y | x)."""
         return mean(self.parts, self.shares, self.places(table))
 
+    def contributions(self, table: Table) -> NDArray[np.float64]:
+        """float64[n, a, C]: those of the soft networks; of a pair each has half."""
+        from optbn.classifiers.soft.explain import contributions
+
+        return contributions(self, self.places(table))
+
     def networks(self, target: str, classes: Sequence[str]) -> list[Any]:
         raise AttributeError("the scores of a soft network are no probabilities of a network")
 
