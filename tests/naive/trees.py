@@ -84,7 +84,10 @@ def best_cut(
     return None if gain <= 1e-6 else (cut, gain, gain / split if split > 1e-6 else 0.0)
 
 
-def grow(rows: Sequence[Row], levels: Sequence[int], third: Sequence[bool], C: int, minimum: float, mdl: bool) -> Node:
+def grow(
+    rows: Sequence[Row], levels: Sequence[int], third: Sequence[bool], C: int, minimum: float, mdl: bool,
+    by_gain: bool = False,
+) -> Node:  # fmt: skip
     node = Node(by_class(rows, C))
     total = sum(node.counts)
     if total < 2 * minimum - 1e-6 or total - max(node.counts) <= 1e-6:
@@ -99,6 +102,7 @@ def grow(rows: Sequence[Row], levels: Sequence[int], third: Sequence[bool], C: i
             found.append((a, *cut))
     best = None
     for a, cut, gain, ratio in found:
+        ratio = gain if by_gain else ratio
         if gain >= sum(f[2] for f in found) / len(found) - 1e-3 and ratio > (best[2] if best else 0.0) + 1e-6:
             best = a, cut, ratio
     if best is None:
@@ -111,7 +115,7 @@ def grow(rows: Sequence[Row], levels: Sequence[int], third: Sequence[bool], C: i
     for b in sorted(parts):
         share = sum(w for *_, w in parts[b]) / weight
         below = parts[b] + [(v, y, w * share) for v, y, w in lost]
-        node.children[b] = grow(below, levels, third, C, minimum, mdl)
+        node.children[b] = grow(below, levels, third, C, minimum, mdl, by_gain)
     return node
 
 

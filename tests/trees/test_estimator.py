@@ -239,3 +239,30 @@ def test_a_tree_is_no_network() -> None:
     X, y = mixed(0, 40)
     with pytest.raises(AttributeError, match="ProbabilityTree is no network"):
         _ = ProbabilityTree().fit(X, y).networks_
+
+
+def test_forests_vote_and_are_small(tmp_path) -> None:
+    X, y = mixed(0, 200)
+    votes = ProbabilityForest(20, vote=True).fit(X, y)
+    p = votes.predict_proba(X)
+    assert p * 20 == pytest.approx(np.rint(p * 20)) and p.sum(axis=1) == pytest.approx(1.0)
+    each = [np.asarray(m.posterior(votes_table(votes, X))).argmax(axis=1) for m in votes.members_]
+    assert p[:, 1] == pytest.approx(np.mean(each, axis=0))
+    fitted = ProbabilityForest(20).fit(X, y)
+    content = fitted.to_json()
+    nodes = sum(m.tree.size for m in fitted.members_)
+    assert len(content) < 60 * nodes + 20 * 1000
+    assert np.array_equal(from_json(content).predict_proba(X), fitted.predict_proba(X))
+
+
+def votes_table(fitted, X):
+    from optbn.data.discretise.transformer import checked_table
+
+    return checked_table(fitted, X, reset=False)
+
+
+def test_criteria_are_checked() -> None:
+    X, y = mixed(0, 60)
+    assert ProbabilityTree(criterion="gain").fit(X, y).score(X, y) > 0.6
+    with pytest.raises(UnknownNameError, match="no criterion 'gini'"):
+        ProbabilityTree(criterion="gini").fit(X, y)

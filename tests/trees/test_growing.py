@@ -67,13 +67,14 @@ def test_grow_and_walk_twins(seed: int, share: float, minimum: float, mdl: bool,
     if seed == 2:
         w = w / 3  # weights that are no whole numbers
         minimum /= 3
+    criterion = ("gain_ratio", "gain", "gain_ratio")[seed]
     coded = columns_of(columns, w, missing)
     values = values_of(coded, columns)
     prepared = Prepared.of(coded, values, y, 3)
-    tree = prepared.grow(w, Growth(minimum, mdl, collapse=False), np.zeros(1, dtype=np.uint64))
+    tree = prepared.grow(w, Growth(minimum, mdl, False, criterion=criterion), np.zeros(1, dtype=np.uint64))
     levels = [0 if c.levels is None else c.n_levels for c in coded]
     third = [c.levels is None and c.missing is not None for c in coded]
-    expected = naive.grow(lists(values, y, w), levels, third, 3, minimum, mdl)
+    expected = naive.grow(lists(values, y, w), levels, third, 3, minimum, mdl, criterion == "gain")
     same(tree, 0, expected, prepared.points)
     assert tree.size > 5
 

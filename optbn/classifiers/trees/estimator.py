@@ -35,6 +35,7 @@ from optbn.smoothing.protocol import Smoother
 _log = logging.getLogger("optbn.classifiers.trees")
 
 MISSING = ("level", "fractional")
+CRITERIA = ("gain_ratio", "gain")
 PRUNING = ("pessimistic", "reduced")
 FOLDS = 5
 CANDIDATES: dict[str, Smoother] = {
@@ -54,6 +55,7 @@ class Trees(BayesianClassifier):
     smoother: Any
     missing: str
     min_leaf: float
+    criterion: str
     mdl: bool
 
     def _rows(self, source: Source) -> tuple[tuple[Column, ...], Values, NDArray[Any], NDArray[np.float64], Prepared]:
@@ -63,6 +65,8 @@ class Trees(BayesianClassifier):
         """
         if self.missing not in MISSING:
             raise unknown("treatment of missing values", str(self.missing), MISSING)
+        if self.criterion not in CRITERIA:
+            raise unknown("criterion", str(self.criterion), CRITERIA)
         if not (np.isfinite(self.min_leaf) and self.min_leaf > 0):
             raise UnsupportedError(f"min_leaf={self.min_leaf!r}: expected a number above 0")
         table, classes, weights = source.sample()
@@ -85,6 +89,7 @@ class ProbabilityTree(Trees):
                 smoothing with the strength of the ancestors chosen by five folds
     missing     "level": missing values are a branch of their own; "fractional": they go down all, as in C4.5
     min_leaf    rows that two branches of a split must have
+    criterion   what splits are chosen by: "gain_ratio" among those of at least average gain, or "gain"
     mdl         lower the gain of cuts by the cost of naming them;  collapse  subtrees that make no fewer errors
     resolution  numbers nearer than this are not cut apart (C4.5 has 1e-5, whatever the unit)
     pruning     None, "pessimistic" (with `confidence`) or "reduced" (by a third of the rows, which then count again)
@@ -98,6 +103,7 @@ class ProbabilityTree(Trees):
         smoother: Any = "cv",
         missing: str = "level",
         min_leaf: float = 2.0,
+        criterion: str = "gain_ratio",
         mdl: bool = True,
         collapse: bool = True,
         resolution: float = 0.0,
@@ -109,6 +115,7 @@ class ProbabilityTree(Trees):
         self.smoother = smoother
         self.missing = missing
         self.min_leaf = min_leaf
+        self.criterion = criterion
         self.mdl = mdl
         self.collapse = collapse
         self.resolution = resolution
@@ -141,7 +148,7 @@ class ProbabilityTree(Trees):
     ) -> Tree:  # fmt: skip
         """The tree, cut back, with the counts that are smoothed."""
         split, draw = seed.spawn(2)
-        growth = Growth(self.min_leaf, self.mdl, self.collapse, self.resolution)
+        growth = Growth(self.min_leaf, self.mdl, self.collapse, self.resolution, criterion=self.criterion)
         apart = HELD_OUT if self.pruning == "reduced" else self.validation
         inside, outside = weights, np.zeros_like(weights)
         if apart:
@@ -224,6 +231,7 @@ class ProbabilityTree(Trees):
 class ProbabilityForest(Trees):
     """n_trees     bootstrap samples, a tree from each
     candidates  attributes drawn at every node: a number, or "sqrt" of how many there are
+    vote        whether probabilities are the shares of the trees that say a class, and not the mean of theirs
     n_jobs      threads
     smoother    None: the m-estimate with a twentieth of a row, so that nothing is impossible; more makes forests worse
     The others are those of ProbabilityTree.
@@ -236,7 +244,9 @@ class ProbabilityForest(Trees):
         smoother: Any = None,
         missing: str = "level",
         min_leaf: float = 1.0,
+        criterion: str = "gain_ratio",
         mdl: bool = False,
+        vote: bool = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -245,7 +255,9 @@ class ProbabilityForest(Trees):
         self.smoother = smoother
         self.missing = missing
         self.min_leaf = min_leaf
+        self.criterion = criterion
         self.mdl = mdl
+        self.vote = vote
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -257,14 +269,16 @@ class ProbabilityForest(Trees):
         if isinstance(self.n_trees, bool) or not isinstance(self.n_trees, int | np.integer) or self.n_trees < 1:
             raise UnsupportedError(f"n_trees={self.n_trees!r}: expected a whole number, 1 or more")
         columns, _, _, weights, prepared = self._rows(source)
-        growth = Growth(self.min_leaf, self.mdl, False, candidates=self._candidates(len(columns)))
+        growth = Growth(
+            self.min_leaf, self.mdl, False, candidates=self._candidates(len(columns)), criterion=self.criterion
+        )
         rows = max(1, round(float(weights.sum())))
 
         def planted(stream: np.random.SeedSequence) -> TreeMember:
             draw, split, sample = stream.spawn(3)
             drawn = np.random.default_rng(draw).multinomial(rows, weights / weights.sum()).astype(np.float64)
             tree = prepared.grow(drawn, growth, _bits(split))
-            return TreeMember.smoothed(columns, tree, smoother, np.random.default_rng(sample))
+            return TreeMember.smoothed(columns, tree, smoother, np.random.default_rng(sample)).slim()
 
         members = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(planted)(stream) for stream in seed.spawn(self.n_trees)
@@ -277,7 +291,8 @@ class ProbabilityForest(Trees):
         values = values_of(first.columns, table)
         total = np.zeros((values.shape[1], len(self.classes_)))
         for member, weight in zip(self.members_, self.weights_, strict=True):
-            total += weight * member.tree.predict(values, member.probabilities)  # type: ignore[attr-defined]
+            p = member.tree.predict(values, member.probabilities)  # type: ignore[attr-defined]
+            total += weight * (np.eye(p.shape[1])[p.argmax(axis=1)] if self.vote else p)
         return np.asarray(total / total.sum(axis=1, keepdims=True))
 
     def _chosen_smoother(self) -> Smoother:

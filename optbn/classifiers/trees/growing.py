@@ -66,6 +66,7 @@ class Growth:
     """min_leaf, mdl, collapse   as above
     resolution  numbers nearer than this are not cut apart (C4.5 has 1e-5, whatever the unit)
     candidates  attributes drawn at random at every node, or None: all of them
+    criterion   "gain_ratio", or "gain"
     """
 
     min_leaf: float = 2.0
@@ -73,6 +74,7 @@ class Growth:
     collapse: bool = True
     resolution: float = 0.0
     candidates: int | None = None
+    criterion: str = "gain_ratio"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,7 @@ class Prepared:
         found, counts = kernel.grow(
             self.codes, self.levels, self.third, self.order, self.place, np.concatenate(self.points), self.point_at,
             growth.resolution, self.classes, weights, self.n_classes, growth.min_leaf, growth.mdl,
+            growth.criterion == "gain",
             min(growth.candidates or A, A), random, _n_log_n(int(total)) if whole else np.zeros(0),
         )  # fmt: skip
         attribute = found[:, kernel.ATTRIBUTE]

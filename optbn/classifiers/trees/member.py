@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,15 @@ from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column
 from optbn.smoothing.protocol import Smoother
 
+DIGITS = 6
+
 
 @dataclass(frozen=True, eq=False)
 class TreeMember:
-    """probabilities  float64[m, C]: where a row ends there;  inside  float64[m, C]: the estimate for all rows that
-    pass, which only differs at inner nodes, and there is what an unseen branch is told (see smoothing.Estimate)"""
+    """probabilities  float64[m, C]: where a row ends there
+    inside         float64[m, C]: the estimate for all rows that pass, which only differs at inner nodes, and there is
+                   what an unseen branch is told (see smoothing.Estimate); none, and no counts, in forests
+    """
 
     columns: tuple[Column, ...]
     tree: Tree
@@ -34,6 +38,12 @@ class TreeMember:
         estimate = smoother.fit(counted, generator)
         nodes = np.arange(tree.size)
         return cls(columns, tree, estimate.at(counted, nodes), estimate.probabilities)
+
+    def slim(self) -> TreeMember:
+        """What predictions need: no counts, and probabilities to DIGITS decimals: several times smaller in a file."""
+        p = np.round(self.probabilities, DIGITS)
+        none = np.zeros((self.tree.size, 0))
+        return TreeMember(self.columns, replace(self.tree, counts=none), p, none)
 
     def posterior(self, table: Table) -> NDArray[np.float64]:
         """float64[n, C]: P(y | x)."""

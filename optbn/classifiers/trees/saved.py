@@ -4,6 +4,8 @@
      of each node, breadth first], "branch": [..], "counts": [[..]], "totals": [..], "probabilities": [[..]],
      "inside": [[..]]}
 
+Trees of a forest have no counts and no estimates inside, [] for each node.
+
 A cut of null at a numeric attribute asks whether the value is known. What was read is checked before it is walked: the
 compiled walk believes what it is given.
 """
@@ -57,9 +59,8 @@ def from_record(record: Any, columns: tuple[Column, ...], classes: int) -> TreeM
     siblings = np.diff(parent[1:]) == 0
     _expect(bool((np.diff(branch[1:])[siblings] > 0).all()), "has branches that do not ascend")
     _expect(bool(((branch[1:] >= 0) & (branch[1:] < widths[attribute[parent[1:]]])).all()), "has a branch to nowhere")
-    counts, probabilities, inside = (
-        _matrix(rows, m, classes) for rows in (record.counts, record.probabilities, record.inside)
-    )
+    probabilities = _matrix(record.probabilities, m, classes)
+    counts, inside = (_matrix(rows, m, classes if any(rows) else 0) for rows in (record.counts, record.inside))
     totals = np.array(record.totals, dtype=np.float64)
     _expect(bool((totals >= 0).all()) and bool((totals[1:] > 0).all()), "has a node that no row reaches")
     cut = np.array([np.inf if c is None else c for c in record.cut], dtype=np.float64)

@@ -186,7 +186,7 @@ PARENT, ATTRIBUTE, LOW, HIGH, FIRST, CHILDREN, BRANCH = range(7)
 @kernel
 def grow(
     codes, levels, third, order, place, points, point_at, resolution, classes, row_weights, n_classes, minimum, mdl,
-    candidates, random, table,
+    by_gain, candidates, random, table,
 ):  # fmt: skip
     """A tree as arrays over nodes; the children of a node are together and after it.
 
@@ -195,6 +195,7 @@ def grow(
     points   float64, the different values of attribute a from point_at[a] on, ascending
     resolution   values nearer than this are not cut apart
     row_weights  rows of weight 0 are not there;  minimum  the weight that two branches must have
+    by_gain      whether splits are chosen by their gain, and not by the ratio of it to the split information
     candidates   attributes drawn at a node (more, while there is no split), A for all;  random  uint64[1]
     table    n log n for whole n up to the total weight, or empty: then weights may be anything
     Returns int32[m, 7]: parent, attribute (-1: leaf), codes beside the cut, first child, children, its branch;
@@ -309,7 +310,7 @@ def grow(
             lost = 0.0 if len(table) else max(total - known, 0.0)
             split = (_nlogn(total, table) - branches - _nlogn(lost, table)) / (total * LOG2)
             gains[a] = gain
-            ratios[a] = gain / split if split > TINY else 0.0
+            ratios[a] = gain if by_gain else gain / split if split > TINY else 0.0
             average += gain
             found += 1
         best, greatest = -1, 0.0
