@@ -48,6 +48,7 @@ class BranchSettings:
 
     most_nodes: int = 5000
     questions: int = 16
+    enough: int = 5  # questions in a row that were no better than the best
     steps: int = 50  # of the dual simplex method per answer tried
     rows: int = 40  # with the largest multipliers, to take sets from
     work: float = 60.0  # of local cuts per round, milliseconds
@@ -146,9 +147,9 @@ class Branching:
         """Ask the best of several questions; answers that close at once are ruled out on the way."""
         lp, families = self.relaxation, books.families
         best: tuple[Question, list[Ledger]] | None = None
-        most = -1.0
+        most, worse = -1.0, 0
         for question, meets in self._questions(books):
-            if budget.exhausted():
+            if budget.exhausted() or worse == self.settings.enough:
                 break
             own = families.children == question[0]
             cases = [books.case(books.alive & ~(own & out), books.bound) for out in (~meets, meets)]
@@ -162,12 +163,13 @@ class Branching:
                 answers = self.record.ask(node, books, question, cases)
                 if not left:
                     return []
-                best, most = None, -1.0  # questions tried before are of a larger set
+                best, most, worse = None, -1.0, 0  # questions tried before are of a larger set
                 node, books = answers[cases.index(left[0])], books.case(left[0].alive, left[0].bound)
                 continue
             product = float(max(1, books.bound - cases[0].bound)) * float(max(1, books.bound - cases[1].bound))
+            worse += 1
             if product > most:
-                most, best = product, (question, cases)
+                most, best, worse = product, (question, cases), 0
         if best is None:
             return [node]
         return self.record.ask(node, books, *best)

@@ -50,10 +50,8 @@ from optbn_solvers.relaxation.rules import Rules
 
 SEARCH_WORK = 10**9  # of the cluster search: nodes times variables times families
 FEWEST_NODES = 100  # with which it is worth a try
-SEARCH_SECONDS, SEARCH_SHARE = 1.0, 0.6  # it may take: these, and that share of what was used before
 TREE_SECONDS, TREE_SHARE = 0.5, 0.03  # after the budget is used up, and of what it was: to write the tree down
 LARGE = 600_000  # variables times families
-FEWER = 0.6  # of the families before the thorough root: the cluster search is worth another try
 LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound
 
 
@@ -164,17 +162,11 @@ class _Solve:
         if self._root(root, settings.thorough if large else settings.root):
             return
         if not large:
-            if self.rules is None and self._cluster_search(large):
+            if self._cluster_search():
                 return
-            before = int(np.count_nonzero(ledger.alive))
             root.improver, self.phase = improver, "root again"
             if self._root(root, settings.thorough):
                 return
-            if np.count_nonzero(ledger.alive) > FEWER * before:
-                self._branch(root, improver)
-                return
-        if self.rules is None and self._cluster_search(True):
-            return
         self._branch(root, improver)
 
     def _root(self, root: Root, how: RootSettings) -> bool:
@@ -214,16 +206,15 @@ class _Solve:
             self.run.lower(ledger.score)
             self.method = Exhausted("scip branch and cut", math.ldexp(result.tolerance, -self.table.exponent))
 
-    def _cluster_search(self, large: bool) -> bool:
+    def _cluster_search(self) -> bool:
         """Try the search on clusters (optbn_solvers.search) below the root, as long as it seems to end soon; did it?"""
         from optbn_solvers.relaxation.strengthen import some_stages
         from optbn_solvers.search.solver import ClusterSearch
 
         ledger, settings = self.ledger, self.settings
         nodes = min(settings.search_nodes, SEARCH_WORK // (self.table.n * max(1, int(ledger.alive.sum()))))
-        if nodes < FEWEST_NODES:
+        if self.rules is not None or nodes < FEWEST_NODES:
             return False
-        some = self.budget.within(SEARCH_SECONDS + SEARCH_SHARE * self.budget.cpu_elapsed()) if large else self.budget
         self.phase = "search"
         search = ClusterSearch(
             greedy=False,
@@ -233,7 +224,7 @@ class _Solve:
             seed=settings.seed,
             carried=settings.carried,
         )
-        found = search.solve(self.table, some, ledger.rows.tolist(), self._below_root)
+        found = search.solve(self.table, self.budget, ledger.rows.tolist(), self._below_root)
         assert found.choice is not None
         ledger.offer(np.array(found.choice, dtype=np.int64))
         self.run.statistics["nodes"] = self.run.nodes = int(found.statistics["nodes"])
