@@ -31,11 +31,13 @@ from optbn_solvers.methods.ilp.branch import Branching, BranchSettings
 from optbn_solvers.proofs import check_carried, reference
 from optbn_solvers.proofs.format import unpacked
 from optbn_solvers.relaxation.families import Families
+from optbn_solvers.relaxation.improve import Improver
 from optbn_solvers.relaxation.ledger import Ledger
 from optbn_solvers.relaxation.localcuts import LocalCuts
 from optbn_solvers.relaxation.orders import FamilyIndex, search
 from optbn_solvers.relaxation.polish import polish
 from optbn_solvers.relaxation.root import Root, RootSettings, ascend, first_relaxation
+from optbn_solvers.relaxation.separate import Point, stuck_cluster
 from optbn_solvers.verify import verify
 from tests.naive.solvers import KINDS, optimum, random_table, scores_of_all_dags, values_of_subsets
 from tests.paths import GOLDEN, shared_neighbour
@@ -244,3 +246,24 @@ def test_a_tree_that_was_stopped_proves_its_bound(nodes):
             with pytest.raises(CheckFailed):
                 check_carried(table, ledger.score - 1, tree)
     assert proved > 2
+
+
+def test_local_search_in_turns_keeps_to_its_share_and_gives_graphs():
+    """Turns of every kind, from points and without; what is offered is acyclic and never worse."""
+    table = random_table(np.random.default_rng(2), 30, "dense", rows=40)
+    index = FamilyIndex.of(table)
+    ledger = Ledger(table, search(index, 0, 1, 0), Families.of(table, np.arange(len(table))))
+    clock = iter(range(10**9))
+    budget = Budget(cpu_clock=lambda: 0.01 * next(clock))
+    improver = Improver(ledger, index, np.random.default_rng(0), 0.5, budget)
+    which = ledger.families.offsets[:-1]
+    begun, best = budget.cpu_elapsed(), ledger.score
+    better = False
+    for _ in range(20):
+        better |= improver.work(Point(ledger.families, which, np.ones(len(which))))
+        better |= improver.work()
+    assert better == (ledger.score > best)
+    assert better
+    assert improver.turns > 4
+    assert improver.spent < 0.5 * (budget.cpu_elapsed() - begun) + 2.0
+    assert stuck_cluster(Point(ledger.families, ledger.families.positions(ledger.rows), np.ones(30))) is None

@@ -59,7 +59,7 @@ class RootSettings:
 
 
 # where a tree would be long
-THOROUGH = RootSettings(stall_rounds=20, stall_gain=0.05, overlaps=True, dry_rounds=3)
+THOROUGH = RootSettings(stall_rounds=20, stall_gain=0.08, overlaps=True, dry_rounds=3)
 
 
 @dataclass(eq=False)

@@ -77,7 +77,7 @@ class Ilp:
     ascents: int = 5
     root: RootSettings = field(default_factory=RootSettings)
     thorough: RootSettings = THOROUGH
-    search_share: float = 0.15
+    search_share: float = 0.2
     branch: BranchSettings = field(default_factory=BranchSettings)
     tree: TreeSettings = field(default_factory=TreeSettings)
     search_nodes: int = 1000
