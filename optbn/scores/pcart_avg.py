@@ -2,9 +2,10 @@
 
     score(v, P) = log sum over trees T on P of  c(P) prod over leaves R of m(R) gamma/C
 
-with leaves, C and c(P) as PCART has them: the exact marginal likelihood of the parent set, where PCART takes the best
-tree's share of it. The trees of a set are too many to list, but the sum obeys the recurrence of its maximum
-(kernels/averages.py). The local model that `fitted` answers is the best tree.
+with leaves, C, gamma and c(P) as PCART has them (without a gamma, every tree has the same weight): the exact marginal
+likelihood of the parent set, where PCART takes the best tree's share of it. The trees of a set are too many to list,
+but the sum obeys the recurrence of its maximum (kernels/averages.py). The local model that `fitted` answers is the best
+tree.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ SECONDS_PER_TERM = 1.5e-8
 
 @dataclass(frozen=True)
 class PCARTAverage(PCART):
-    """The average over trees; hyper-parameters as PCART's."""
+    """The average over trees; hyper-parameters as PCART's, but without a gamma, that is over all trees alike, which
+    predicts better than the prior of best trees (results/averages)."""
+
+    gamma: float | None = None
 
     def bind(self, data: Dataset) -> BoundAverages:  # type: ignore[override]
         return BoundAverages(super().bind(data), BoundLeaves(self, self.columns(data, declared=True)))

@@ -23,7 +23,7 @@ from optbn.network.network import BayesianNetwork
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.family import LARGEST_TABLE, Family
 from optbn.smoothing.fitting import DataLike, Progress, StructureLike, as_structure, families_and_rows, generator_of
-from optbn.smoothing.normal import LeafKind, NormalCounts, check_kind, pooled
+from optbn.smoothing.normal import LeafKind, NormalCounts, check_kind, check_range, pooled
 from optbn.smoothing.protocol import Smoother, load_smoother
 
 
@@ -86,6 +86,8 @@ class _JointCounts:
                 "use fewer parents or fewer domains"
             )
         real = isinstance(family.domain, Real)
+        if isinstance(family.domain, Real):
+            check_range(family.name, family.domain)
         self._normal = [NormalCounts(family.n_cells) for _ in range(n_domains)] if real else []
         self._counts = None if real else FamilyCounts((n_domains,), entries)
 

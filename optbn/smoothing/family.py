@@ -21,7 +21,7 @@ from optbn.data.dataset import Categorical, Domain, Real
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, Leaves
 from optbn.smoothing.counting import FamilyCounts
-from optbn.smoothing.normal import NormalCounts
+from optbn.smoothing.normal import NormalCounts, check_range
 from optbn.smoothing.protocol import Estimate, Smoother
 from optbn.smoothing.tree import CountTree
 
@@ -136,6 +136,8 @@ class FamilyFit:
         self.family = family
         self.tree: CountTree | None = None
         self.estimate: Estimate | None = None
+        if isinstance(family.domain, Real):
+            check_range(family.name, family.domain)
         self._normal = NormalCounts(family.n_cells) if isinstance(family.domain, Real) else None
         self._counts = FamilyCounts(family.sizes, family.n_levels) if self._normal is None else None
 

@@ -21,12 +21,25 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import DataError
 from optbn.data.dataset import Real
 from optbn.network.leaves import NormalLeaves, StudentLeaves
 
 NARROWEST = 1e-9
 """The variance of a constant, as a share of its square (and at least of this): it still gets a density. Whatever varies
 by more than the rounding of its values has its own variance, however far from zero."""
+
+WIDEST = 1e150
+"""Of a range that is not empty, and its inverse: beyond, variances are no floating-point numbers."""
+
+
+def check_range(name: str, domain: Real) -> None:
+    """Refuse a variable whose variance would silently become 0 or infinite."""
+    width = domain.high - domain.low
+    if width and not 1 / WIDEST < width < WIDEST:
+        raise DataError(
+            f"column {name!r}: its range is {width:.3g} wide, and its variance no floating-point number: rescale it"
+        )
 
 
 class NormalCounts:

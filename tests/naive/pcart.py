@@ -183,11 +183,17 @@ def pcart(
 
 
 def average(
-    data: Dataset, child: int, parents: tuple[int, ...], max_splits: int = 3, cuts: str = "range", **prior: float
+    data: Dataset,
+    child: int,
+    parents: tuple[int, ...],
+    max_splits: int = 3,
+    cuts: str = "range",
+    gamma: float | None = None,
+    **prior: float,
 ) -> float:
     """The log of the likelihood averaged over all trees, by adding them up."""
     box, where = whole(data, parents, max_splits), cells(data, parents, max_splits, cuts)
-    cost, known = leaf_cost(box), {}
+    cost, known = leaf_cost(box, gamma), {}
 
     def value(part: Box) -> float:
         if part not in known:
@@ -196,15 +202,23 @@ def average(
 
     logs = [math.fsum(value(part) for part in tree) for tree in trees(box)]
     total = max(logs) + math.log(math.fsum(math.exp(x - max(logs)) for x in logs))
-    return total + log_normaliser(box) if cost else total
+    weights = math.fsum(math.exp(-cost * len(tree)) for tree in trees(box))
+    return total - math.log(weights)
 
 
 def average_prediction(
-    data: Dataset, child: int, parents: tuple[int, ...], cell: tuple[int, ...], max_splits: int, cuts: str, alpha=0.5
+    data: Dataset,
+    child: int,
+    parents: tuple[int, ...],
+    cell: tuple[int, ...],
+    max_splits: int,
+    cuts: str,
+    gamma=None,
+    alpha=0.5,
 ) -> list[float]:
     """A categorical child's distribution in a cell: every tree's own, weighted by its posterior probability."""
     box, where = whole(data, parents, max_splits), cells(data, parents, max_splits, cuts)
-    cost, r = leaf_cost(box), data.cardinalities[child]
+    cost, r = leaf_cost(box, gamma), data.cardinalities[child]
     total, found = 0.0, [0.0] * r
     for tree in trees(box):
         rows = [[i for i, place in enumerate(where) if holds(part, place)] for part in tree]

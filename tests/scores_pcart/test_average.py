@@ -28,14 +28,16 @@ def test_equals_the_sum_over_all_trees(seed):
     data = random_data(rng, kinds, int(rng.integers(1, 40)))
     max_splits, cuts = int(rng.integers(0, 3)), ("range", "rank")[seed % 2]
     prior = {} if seed % 3 else {"alpha": 2.0, "nu": 0.7, "lambda_": 1.8, "mean": 0.3, "a": 0.4}
-    bound = PCARTAverage(max_splits=max_splits, cuts=cuts, **prior).bind(data)
-    best = PCART(max_splits=max_splits, cuts=cuts, **prior).bind(data)
+    gamma = (0.25, None, 0.05)[seed % 3]
+    bound = PCARTAverage(max_splits=max_splits, cuts=cuts, gamma=gamma, **prior).bind(data)
+    best = PCART(max_splits=max_splits, cuts=cuts, gamma=gamma, **prior).bind(data)
     for child, parents in [(0, (1, 2)), (1, (0,)), (2, ())]:
         if sum({"c4": 3, "o4": 3, "c3": 2, "o3": 2, "r": max_splits}.get(kinds[u], 1) for u in parents) > 4:
             parents = parents[:1]  # too many trees to look at
-        expected = naive.average(data, child, parents, max_splits, cuts, **prior)
+        expected = naive.average(data, child, parents, max_splits, cuts, gamma, **prior)
         assert score(bound, 3, child, parents) == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        assert score(bound, 3, child, parents) >= score(best, 3, child, parents) - 1e-9
+        if gamma is not None:
+            assert score(bound, 3, child, parents) >= score(best, 3, child, parents) - 1e-9
         assert bound.fitted(child, parents).score == score(bound, 3, child, parents)
 
 
@@ -45,14 +47,15 @@ def test_equals_the_sum_over_all_trees(seed):
 def test_predictions_are_means_over_all_trees(kinds, cuts):
     data = random_data(np.random.default_rng(len(kinds) + len(cuts)), [*kinds, "c3"], 25)
     child, parents = len(kinds), tuple(range(len(kinds)))
-    found = PCARTAverage(max_splits=2, cuts=cuts).bind(data).predictions(child, parents)
+    gamma = None if cuts == "range" else 0.25
+    found = PCARTAverage(max_splits=2, cuts=cuts, gamma=gamma).bind(data).predictions(child, parents)
     sizes = [4 if kind == "r" else int(kind[1:]) for kind in kinds]
     assert found.shape == (math.prod(sizes), 3)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
     occupied = set(naive.cells(data, parents, 2, cuts))
     for row, cell in enumerate(itertools.product(*map(range, sizes))):
         if cuts == "range" or cell in occupied:  # by rank, empty cells may be counted otherwise
-            expected = naive.average_prediction(data, child, parents, cell, 2, cuts)
+            expected = naive.average_prediction(data, child, parents, cell, 2, cuts, gamma)
             np.testing.assert_allclose(found[row], expected, rtol=1e-9)
 
 
@@ -76,7 +79,7 @@ def test_sums_beyond_floating_point():
     data = random_data(rng, ["c4", "r", "c3", "r"], 30_000)
     few = data.take(slice(0, 40))
     for one in (data, few):
-        average, best = PCARTAverage(max_splits=2).bind(one), PCART(max_splits=2).bind(one)
+        average, best = PCARTAverage(max_splits=2, gamma=0.25).bind(one), PCART(max_splits=2).bind(one)
         for child in (2, 3):
             gap = score(average, 4, child, (0, 1)) - score(best, 4, child, (0, 1))
             assert 0 <= gap < 30

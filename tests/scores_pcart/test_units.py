@@ -156,3 +156,11 @@ def test_parameters_do_not_depend_on_where_zero_is():
     x = np.round(rng.normal(size=300) * 64) / 64
     near, far = (optbn.fit(optbn.learn(data := real(c, x), max_parents=0).network, data) for c in (x, x + 1e9))
     assert far.cpd("x0").leaves.sd == pytest.approx(near.cpd("x0").leaves.sd, rel=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_parameters_that_no_number_holds_are_refused_by_name(factor):
+    """Scores of such columns are right; variances would be 0 or infinite."""
+    data = real(np.random.default_rng(7).normal(size=50) * factor)
+    with pytest.raises(DataError, match=r"'x0': its range is .* wide, and its variance no floating-point number"):
+        optbn.learn(data, max_parents=0)
