@@ -28,7 +28,7 @@ def describe(
     ] = None,
     missing: Annotated[
         str | None,
-        typer.Option("--missing", help="Describe the data after as_level, drop or impute.", show_default="as they are"),
+        typer.Option("--missing", help="Describe the data after value, drop or impute.", show_default="as they are"),
     ] = None,
 ) -> None:
     """Describe data: rows, columns, kinds, levels with counts, ranges, missing values, and what is odd about them.
@@ -78,7 +78,7 @@ def describe(
     _show(found)
     _findings(found)
     if found.missing:
-        note = f"{counted(found.missing, 'missing value')}: other verbs want --missing as_level, drop or impute"
+        note = f"{counted(found.missing, 'missing value')}: a value of its own to learn; else --missing drop or impute"
         print(note, file=sys.stderr)
 
 

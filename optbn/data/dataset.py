@@ -2,7 +2,8 @@
 
 A column is categorical (integer codes into declared levels) or real (float64 within a declared range). Domains belong
 to the Dataset: they are fixed when it is made and never inferred again from a sample of its rows, so a level that
-happens not to occur still counts. There are no missing values in a Dataset; readers resolve them (see `missing`).
+happens not to occur still counts. Readers resolve missing values (see `missing`); where a missing value is a value like
+others, it is a level of a categorical column, and NaN in a real one whose domain says so.
 
 Values are checked once, when they enter. Selecting columns and taking rows gives datasets that share them: a slice of
 rows is a view, an array of row numbers is applied to a column when that column is first used.
@@ -45,16 +46,20 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Real:
-    """A closed interval every value lies in."""
+    """A closed interval every value lies in; `absent` says that a row may also have no number, which is NaN."""
 
     low: float
     high: float
+    absent: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "low", float(self.low) + 0.0)  # + 0.0: there is one zero
         object.__setattr__(self, "high", float(self.high) + 0.0)
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low <= self.high):
             raise DataError(f"[{self.low}, {self.high}] is not a finite range")
+
+    def __repr__(self) -> str:
+        return f"Real(low={self.low!r}, high={self.high!r}{', absent=True' if self.absent else ''})"
 
 
 Domain = Categorical | Real
@@ -135,6 +140,12 @@ class Dataset:
     def cardinalities(self) -> tuple[int, ...]:
         """Declared levels per variable; 0 for a real one."""
         return tuple(len(d.levels) if isinstance(d, Categorical) else 0 for d in self.domains)
+
+    @property
+    def with_absent(self) -> tuple[str, ...]:
+        """The real columns in which a row may have no number."""
+        pairs = zip(self.names, self.domains, strict=True)
+        return tuple(name for name, domain in pairs if isinstance(domain, Real) and domain.absent)
 
     @property
     def schema(self) -> Schema:
@@ -306,11 +317,12 @@ def _check_column(name: str, domain: Domain, column: NDArray[Any]) -> None:
         return
     if column.dtype != np.float64:
         raise DataError(f"column {name!r}: values of type {column.dtype}, expected float64")
-    bad = ~np.isfinite(column)
+    bad = np.isinf(column) if domain.absent else ~np.isfinite(column)
     if bad.any():
         row = int(np.argmax(bad))
         raise DataError(f"column {name!r}, row {row + 1}: {column[row]} is not a finite number")
-    outside = (column < domain.low) | (column > domain.high)
+    with np.errstate(invalid="ignore"):
+        outside = (column < domain.low) | (column > domain.high)
     if outside.any():
         row = int(np.argmax(outside))
         raise DataError(

@@ -4,7 +4,7 @@ so they are read by the same rule as a parquet file with the same columns."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,12 +17,20 @@ from optbn.data.missing import MissingLike
 from optbn.data.schema import SchemaLike
 from optbn.data.source import Source, foreign, reason
 
+if TYPE_CHECKING:
+    from optbn.data.read import Reading
+
 ROWS = 65_536
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def read_frame(frame: Any, schema: SchemaLike, missing: MissingLike) -> Dataset:
     """See `Dataset.from_frame`."""
+    return frame_reading(frame, schema, missing).data
+
+
+def frame_reading(frame: Any, schema: SchemaLike, missing: MissingLike) -> Reading:
+    """The same, with what was noticed."""
     import narwhals as nw
 
     with foreign("the data frame", "its columns cannot be read"):
@@ -70,7 +78,7 @@ def read_arrays(
         except pa.ArrowException as error:
             raise DataError(f"column {name!r}, an array of {values.dtype}: {reason(error)}") from None
     table = pa.table(converted, names=list(map(str, names)))
-    return _read_table("the arrays", table, schema, missing)
+    return _read_table("the arrays", table, schema, missing).data
 
 
 def to_frame(data: Dataset, backend: str) -> Any:
@@ -102,7 +110,7 @@ def to_frame(data: Dataset, backend: str) -> Any:
     return table
 
 
-def _read_table(where: str, table: Any, schema: SchemaLike, missing: MissingLike) -> Dataset:
+def _read_table(where: str, table: Any, schema: SchemaLike, missing: MissingLike) -> Reading:
     from optbn.data.read import read_source
 
     declared, levels_given = declarations(where, table.schema)
@@ -111,4 +119,4 @@ def _read_table(where: str, table: Any, schema: SchemaLike, missing: MissingLike
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         return iter(table.select(list(wanted)).to_batches(max_chunksize=ROWS))
 
-    return read_source(Source(where, names, rows, declared, levels_given), schema, missing=missing).data
+    return read_source(Source(where, names, rows, declared, levels_given), schema, missing=missing)

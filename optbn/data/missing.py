@@ -1,8 +1,11 @@
-"""Missing values: what counts as one, and the four things that can be done about it.
+"""Missing values: what counts as one, and the five things that can be done about it.
 
-A Dataset has none. Readers therefore refuse data with missing values, naming the counts, until the user has chosen:
+Readers refuse data with missing values, naming the counts, until the user has chosen (`learn` chooses `value`):
 
-    refuse     (the default) a DataError with the number per column
+    refuse     a DataError with the number per column
+    value      it is a value like others: a level of a categorical column, no number in a real one. Nothing is invented
+               and no row is left out; a real variable's leaves are a share of rows without a number and a distribution
+               of the numbers of the others, and as a parent it is parted into those with and those without one first
     as_level   "missing" becomes one more level of a categorical column (or the declared level of that name)
     drop       rows with a missing value are left out
     impute     the most frequent level (the first of equals), or the median
@@ -24,13 +27,13 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
 from optbn.base.numbers import counted
-from optbn.data.dataset import Categorical, Dataset, Domain, code_dtype
+from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
 from optbn.data.findings import Finding
 from optbn.data.schema import PLAIN, Written
 
 TOKENS: tuple[str, ...] = ("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL")
 LEVEL = "missing"
-POLICIES = ("refuse", "as_level", "drop", "impute")
+POLICIES = ("refuse", "value", "as_level", "drop", "impute")
 
 MissingLike = str | Mapping[str, str]
 
@@ -124,7 +127,11 @@ def _done(columns: Sequence[Encoded], chosen: Mapping[str, str], keep: NDArray[n
         gone = int(len(keep) - keep.sum())
         if gone:
             done.append(Finding("certain", f"{gone:,} of {counted(len(keep), 'row')} left out for missing values"))
-    words = {"impute": "filled with the most frequent level or the median", "as_level": f"the level {LEVEL!r}"}
+    words = {
+        "impute": "filled with the most frequent level or the median",
+        "as_level": f"the level {LEVEL!r}",
+        "value": f"a value like others (the level {LEVEL!r}, or no number)",
+    }
     for policy, what in words.items():
         there = [column for column in columns if column.n_missing and chosen[column.name] == policy]
         if there:
@@ -136,7 +143,7 @@ def _done(columns: Sequence[Encoded], chosen: Mapping[str, str], keep: NDArray[n
 
 def refuse_missing(where: str, columns: Sequence[Encoded], chosen: Mapping[str, str]) -> None:
     """Raise one line that names the columns with missing values nobody decided about, their counts and the ways out."""
-    counts = {c.name: c.n_missing for c in columns if c.n_missing and chosen[c.name] == "refuse"}
+    counts = {c.name: c.n_missing for c in columns if _is_open(c) and chosen[c.name] == "refuse"}
     if not counts:
         _refuse_levels(where, [c.name for c in columns if _has_no_levels(c, chosen[c.name])])
         return
@@ -145,8 +152,13 @@ def refuse_missing(where: str, columns: Sequence[Encoded], chosen: Mapping[str, 
     more = f" and {len(listed) - 8} more columns" if len(listed) > 8 else ""
     raise DataError(
         f"{where}: {counted(sum(counts.values()), 'missing value')} ({shown}{more}); "
-        "choose what to do with them: missing = as_level, drop or impute (--missing on the command line)"
+        "choose what to do with them: missing = value, drop or impute (--missing on the command line)"
     )
+
+
+def _is_open(column: Encoded) -> bool:
+    """Whether it has missing values that its domain does not know of."""
+    return bool(column.n_missing) and not (isinstance(column.domain, Real) and column.domain.absent)
 
 
 def _has_no_levels(column: Encoded, policy: str) -> bool:
@@ -167,8 +179,10 @@ def _refuse_levels(where: str, real: Sequence[str]) -> None:
 
 def domain_after(where: str, column: Encoded, policy: str, closed: Collection[str]) -> Domain:
     """The domain once missing values are treated: as_level may add a level."""
-    if not column.n_missing or policy != "as_level":
+    if not column.n_missing or policy not in ("as_level", "value"):
         return column.domain
+    if isinstance(column.domain, Real) and policy == "value":
+        return Real(column.domain.low, column.domain.high, absent=True)
     assert isinstance(column.domain, Categorical), "refused before"
     if LEVEL in column.domain.levels:
         return column.domain
@@ -183,6 +197,8 @@ def domain_after(where: str, column: Encoded, policy: str, closed: Collection[st
 def _filled(where: str, column: Encoded, domain: Domain, policy: str) -> NDArray[Any]:
     """The values with something in place of each missing one (anything in range where its row is about to go)."""
     absent = column.absent()
+    if isinstance(domain, Real) and domain.absent and policy in ("value", "refuse"):
+        return column.values
     if policy == "impute" and absent.all():
         raise DataError(
             f'{where}: column {column.name!r} has no values at all; leave it out (--ignore, or "ignore" in the schema)'
@@ -190,7 +206,7 @@ def _filled(where: str, column: Encoded, domain: Domain, policy: str) -> NDArray
     fill: float
     if isinstance(domain, Categorical):
         size = len(column.domain.levels) if isinstance(column.domain, Categorical) else 0
-        if policy == "as_level":
+        if policy in ("as_level", "value"):
             fill = domain.levels.index(LEVEL)
         else:
             fill = int(np.bincount(column.values, minlength=size)[:size].argmax()) if size else 0

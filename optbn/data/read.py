@@ -52,7 +52,7 @@ def read(
     """The Dataset in a file: csv or tsv, parquet, Arrow, ARFF, by its ending; "-" is csv from stdin.
 
     schema    what is known about columns (see `optbn.data.schema`); the rest is inferred
-    missing   refuse, as_level, drop or impute, for all columns or per column (see `optbn.data.missing`)
+    missing   refuse, value, as_level, drop or impute, for all columns or per column (see `optbn.data.missing`)
     columns   read only these, in this order
     strict    refuse what is only probably meant
     progress  called with (bytes done, bytes in all or None) after each block
@@ -173,7 +173,7 @@ def batches(
     for name, policy in policies(missing, tuple(known)).items():
         if policy == "impute":
             raise UnsupportedError(f"column {name!r}: impute needs the whole file; use read, or missing = drop")
-        may_grow = policy == "as_level" and name not in declared.closed
+        may_grow = policy in ("as_level", "value") and name not in declared.closed
         if may_grow or not isinstance(known[name].declared, Categorical | Real):
             unknown_yet.append(name)
     if unknown_yet:

@@ -22,6 +22,7 @@ A schema is written as JSON, one entry per column, all of them optional:
      "age": "real",                              a number; the range is the observed one
      "x": {"real": [0, 8]},                      a number in a declared range
      "code": "categorical",                      levels from the data
+     "z": {"real": [0, 8], "absent": true},      a number, or none: a missing value is a value like others
      "id": "ignore",                             not a variable
      "price": {"real": [0, 9], "written": "$1,234.5", "missing": ["-"]},     how it is written, by an example, and
                                                  what stands for a missing value; "dd.mm.yyyy hh:mm" for dates
@@ -232,6 +233,10 @@ def _declared(where: str, said: Any) -> Declared:
                 return Categorical(_levels(levels), ordered=True)
             case {"real": [int() | float() as low, int() | float() as high], **rest} if not rest:
                 return Real(float(low), float(high))
+            case {"real": [int() | float() as low, int() | float() as high], "absent": bool() as absent, **rest} if (
+                not rest
+            ):
+                return Real(float(low), float(high), absent)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
     except OverflowError:
@@ -263,8 +268,8 @@ def _plain(said: Declared) -> Any:
     match said:
         case Categorical(levels, ordered):
             return {"ordinal": list(levels)} if ordered else list(levels)
-        case Real(low, high):
-            return {"real": [low, high]}
+        case Real(low, high, absent):
+            return {"real": [low, high], "absent": True} if absent else {"real": [low, high]}
     return said
 
 

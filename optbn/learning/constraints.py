@@ -38,7 +38,7 @@ def all_families(scoring: Scoring, jobs: int | None, progress: Callable[[int, in
     from optbn.base.threads import check_jobs
     from optbn.scores.families import Families, FamilyScores, scores_of
 
-    families = Families.allowed(scoring.data.names, scoring.sets, scoring.memory)
+    families = Families.allowed(scoring.data.names, scoring.sets, scoring.memory).without_dear(scoring.bound)
     scores = scores_of(scoring.bound, families, check_jobs(jobs), scoring.memory, progress)
     rows = FamilyScores(families, scores, scoring.bound).rows()
     return replace(rows, about={"sets": "all"}).table(keep_dominated=True)

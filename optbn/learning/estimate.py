@@ -54,6 +54,7 @@ def estimate(scoring: Scoring, jobs: int | None = None) -> list[Cost]:
     """The cost for at most 0, 1, ... parents, up to the largest candidate set."""
     from optbn.base.threads import check_jobs
     from optbn.scores.families import bytes_of_listed
+    from optbn.scores.left_out import too_dear
 
     data, bound, rules, limit = scoring.data, scoring.bound, scoring.sets, scoring.memory
     n = data.n_variables
@@ -74,11 +75,13 @@ def estimate(scoring: Scoring, jobs: int | None = None) -> list[Cost]:
         drawn = np.array([np.sort(generator.permutation(some)[:size]) for some in parents], np.int32)
         drawn = drawn.reshape(MOST_SETS, size)
         lanes = rules.wanted(drawn).sum(axis=1)
-        sets = drawn[lanes > 0]
+        done = lanes * ~too_dear(bound, drawn)
+        share = float(done.sum()) / max(1, int(lanes.sum()))  # the others are left out
+        lanes, sets = done, drawn[done > 0]
         expected = bound.seconds(sets) if hasattr(bound, "seconds") else np.zeros(len(sets))
         dear = expected > DEAR_SECONDS
         dearly = float(expected[dear].sum()) * truth(sets[dear], expected[dear]) / max(1, int(lanes.sum()))
-        return dearly + float(np.mean(~dear)) * timed_each(sets[~dear]) if len(sets) else 0.0
+        return share * (dearly + float(np.mean(~dear)) * timed_each(sets[~dear])) if len(sets) else 0.0
 
     def truth(sets: NDArray[np.int32], expected: NDArray[np.float64]) -> float:
         """What dear sets take, as a share of what the score expects: an upper bound, often far above."""

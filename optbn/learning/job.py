@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from optbn.base.errors import LimitError
 from optbn.data.dataset import Dataset
+from optbn.learning.restrictions import coarsened, restrictions
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
 from optbn.learning.watcher import Watcher
 
@@ -50,6 +51,7 @@ class Job:
     interventions: Interventions | None = None
     constraints: Constraints | None = None
     notes: list[str] = field(default_factory=list)
+    restrictions: tuple[str, ...] = ()
     trace: list[tuple[float, float | None, float]] = field(default_factory=list)
     scoring: Scoring = field(init=False)
     scored: Scored = field(init=False)
@@ -114,6 +116,9 @@ class Job:
                 table = all_families(self.scoring.at_most(self.scored.size), self.jobs)
                 self.scored = replace(self.scored, table=table)
         self.notes += [self.scored.note] if self.scored.note else []
+        with self.watch.phase("score"):
+            self.restrictions = restrictions(self.scoring.at_most(self.scored.size))
+        self.notes += coarsened(self.scoring)
 
     def _costs(self, limited: bool) -> list[Cost]:
         """What scoring would cost, for the sizes that the watcher agrees to."""

@@ -21,8 +21,10 @@ import msgspec
 from optbn.base import options
 from optbn.base.settings import check_seed
 from optbn.data.dataset import Dataset
+from optbn.data.findings import SAID
+from optbn.data.frame import frame_reading
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
-from optbn.data.read import read
+from optbn.data.read import reading as file_reading
 from optbn.learning.job import Job
 from optbn.learning.structure import Stopwatch
 from optbn.learning.watcher import Watcher as Watcher
@@ -83,7 +85,7 @@ def learn(
     source: str = "",
     command: str = "",
     schema: SchemaLike = None,
-    missing: MissingLike = "refuse",
+    missing: MissingLike = "value",
     reading: Mapping[str, Any] | None = None,
     alternatives: int = 0,
     posteriors: bool = False,
@@ -134,13 +136,13 @@ def learn(
     watcher.phase("read")
     with watch.phase("read"):
         policy = missing if targets is None else reading_targets(missing, targets)
-        rows, name = _dataset(data, schema, policy, reading or {})
+        rows, name, noticed = _dataset(data, schema, policy, reading or {})
         rows, interventions = (rows, None) if targets is None else without_targets(rows, targets)
     watcher.data(rows)
     if target is not None:
         rows.index(target)  # a wrong name should not wait for the search
     method = Interventional.of(method, interventions) if interventions else method
-    job = Job(rows, method, watcher, watch, begin, time_limit, jobs, interventions)
+    job = Job(rows, method, watcher, watch, begin, time_limit, jobs, interventions, notes=[*noticed])
     job.constrain(constraints, max_parents, candidates, memory)
     job.score(max_parents, store)
     job.solve(solver)
@@ -150,18 +152,23 @@ def learn(
     watcher.phase("report")
     source = source or name
     values |= {"score": method, "max_parents": job.scored.size, "smoother": chosen}
-    headings = Headings.of(title, source, command, values, job.constraints, job.learned.solution.gap == 0)
+    proved = job.learned.solution.gap == 0
+    headings = Headings.of(title, source, command, values, job.constraints, job.restrictions, proved)
     report = make_report(rows, job.learned, model, headings, interventions, job.notes, job.trace, others)
     report = msgspec.structs.replace(report, target=target or "")
     return Learned(model.network, job.learned.solution, job.scored.table, report)
 
 
 def _dataset(
-    data: Dataset | Frame | str | os.PathLike[str], schema: SchemaLike, missing: MissingLike, reading: Mapping[str, Any]
-) -> tuple[Dataset, str]:
-    """The data and what to call them."""
+    data: Dataset | Frame | str | os.PathLike[str], schema: SchemaLike, missing: MissingLike, how: Mapping[str, Any]
+) -> tuple[Dataset, str, tuple[str, ...]]:
+    """The data, what to call them, and what was done to read them."""
     if isinstance(data, Dataset):
-        return data, "the data"
+        return data, "the data", ()
     if isinstance(data, str | os.PathLike):
-        return read(data, schema, missing=missing, **reading), os.path.basename(os.fspath(data))
-    return Dataset.from_frame(data, schema, missing), "the data frame"
+        found, name = file_reading(data, schema, missing=missing, **how), os.path.basename(os.fspath(data))
+    else:
+        found, name = frame_reading(data, schema, missing), "the data frame"
+    done = [str(finding) for finding in found.findings if finding.grade != "note"]
+    more = [f"{len(done) - SAID} more columns were read in a way that optbn describe lists"] if len(done) > SAID else []
+    return found.data, name, (*done[:SAID], *more)

@@ -12,7 +12,7 @@ import numpy as np
 
 from optbn.data.dataset import Categorical, Dataset, Domain
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves
+from optbn.network.leaves import CategoricalLeaves, Leaves, MixedLeaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure
 from optbn.scores.full_table import FittedTable
@@ -59,4 +59,5 @@ def _leaves(domain: Domain, cells: int) -> Leaves:
     if isinstance(domain, Categorical):
         r = len(domain.levels)
         return CategoricalLeaves(np.full((cells, r), 1 / r))
-    return NormalLeaves(np.zeros(cells), np.ones(cells))
+    numbers = NormalLeaves(np.zeros(cells), np.ones(cells))
+    return MixedLeaves(np.full(cells, 0.5), numbers) if domain.absent else numbers

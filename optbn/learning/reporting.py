@@ -11,6 +11,7 @@ import numpy as np
 from optbn.base import options
 from optbn.base.version import __version__
 from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.learning.restrictions import named
 from optbn.learning.structure import LearnedStructure
 
 if TYPE_CHECKING:
@@ -41,22 +42,31 @@ class Headings:
     source: str
     command: str
     settings: Mapping[str, Any]
+    restrictions: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, title: str, source: str, command: str, values: dict[str, Any], words: Constraints | None, proved: bool
+        cls,
+        title: str,
+        source: str,
+        command: str,
+        values: dict[str, Any],
+        words: Constraints | None,
+        restrictions: tuple[str, ...],
+        proved: bool,
     ) -> Headings:
-        """From the options of `learn` as they were used, and the constraints."""
+        """From the options of `learn` as they were used, the constraints, and what the networks compared share."""
         constraints = words.given() if words else {}
         smoother = values["smoother"] if isinstance(values["smoother"], str) else repr(values["smoother"])
         return cls(
-            title or f"The best network {'' if proved else 'found '}for {source}",
+            title or f"The {lower(named(restrictions))}{'' if proved else ' found'} for {source}",
             source,
             command or _call(source, values, constraints),
             {
                 **options.reported("learn", values | {"score": repr(values["score"]), "smoother": smoother}),
                 **{name: repr(value) for name, value in constraints.items()},
             },
+            restrictions,
         )
 
 
@@ -101,7 +111,7 @@ def make_report(
             tuple(column(n, d) for n, d in zip(data.names, data.domains, strict=True)),
         ),
         settings=dict(headings.settings),
-        outcome=_outcome(learned),
+        outcome=_outcome(learned, headings.restrictions),
         arcs=tuple(
             Arc(p, c, strengths.get((p, c)), (p, c) in compelled, chances.get((p, c))) for p, c in structure.arcs
         ),
@@ -127,8 +137,13 @@ def _others(chances: Mapping[tuple[str, str], float], structure: Structure) -> t
     return tuple(Arc(*arc, posterior=-chance) for chance, arc in left[:MOST_TOLD])
 
 
-def _outcome(learned: LearnedStructure) -> Any:
-    """What is known about optimality, in plain words."""
+def lower(text: str) -> str:
+    """For the middle of a sentence."""
+    return text[:1].lower() + text[1:]
+
+
+def _outcome(learned: LearnedStructure, restrictions: tuple[str, ...]) -> Any:
+    """What is known about optimality, in plain words: first of which networks, then how surely."""
     from optbn.report.report import Outcome
     from optbn_solvers.base.standing import Standing, checked_gap, standing
 
@@ -148,11 +163,11 @@ def _outcome(learned: LearnedStructure) -> Any:
         proof = f"Best found: at most {checked_gap(solution):.3g} nat from optimal, checked"
         if solution.gap < checked_gap(solution):
             proof += f"; {solution.gap:.3g}, says the search" + ("" if ended else ", not checked: no time left")
-    if among := solution.statistics.get("candidates"):
-        proof += f"; {among}"
+    if restrictions:
+        proof = f"{named(restrictions)}: {lower(proof)}"
     details = tuple(f"Checked: {text}." for text in checked.get("proved", ()))
     details += tuple(f"Claimed, not re-proved: {text}." for text in claimed)
-    return Outcome(str(solution.status), solution.score, solution.bound, proof, details, ended)
+    return Outcome(str(solution.status), solution.score, solution.bound, proof, details, ended, restrictions)
 
 
 def _counts(data: Dataset, network: BayesianNetwork) -> dict[str, tuple[int, ...]]:

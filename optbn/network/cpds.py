@@ -155,7 +155,8 @@ class BinnedTableCPD(_Local):
     """A full table: categorical parents by level, a real parent by the bin its value falls into.
 
     cuts    per parent its ascending cut points, float64[b - 1] for b bins; empty for a categorical parent.
-            The bin of x is the number of cuts <= x (so x < cut goes left).
+            The bin of x is the number of cuts <= x (so x < cut goes left). The last cut of a parent in which rows may
+            have no number is infinite: above it are those that have none.
     leaves  one cell per configuration, the last parent fastest
     """
 
@@ -173,7 +174,8 @@ class BinnedTableCPD(_Local):
             array = np.array(points, dtype=np.float64)
             if isinstance(domain, Categorical) and len(array):
                 raise NetworkError(f"cut points for the categorical parent {name!r}")
-            if not np.isfinite(array).all() or not (np.diff(array) > 0).all():
+            finite = array[:-1] if isinstance(domain, Real) and domain.absent and array[-1:] == np.inf else array
+            if not np.isfinite(finite).all() or not (np.diff(array) > 0).all():
                 raise NetworkError(f"the cut points of parent {name!r} must be finite and ascending")
             array.setflags(write=False)
             frozen.append(array)

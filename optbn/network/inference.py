@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import LimitError, NetworkError, UnsupportedError
 from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
+from optbn.data.missing import LEVEL
 from optbn.network.elimination import min_fill, product, without
 from optbn.network.sampling import covering_dataset
 from optbn.network.states import MAX_ENTRIES, Evidence, Factor, States
@@ -56,7 +57,8 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class RealPosterior(Posterior):
-    """P(a real variable | evidence): its mean and standard deviation beside the probabilities of its intervals.
+    """P(a real variable | evidence): mean and standard deviation of its numbers, beside the probabilities of its
+    intervals (and of no number, where it may have none).
 
     Either is nan where it does not exist (Student-t leaves with too few degrees of freedom).
     """
@@ -223,10 +225,11 @@ def _mixture(states: States, target: str, joint: NDArray[np.float64], log_eviden
     weights = np.zeros((states.network.cpd(target).leaves.cells, rows.shape[1]))
     np.add.at(weights, cells, rows)
     first, second = moments(states.network.cpd(target).leaves, states.cuts(target))
-    used = weights > 0
-    mean = float((weights[used] * first[used]).sum())
+    numbers = weights[:, : first.shape[1]] / max(float(weights[:, : first.shape[1]].sum()), 1e-300)
+    used = numbers > 0
+    mean = float((numbers[used] * first[used]).sum()) if used.any() else math.nan
     spread = second[used] + (first[used] - mean) ** 2
-    sd = math.sqrt(float((weights[used] * spread).sum())) if np.isfinite(mean) else math.nan
+    sd = math.sqrt(float((numbers[used] * spread).sum())) if np.isfinite(mean) else math.nan
     return RealPosterior((target,), (states.labels(target),), weights.sum(axis=0), log_evidence, mean, sd)
 
 
@@ -286,4 +289,6 @@ def _impossible(states: States) -> UnsupportedError:
 
 def _said(states: States, name: str) -> str:
     domain, value = states.network.domain(name), states.given[name]
-    return domain.levels[int(value)] if isinstance(domain, Categorical) else f"{value:g}"
+    if isinstance(domain, Categorical):
+        return domain.levels[int(value)]
+    return LEVEL if math.isnan(value) else f"{value:g}"

@@ -1,4 +1,5 @@
-"""What stands in the cells of a local distribution: a categorical, normal or Student-t distribution per cell.
+"""What stands in the cells of a local distribution: a categorical, normal or Student-t distribution per cell, or one of
+the latter two beside a probability of no number at all.
 
 A CPD is a partition of the parents' space into cells (see `cpds`) and one of these. Given the cell of every row, each
 knows the log density of the child's values and how to draw them. Randomness: a categorical leaf spends one 64-bit word
@@ -138,6 +139,7 @@ class NormalLeaves:
         """Refuse a child these leaves cannot describe."""
         if not isinstance(domain, Real):
             raise NetworkError("normal leaves but the variable is categorical")
+        _always_a_number(domain)
 
     def log_density(self, cells: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
         """float64[N]: log density at the values."""
@@ -179,6 +181,7 @@ class StudentLeaves:
         """Refuse a child these leaves cannot describe."""
         if not isinstance(domain, Real):
             raise NetworkError("Student-t leaves but the variable is categorical")
+        _always_a_number(domain)
 
     def log_density(self, cells: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
         """float64[N]: log density at the values."""
@@ -201,7 +204,64 @@ class StudentLeaves:
         return hash((self.location.tobytes(), self.scale.tobytes(), self.dof.tobytes()))
 
 
-Leaves = CategoricalLeaves | NormalLeaves | StudentLeaves
+@dataclass(frozen=True, eq=False)
+class MixedLeaves:
+    """A number or none: the probability of none, float64[cells], and the distribution of the numbers."""
+
+    absent: NDArray[np.float64]
+    numbers: NormalLeaves | StudentLeaves
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "absent", _frozen(self.absent, 1, "probabilities of no number"))
+        if len(self.absent) != self.numbers.cells:
+            raise NetworkError(f"{len(self.absent)} probabilities of no number for {self.numbers.cells} leaves")
+        bad = ~((self.absent >= 0.0) & (self.absent <= 1.0))
+        if bad.any():
+            raise NetworkError(f"leaf {np.argmax(bad)}: {self.absent[np.argmax(bad)]} is not a probability")
+
+    @property
+    def cells(self) -> int:
+        return len(self.absent)
+
+    @property
+    def n_parameters(self) -> int:
+        return self.cells + self.numbers.n_parameters
+
+    def check_child(self, domain: Domain) -> None:
+        """Refuse a child these leaves cannot describe."""
+        if not (isinstance(domain, Real) and domain.absent):
+            raise NetworkError("leaves that allow for no number but the variable always has one")
+
+    def log_density(self, cells: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
+        """float64[N]: log probability of none where the value is NaN, else log density at it."""
+        none = np.isnan(values)
+        there = np.where(none, 0.0, values)
+        with np.errstate(divide="ignore"):
+            density = np.log1p(-self.absent[cells]) + self.numbers.log_density(cells, there)
+            return np.where(none, np.log(self.absent[cells]), density)
+
+    def sample(self, cells: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float64]:
+        """float64[N]: a value per row, NaN where it is none. Every row takes the variates of both draws."""
+        values = self.numbers.sample(cells, generator)
+        return np.where(generator.random(len(cells)) < self.absent[cells], np.nan, values)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, MixedLeaves)
+            and np.array_equal(self.absent, other.absent)
+            and self.numbers == other.numbers
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.absent.tobytes(), self.numbers))
+
+
+Leaves = CategoricalLeaves | NormalLeaves | StudentLeaves | MixedLeaves
+
+
+def _always_a_number(domain: Real) -> None:
+    if domain.absent:
+        raise NetworkError("the variable may have no number, so its leaves must allow for that (MixedLeaves)")
 
 
 def _check_columns(leaves: NormalLeaves | StudentLeaves, positive: tuple[str, ...]) -> None:

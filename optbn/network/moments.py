@@ -19,16 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.network.leaves import Leaves, NormalLeaves, StudentLeaves
+from optbn.network.leaves import Leaves, MixedLeaves, NormalLeaves, StudentLeaves
 
 Floats = NDArray[np.float64]
 
 
 def moments(leaves: Leaves, cuts: Floats) -> tuple[Floats, Floats]:
-    """(mean, variance), float64[cells, intervals] each, of the leaves cut to the intervals between the cuts.
+    """(mean, variance), float64[cells, intervals] each, of the leaves' numbers cut to the intervals between the cuts.
 
     nan where a moment does not exist; where an interval has no probability to speak of, its nearer end and 0.
     """
+    leaves = numbers_of(leaves)
     location, scale, law = _parts(leaves)
     ends = np.concatenate([[-np.inf], cuts, [np.inf]])
     low = (ends[None, :-1] - location[:, None]) / scale[:, None]
@@ -52,7 +53,10 @@ def moments(leaves: Leaves, cuts: Floats) -> tuple[Floats, Floats]:
 def draw_inside(
     leaves: Leaves, cuts: Floats, cells: NDArray[np.int64], intervals: NDArray[np.int64], generator: np.random.Generator
 ) -> Floats:
-    """A value per row from the leaf of its cell, cut to its interval."""
+    """A value per row from the leaf of its cell, cut to its interval; the interval after the last is no number."""
+    leaves = numbers_of(leaves)
+    none = intervals > len(cuts)
+    intervals = np.where(none, 0, intervals)
     location, scale, law = _parts(leaves, cells)
     ends = np.concatenate([[-np.inf], cuts, [np.inf]])
     low, high = (ends[intervals] - location) / scale, (ends[intervals + 1] - location) / scale
@@ -64,7 +68,12 @@ def draw_inside(
     values = location + scale * np.clip(z, low, high)
     below = np.nextafter(ends[intervals + 1], -np.inf)  # rounding must not carry a value over its interval's end
     inside: Floats = np.clip(values, ends[intervals], np.where(np.isinf(below), np.inf, below))
-    return inside
+    return np.where(none, np.nan, inside)
+
+
+def numbers_of(leaves: Leaves) -> Leaves:
+    """The distribution of the numbers, where there may be none."""
+    return leaves.numbers if isinstance(leaves, MixedLeaves) else leaves
 
 
 def _parts(leaves: Leaves, cells: NDArray[np.int64] | None = None) -> tuple[Floats, Floats, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from optbn.data.dataset import Categorical, Domain
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD
-from optbn.network.leaves import CategoricalLeaves, NormalLeaves
+from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split
 
@@ -74,6 +75,8 @@ def _conditions(name: str, domain: Domain, node: Split) -> tuple[str, str]:
         left = [level for code, level in enumerate(domain.levels) if code in node.goes_left]
         right = [level for code, level in enumerate(domain.levels) if code not in node.goes_left]
         return f"{name} in {{{', '.join(left)}}}", f"{name} in {{{', '.join(right)}}}"
+    if node.goes_left == math.inf:
+        return f"{name} is a number", f"{name} is missing"
     return f"{name} < {node.goes_left:g}", f"{name} >= {node.goes_left:g}"
 
 
@@ -82,7 +85,15 @@ def _leaves(cpd: CPD) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     leaves = cpd.leaves
     if isinstance(leaves, CategoricalLeaves) and isinstance(cpd.domain, Categorical):
         return cpd.domain.levels, [tuple(f"{p:.4g}" for p in row) for row in leaves.probabilities.tolist()]
+    if isinstance(leaves, MixedLeaves):
+        titles, rows = _numbers(leaves.numbers)
+        return ("missing", *titles), [(f"{p:.4g}", *row) for p, row in zip(leaves.absent, rows, strict=True)]
+    assert not isinstance(leaves, CategoricalLeaves)
+    return _numbers(leaves)
+
+
+def _numbers(leaves: NormalLeaves | StudentLeaves) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     if isinstance(leaves, NormalLeaves):
         return ("mean", "sd"), [(f"{m:.6g}", f"{s:.6g}") for m, s in zip(leaves.mean, leaves.sd, strict=True)]
-    values = zip(leaves.location, leaves.scale, leaves.dof, strict=True)  # type: ignore[union-attr]
+    values = zip(leaves.location, leaves.scale, leaves.dof, strict=True)
     return ("location", "scale", "dof"), [(f"{m:.6g}", f"{s:.6g}", f"{d:.6g}") for m, s, d in values]

@@ -93,5 +93,8 @@ def covering_dataset(network: BayesianNetwork, columns: list[NDArray[Any]]) -> D
 
 def _covering(domain: Domain, column: NDArray[Any]) -> Domain:
     if isinstance(domain, Real) and len(column):
-        return Real(min(domain.low, float(column.min())), max(domain.high, float(column.max())))
+        numbers = column[~np.isnan(column)] if domain.absent else column
+        if len(numbers):
+            low, high = min(domain.low, float(numbers.min())), max(domain.high, float(numbers.max()))
+            return Real(low, high, domain.absent)
     return domain

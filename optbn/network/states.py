@@ -4,7 +4,8 @@ A categorical variable's states are its levels. A real variable meets its childr
 their trees and bins (x < cut goes left): two values between the same neighbouring thresholds are the same to every
 child. So an unobserved real variable is, for inference, the interval it lies in, and nothing is lost: the probability
 of an interval given the parents' cell is a difference of two values of the leaf's distribution function, and given the
-interval the value is independent of everything but the cell. A real variable that is given enters by its density.
+interval the value is independent of everything but the cell. A real variable that is given enters by its density. One
+that may have no number has one state more, the last: none, which its children see as what is above infinity.
 
     P(states | evidence) is proportional to  prod_v  table_v(states of v and of its parents)
 
@@ -28,8 +29,9 @@ from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.numbers import texts_of
 from optbn.base.registry import unknown
 from optbn.data.dataset import Categorical
+from optbn.data.missing import LEVEL
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
+from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves, StudentLeaves
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -70,6 +72,9 @@ class States:
                     raise unknown(f"level of {name!r}", str(value), domain.levels)
                 given[name] = domain.levels.index(str(value))
                 continue
+            if domain.absent and (str(value) == LEVEL or value != value):
+                given[name] = math.nan
+                continue
             try:
                 number = float(value)
             except ValueError:
@@ -90,7 +95,12 @@ class States:
         for cpd in self.network.cpds:
             for parent, points in _thresholds(cpd):
                 found[parent].update(points)
-        return {name: np.array(sorted(points)) for name, points in found.items()}
+        return {name: np.array(sorted(points - {math.inf})) for name, points in found.items()}
+
+    def may_be_absent(self, name: str) -> bool:
+        """Whether a variable is real and may have no number."""
+        domain = self.network.domain(name)
+        return not isinstance(domain, Categorical) and domain.absent
 
     def cuts(self, name: str) -> NDArray[np.float64]:
         """The ends of a real variable's intervals: interval i is cuts[i - 1] <= x < cuts[i]."""
@@ -99,7 +109,7 @@ class States:
     @cached_property
     def _sizes(self) -> dict[str, int]:
         return {
-            name: len(domain.levels) if isinstance(domain, Categorical) else len(self._cuts[name]) + 1
+            name: len(domain.levels) if isinstance(domain, Categorical) else len(self._cuts[name]) + 1 + domain.absent
             for name, domain in zip(self.network.names, self.network.domains, strict=True)
         }
 
@@ -112,11 +122,11 @@ class States:
         domain = self.network.domain(name)
         if isinstance(domain, Categorical):
             return domain.levels
-        ends = texts_of(self._cuts[name].tolist(), 6)
+        ends, none = texts_of(self._cuts[name].tolist(), 6), (LEVEL,) if domain.absent else ()
         if not ends:
-            return ("any",)
+            return ("any number", *none) if none else ("any",)
         inner = (f"{a} <= x < {b}" for a, b in pairwise(ends))
-        return (f"x < {ends[0]}", *inner, f"x >= {ends[-1]}")
+        return (f"x < {ends[0]}", *inner, f"x >= {ends[-1]}", *none)
 
     def check_size(self, names: Sequence[str], what: str) -> None:
         """Refuse a table over these variables that would not fit."""
@@ -154,7 +164,8 @@ class States:
     def _inside(self, name: str) -> NDArray[np.float64]:
         """A value in each interval of a real variable."""
         cuts = self._cuts[name]
-        return np.concatenate([np.nextafter(cuts[:1], -np.inf), cuts]) if len(cuts) else np.zeros(1)
+        inside = np.concatenate([np.nextafter(cuts[:1], -np.inf), cuts]) if len(cuts) else np.zeros(1)
+        return np.append(inside, np.nan) if self.may_be_absent(name) else inside
 
     def factor(self, name: str) -> Factor:
         """P(name | parents) over what is not given of them; scaled to a largest entry of one if the name itself is."""
@@ -181,24 +192,33 @@ class States:
         return Factor((*free, name), rows[cells].reshape(*sizes, -1))
 
     def intervals(self, name: str) -> NDArray[np.float64]:
-        """float64[cells, intervals]: the probability of each interval of a real variable in each of its cells."""
-        from scipy.stats import norm, t
-
+        """float64[cells, states]: the probability of each state of a real variable in each of its cells."""
         leaves, cuts = self.network.cpd(name).leaves, self._cuts[name]
-        if isinstance(leaves, NormalLeaves):
-            z = (cuts[None, :] - leaves.mean[:, None]) / leaves.sd[:, None]
-            below, above = norm.cdf(z), norm.sf(z)
-        else:
-            assert isinstance(leaves, StudentLeaves)
-            z = (cuts[None, :] - leaves.location[:, None]) / leaves.scale[:, None]
-            below, above = t.cdf(z, leaves.dof[:, None]), t.sf(z, leaves.dof[:, None])
-        ones, zeros = np.ones((leaves.cells, 1)), np.zeros((leaves.cells, 1))
-        below, above = np.hstack([zeros, below, ones]), np.hstack([ones, above, zeros])
-        # the difference on the side where the values are small keeps its digits in the tails
-        parts: NDArray[np.float64] = np.where(
-            below[:, 1:] < 0.5, below[:, 1:] - below[:, :-1], above[:, :-1] - above[:, 1:]
-        )
-        return np.maximum(parts, 0.0)
+        if isinstance(leaves, MixedLeaves):
+            numbers = _parts(leaves.numbers, cuts)
+            return np.column_stack([(1.0 - leaves.absent)[:, None] * numbers, leaves.absent])
+        assert not isinstance(leaves, CategoricalLeaves)
+        return _parts(leaves, cuts)
+
+
+def _parts(leaves: NormalLeaves | StudentLeaves, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[cells, intervals]: the probability of each interval between the cuts."""
+    from scipy.stats import norm, t
+
+    if isinstance(leaves, NormalLeaves):
+        z = (cuts[None, :] - leaves.mean[:, None]) / leaves.sd[:, None]
+        below, above = norm.cdf(z), norm.sf(z)
+    else:
+        assert isinstance(leaves, StudentLeaves)
+        z = (cuts[None, :] - leaves.location[:, None]) / leaves.scale[:, None]
+        below, above = t.cdf(z, leaves.dof[:, None]), t.sf(z, leaves.dof[:, None])
+    ones, zeros = np.ones((leaves.cells, 1)), np.zeros((leaves.cells, 1))
+    below, above = np.hstack([zeros, below, ones]), np.hstack([ones, above, zeros])
+    # the difference on the side where the values are small keeps its digits in the tails
+    parts: NDArray[np.float64] = np.where(
+        below[:, 1:] < 0.5, below[:, 1:] - below[:, :-1], above[:, :-1] - above[:, 1:]
+    )
+    return np.maximum(parts, 0.0)
 
 
 def _kind(leaves: object) -> type[np.generic]:

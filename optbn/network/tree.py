@@ -1,7 +1,8 @@
 """A decision tree over a CPD's parents, as flat arrays: the partition of the parents' space that PCART finds.
 
 A split on a categorical parent sends a set of levels left and the others right (an ordinal parent's contiguous splits
-are such sets); a split on a real parent sends x < threshold left. A side may be empty: PCART needs that of real
+are such sets); a split on a real parent sends x < threshold left, one at infinity every number, and rows that have none
+right. A side may be empty: PCART needs that of real
 parents, whose halving is by fixed midpoints.
 """
 
@@ -86,7 +87,8 @@ class Tree:
                 used += len(side)
                 sides.append(side)
             else:
-                if isinstance(node.goes_left, tuple) or not np.isfinite(node.goes_left):
+                at_infinity = domain.absent and node.goes_left == np.inf
+                if isinstance(node.goes_left, tuple) or not (np.isfinite(node.goes_left) or at_infinity):
                     raise NetworkError(f"tree node {i}: parent {node.parent} is real, expected a finite threshold")
                 threshold[i] = node.goes_left
         if sorted(reached) != list(range(m)):

@@ -60,7 +60,8 @@ class Arc(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, frozen=True):
     """How the search ended. `proof` says in plain words what is known about optimality and who checked it.
 
-    checked   there was the time to check what the search says
+    checked        there was the time to check what the search says
+    restrictions   what the networks compared share, the answer being the best of these: "with at most 1 parent..."
     """
 
     status: str
@@ -69,6 +70,7 @@ class Outcome(msgspec.Struct, frozen=True):
     proof: str
     details: tuple[str, ...] = ()
     checked: bool = True
+    restrictions: tuple[str, ...] = ()
 
     @property
     def proved(self) -> bool:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import LimitError, OptbnError
 from optbn.base.memory import readable
 from optbn.scores.kernels.sets import best_of_subsets, binomials, sets_between
+from optbn.scores.left_out import too_dear
 from optbn.scores.store import Block, Survivors
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Candidates:
         sets, floor = self._begin(block, below)
         group = self.group(block.group)
         wanted = self.constraints.wanted(sets)
+        wanted[too_dear(self.score, sets)] = False
         if block.group or floor.shape[1] < self.n:
             wanted[:, : group.start] = False
             wanted[:, group.stop :] = False

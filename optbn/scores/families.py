@@ -22,6 +22,7 @@ from optbn.base.threads import check_jobs, spread
 from optbn.data.dataset import Dataset
 from optbn.scores import load_score
 from optbn.scores.kernels.sets import binomials, sets_between
+from optbn.scores.left_out import too_dear
 from optbn.scores.protocol import BoundScore, LocalScore
 from optbn.scores.scoring import as_dataset, bind, check_data
 from optbn_solvers.base.files.rows import Rows, member_lists
@@ -94,6 +95,15 @@ class Families:
                 for place in sets_between(len(free), more, 0, end - begin, choose).T:
                     masks[rows, free[place] // 64] |= np.uint64(1) << (free[place] % 64).astype(np.uint64)
         return cls(tuple(names), children, masks)
+
+    def without_dear(self, bound: BoundScore) -> Families:
+        """Those that the score does not leave out."""
+        if not hasattr(bound, "too_dear"):
+            return self
+        kept = np.ones(len(self), dtype=np.bool_)
+        for block in _blocks(self, FIRST_BLOCK):
+            kept[block.rows] = ~too_dear(bound, block.sets)[block.at]
+        return Families(self.names, self.children[kept], self.masks[kept])
 
     @classmethod
     def read(cls, path: str | PathLike[str], names: Sequence[str]) -> Families:

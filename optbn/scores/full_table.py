@@ -14,7 +14,7 @@ algorithms", International Journal of Approximate Reasoning 115, 2019. Twin: tes
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import CheckError, LimitError, UnsupportedError
 from optbn.base.settings import check_whole
-from optbn.data.dataset import Categorical, Dataset
+from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.protocol import BoundScore
@@ -103,6 +103,14 @@ class Cuts(NamedTuple):
     options: NDArray[np.int64]
 
 
+def _ways(domain: Real, column: Floats, most: int) -> Iterator[Floats]:
+    """The cuts into 2.. bins; rows without a number have a bin of their own, above infinity."""
+    numbers = column[~np.isnan(column)] if domain.absent else column
+    for bins in range(2, most + 1):
+        cuts = quantiles(numbers, bins) if len(numbers) else np.zeros(0)
+        yield np.append(cuts, np.inf) if domain.absent else cuts
+
+
 @dataclass(frozen=True, eq=False)
 class BinnedTables:
     """FT tied to data with real columns. It keeps nothing, so threads may share it."""
@@ -160,9 +168,7 @@ class BinnedTables:
         none = (np.zeros(0),)
         data = self.leaves.data
         return tuple(
-            none
-            if isinstance(domain, Categorical)
-            else tuple(quantiles(column, bins) for bins in range(2, self.score.max_bins + 1))
+            none if isinstance(domain, Categorical) else tuple(_ways(domain, column, self.score.max_bins))
             for domain, column in zip(data.domains, data.columns, strict=True)
         )
 

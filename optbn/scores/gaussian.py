@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError, UnsupportedError
-from optbn.data.dataset import Categorical, Dataset
+from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.kernels.gaussian import residuals
 from optbn.scores.units import RealPrior, check_range, standardised
 
@@ -126,6 +126,11 @@ def cross_products(score: Any, data: Dataset, real_prior: RealPrior = "unit-free
     if data.n_rows == 0:
         raise DataError("the data have no rows, there is nothing to score")
     for column, domain, values in zip(data.names, data.domains, data.columns, strict=True):
+        if isinstance(domain, Real) and domain.absent:
+            raise UnsupportedError(
+                f"column {column!r}: {name} needs a number in every row; fill in the missing ones or drop their rows "
+                "(missing = impute or drop), or use a score for mixed data (pcart, ft)"
+            )
         if isinstance(domain, Categorical):
             raise UnsupportedError(
                 f"column {column!r} is categorical, {name} cannot score it together with real columns: use a score for "

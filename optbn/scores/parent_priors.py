@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.registry import unknown
 from optbn.data.dataset import Dataset
+from optbn.scores.left_out import too_dear
 from optbn.scores.protocol import BoundScore, LocalScore
 
 Floats = NDArray[np.float64]
@@ -91,6 +92,15 @@ class BoundWithPrior:
         """See optbn.scores.protocol."""
         if hasattr(self.bound, "limit_memory"):
             self.bound.limit_memory(size)
+
+    def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """See optbn.scores.protocol."""
+        return too_dear(self.bound, sets)
+
+    @property
+    def columns(self) -> Any:
+        """The data as predictors, where the score has such."""
+        return getattr(self.bound, "columns", None)
 
     def seconds(self, sets: NDArray[np.int32]) -> Floats:
         """See optbn.scores.protocol."""

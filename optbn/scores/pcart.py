@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.settings import check_positive, check_whole
 from optbn.data.dataset import Dataset
-from optbn.scores.kernels.kinds import REAL
+from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.trees.bounds import Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
@@ -39,6 +39,8 @@ MOST_BOXES = 1 << 22
 MOST_SPLITS = 1 << 27
 """A set with more boxes than the first goes to the sparse lattice; one that has more than the others there is refused.
 Splits take 8 bytes each, boxes about 200: a gigabyte either way."""
+MOST_SPARSE_SPLITS = 1 << 25
+"""A set that may have more of them in the sparse lattice (ten seconds) is left out where others are scored."""
 SECONDS_PER_SPLIT = 2.5e-7
 SECONDS_PER_DENSE_SPLIT = 2e-8
 """Measured: what a split of the sparse and of the dense lattice takes."""
@@ -54,9 +56,10 @@ WORK_BYTES = 1 << 28
 class PCART(LeafPrior):
     """Optimal decision trees; see optbn/scores/trees/leaves.py for alpha, nu, lambda, mean and a.
 
-    max_splits  how often a real predictor may be halved on the way to a leaf
-    cuts        what is halved: its rows ("rank") or its "range" (at midpoints); see trees/cuts.py
-    gamma       a leaf costs log C/gamma (trees/prior.py): above 0, at most 1/4 (as published); None: no prior on trees
+    max_splits   how often a real predictor may be halved on the way to a leaf
+    cuts         what is halved: its rows ("rank") or its "range" (at midpoints); see trees/cuts.py
+    gamma        a leaf costs log C/gamma (trees/prior.py): above 0, at most 1/4 (as published); None: no prior on trees
+    most_levels  of an unordered predictor; one that declares more is coarsened (trees/columns.py); None: as it is
 
     No `max_splits` is 4 and no `cuts` is "rank" (results/cuts), but 3 and "range", as published, where real_prior is
     "paper".
@@ -65,6 +68,7 @@ class PCART(LeafPrior):
     max_splits: int | None = None
     cuts: CutRule | None = None
     gamma: float | None = 0.25
+    most_levels: int | None = 8
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,6 +79,8 @@ class PCART(LeafPrior):
             object.__setattr__(self, "cuts", "range" if paper else "rank")
         check_whole(self, "max_splits", 0)
         assert self.max_splits is not None
+        if self.most_levels is not None:
+            check_whole(self, "most_levels", 2)
         if self.gamma is not None:
             check_positive(self, "gamma")
             if self.gamma > 0.25:
@@ -93,7 +99,7 @@ class PCART(LeafPrior):
     def columns(self, data: Dataset, declared: bool = False) -> Columns:
         """The data as predictors of these trees."""
         assert self.max_splits is not None and self.cuts is not None
-        return Columns(data, self.max_splits, self.cuts, declared)
+        return Columns(data, self.max_splits, self.cuts, declared, self.most_levels)
 
 
 @dataclass(frozen=True)
@@ -183,7 +189,8 @@ class BoundTrees:
         counts, mean, spread, _ = work
         slots, r = len(rows), self.columns.data.cardinalities[child]
         if not r:
-            return LeafContent(rows, mean=mean[:slots, 0].copy(), spread=spread[:slots, 0].copy())
+            there = counts[:slots, :2].astype(np.int64) if self.leaves.is_mixed[child] else None
+            return LeafContent(rows, there, mean[:slots, 0].copy(), spread[:slots, 0].copy())
         observed = self.columns.observed[child]
         full = np.zeros((slots, r), np.int64)
         full[:, observed] = counts[:slots, : len(observed)]
@@ -210,7 +217,7 @@ class BoundTrees:
             *(np.empty(most_splits, np.uint32) for _ in range(2)),
         )
         lanes = self._lanes_at_a_time(most_boxes)
-        work = workspace(most_boxes + 1, lanes, self.leaves.responses.levels)
+        work = workspace(most_boxes + 1, lanes, self.leaves.widths, self.leaves.is_real)
         bound = (np.empty(0), np.empty(n))
         if floor is not None:
             bound = (self._xlogx, np.array([self._least_regret(v, k + 1) for v in range(n)]))
@@ -235,7 +242,8 @@ class BoundTrees:
     def _lanes_at_a_time(self, boxes: int) -> int:
         """How many responses to run together: all, unless their rows of every box would take too much memory."""
         lanes = self.columns.data.n_variables
-        while lanes > LANES_AT_A_TIME and boxes * bytes_per_slot(lanes, self.leaves.responses.levels) > WORK_BYTES:
+        widths, real = self.leaves.widths, self.leaves.is_real
+        while lanes > LANES_AT_A_TIME and boxes * bytes_per_slot(lanes, widths, real) > WORK_BYTES:
             lanes = max(LANES_AT_A_TIME, lanes // 2)
         return lanes
 
@@ -338,6 +346,28 @@ class BoundTrees:
         each = np.where(self._laid_out(sets, boxes, splits), SECONDS_PER_DENSE_SPLIT, SECONDS_PER_SPLIT)
         told: Floats = np.minimum(splits, MOST_SPLITS) * each
         return told
+
+    def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """bool[m]: sets whose trees are too many to go through, by a bound on the splits of boxes that hold rows. Such
+        a set is left out alone, and counted."""
+        boxes, splits = self._extent(sets)
+        holding, parted = self._around_a_row
+        with np.errstate(over="ignore"):
+            around = holding[sets].prod(axis=1) * (parted / holding)[sets].sum(axis=1) * self.columns.data.n_rows
+        laid_out = self._laid_out(sets, boxes, splits)
+        return np.asarray(np.minimum(splits, around) > np.where(laid_out, MOST_SPLITS, MOST_SPARSE_SPLITS))
+
+    @cached_property
+    def _around_a_row(self) -> tuple[Floats, Floats]:
+        """Per variable how many of its parts hold a given cell (at most), and how many splits these have."""
+        predictors = self.columns.predictors
+        size = np.minimum(predictors.sizes, 500).astype(np.float64)
+        halvings = np.log2(size)
+        middle = np.ceil(size / 2) * np.floor(size / 2 + 1)
+        pick = [predictors.kinds == CATEGORICAL, predictors.kinds == ORDINAL]
+        holding = np.select(pick, [2.0 ** (size - 1), middle], halvings + 1)
+        parted = np.select(pick, [3.0 ** (size - 1) - 2.0 ** (size - 1), middle * (size - 1)], halvings)
+        return holding, parted
 
     def _laid_out(self, sets: NDArray[np.int32], boxes: Floats, splits: Floats) -> NDArray[np.bool_]:
         """Whether a set's lattice is laid out in full."""

@@ -20,6 +20,7 @@ from optbn.base.errors import LimitError
 from optbn.data.dataset import Dataset
 from optbn.scores.kernels.kinds import CATEGORICAL
 from optbn.scores.pcart import PCART, BoundTrees
+from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.fitted import FittedTree
 from optbn.scores.trees.large import bytes_per_slot, workspace
 from optbn.scores.trees.prior import leaf_cost
@@ -56,6 +57,15 @@ class BoundAverages:
         for part in self.leaves.together(np.ascontiguousarray(wanted, dtype=np.bool_)):
             out = np.maximum(out, self._sums(sets, part)[0])
         return out + self.leaves.jacobian
+
+    def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """bool[m]: sets of too many boxes, or whose best tree would not be found."""
+        return np.asarray((self._extent(sets)[0] > MOST_BOXES) | self.best.too_dear(sets))
+
+    @property
+    def columns(self) -> Columns:
+        """The data as predictors."""
+        return self.leaves.columns
 
     def seconds(self, sets: NDArray[np.int32]) -> Floats:
         """See optbn.scores.protocol."""
@@ -102,9 +112,12 @@ class BoundAverages:
         self._check(sets[wanted.any(axis=1)], boxes)
         most = int(boxes.max(initial=1))
         lanes = columns.data.n_variables
-        while lanes > 1 and most * (bytes_per_slot(lanes, responses.levels) + 4 * lanes) > WORK_BYTES:
+        while (
+            lanes > 1
+            and most * (bytes_per_slot(lanes, self.leaves.widths, self.leaves.is_real) + 4 * lanes) > WORK_BYTES
+        ):
             lanes = (lanes + 1) // 2
-        counts, mean, spread, _ = workspace(most, lanes, responses.levels)
+        counts, mean, spread, _ = workspace(most, lanes, self.leaves.widths, self.leaves.is_real)
         work = (
             np.empty(most, np.int32),
             np.empty(most, np.int32),

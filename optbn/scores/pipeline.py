@@ -148,7 +148,7 @@ def _table_of_candidates(scoring: Scoring, jobs: int, progress: ProgressCallback
             progress(ScoreProgress(done, total, done, scoring.sets.largest, time.perf_counter() - begun))
 
     names = scoring.data.names
-    families = Families.allowed(names, scoring.sets, scoring.memory)
+    families = Families.allowed(names, scoring.sets, scoring.memory).without_dear(scoring.bound)
     scores = scores_of(scoring.bound, families, jobs, scoring.memory, listen)
     return ScoreTable.build(names, families.children, families.masks, scores)
 

@@ -18,7 +18,7 @@ from optbn.base.errors import DataError, LimitError, UnsupportedError
 from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Real
 from optbn.network.cpds import CPD
-from optbn.network.leaves import CategoricalLeaves, NormalLeaves
+from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.family import LARGEST_TABLE, Family
@@ -119,7 +119,12 @@ class _JointCounts:
         together = pooled(self._normal)
         centre = together.leaves(*together.overall(domain), "normal")
         assert isinstance(centre, NormalLeaves)
-        return [self.family.cpd(part.leaves(centre.mean, centre.sd**2, leaves)) for part in self._normal]
+        share = together.absent(together.share())
+        found = [part.leaves(centre.mean, centre.sd**2, leaves) for part in self._normal]
+        if not domain.absent:
+            return [self.family.cpd(one) for one in found]
+        chances = [(part.without + share) / (part.weight + part.without + 1.0) for part in self._normal]
+        return [self.family.cpd(MixedLeaves(p, one)) for p, one in zip(chances, found, strict=True)]
 
 
 def _conditional(joint: NDArray[np.float64], common: NDArray[np.float64]) -> NDArray[np.float64]:

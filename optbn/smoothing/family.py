@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.data.dataset import Categorical, Domain, Real
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.leaves import CategoricalLeaves, Leaves
+from optbn.network.leaves import CategoricalLeaves, Leaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.normal import NormalCounts, check_range
 from optbn.smoothing.protocol import Estimate, Smoother
@@ -155,7 +155,11 @@ class FamilyFit:
         domain = self.family.domain
         if self._normal is not None:
             assert isinstance(domain, Real)
-            return self.family.cpd(self._normal.leaves(*self._normal.overall(domain), leaves))
+            found: Leaves = self._normal.leaves(*self._normal.overall(domain), leaves)
+            if domain.absent:
+                assert isinstance(found, NormalLeaves | StudentLeaves)
+                found = MixedLeaves(self._normal.absent(self._normal.share()), found)
+            return self.family.cpd(found)
         assert self._counts is not None
         if isinstance(self.family.model, TreeCPD):
             configurations, counts = self._counts.configurations()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +246,9 @@ def _batches(
     known: dict[str, Any] = dict(Schema.of(schema).columns)
     if isinstance(structure, BayesianNetwork):
         for name, domain in zip(structure.names, structure.domains, strict=True):
-            known.setdefault(name, domain if isinstance(domain, Categorical) else ANY_NUMBER)
+            known.setdefault(
+                name, domain if isinstance(domain, Categorical) else replace(ANY_NUMBER, absent=domain.absent)
+            )
     if weights:
         known.setdefault(weights, ANY_NUMBER)
     schema = Schema({k: v for k, v in known.items() if k in needed})

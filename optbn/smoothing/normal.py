@@ -11,6 +11,8 @@ With W rows of mean x and squared deviations S
     a = 2 + W/2,   b = v0 + S/2 + W (x - m0)^2 / (2 (W + 1)),   mu = (m0 + W x) / (W + 1)
 
 the normal leaf is N(mu, b / (a - 1)); the predictive is t with 2a degrees of freedom, scale^2 = b/a (1 + 1/(W + 1)).
+Where rows may have no number, the probability of that is (n + p) / (W + n + 1) with n such rows in the cell beside W
+others, p being the same overall with a half for 1.
 """
 
 from __future__ import annotations
@@ -49,16 +51,31 @@ class NormalCounts:
         self.weight = np.zeros(n_cells)
         self.mean = np.zeros(n_cells)
         self.deviations = np.zeros(n_cells)
+        self.without = np.zeros(n_cells)
 
     def add(self, cells: NDArray[np.integer], values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
-        """One batch of rows."""
+        """One batch of rows; NaN is no number."""
         n = len(self.weight)
+        none = np.isnan(values)
+        if none.any():
+            self.without += np.bincount(cells[none], None if weights is None else weights[none], n)
+            cells, values = cells[~none], values[~none]
+            weights = None if weights is None else weights[~none]
         weight = np.asarray(np.bincount(cells, weights, n), dtype=np.float64)
         safe = np.where(weight > 0, weight, 1.0)
         w = np.ones(len(values)) if weights is None else weights
         mean = np.bincount(cells, w * values, n) / safe
         deviations = np.asarray(np.bincount(cells, w * (values - mean[cells]) ** 2, n), dtype=np.float64)
         self.merge(weight, mean, deviations)
+
+    def absent(self, overall: float) -> NDArray[np.float64]:
+        """float64[cells]: the probability of no number; `overall` is that of all rows."""
+        probability: NDArray[np.float64] = (self.without + overall) / (self.weight + self.without + 1.0)
+        return probability
+
+    def share(self) -> float:
+        """Of rows without a number among all, with half a row of each kind more."""
+        return float((self.without.sum() + 0.5) / (self.weight.sum() + self.without.sum() + 1.0))
 
     def merge(self, weight: NDArray[np.float64], mean: NDArray[np.float64], deviations: NDArray[np.float64]) -> None:
         """Statistics of other rows of the same cells."""
@@ -99,6 +116,7 @@ def pooled(parts: Sequence[NormalCounts]) -> NormalCounts:
     out = NormalCounts(len(parts[0].weight))
     for part in parts:
         out.merge(part.weight, part.mean, part.deviations)
+        out.without += part.without
     return out
 
 

@@ -12,7 +12,7 @@ import pytest
 import optbn
 from optbn.data.dataset import Categorical, Real
 from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.leaves import CategoricalLeaves, StudentLeaves
+from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split, Tree
 from tests.report.examples import hostile_network, report_of
@@ -34,6 +34,20 @@ def student_network():
     )
     leaves = CategoricalLeaves(np.array([[0.2, 0.8], [0.6, 0.4], [1.0, 0.0], [0.5, 0.5]]))
     b = BinnedTableCPD(two, ("a", "y"), (two, real), (np.array([]), np.array([0.5])), leaves)
+    return BayesianNetwork(("a", "x", "y", "b"), (two, real, real, two), (a, x, y, b))
+
+
+def absent_network():
+    """A real variable that may have no number, with a tree and a table over it, and a child that may have none."""
+    two, real = Categorical(("no", "yes")), Real(-3.0, 9.0, absent=True)
+    a = TableCPD(two, (), (), np.array([0.3, 0.7]))
+    split = Tree.build([Split(0, (0,), 1, 2), 0, 1], (two,))
+    numbers = StudentLeaves(np.array([1.0, 4.0]), np.array([1.0, 0.5]), np.array([3.0, 40.5]))
+    x = TreeCPD(real, ("a",), (two,), split, MixedLeaves(np.array([0.4, 0.1]), numbers))
+    cut = Tree.build([Split(0, np.inf, 1, 4), Split(0, 2.0, 2, 3), 0, 1, 2], (real,))
+    y = TreeCPD(real, ("x",), (real,), cut, MixedLeaves([0.0, 0.5, 0.9], NormalLeaves([-1.0, 0.0, 6.0], np.ones(3))))
+    leaves = CategoricalLeaves(np.array([[0.2, 0.8], [0.6, 0.4], [0.9, 0.1], [1.0, 0.0], [0.5, 0.5], [0.3, 0.7]]))
+    b = BinnedTableCPD(two, ("a", "y"), (two, real), (np.array([]), np.array([0.5, np.inf])), leaves)
     return BayesianNetwork(("a", "x", "y", "b"), (two, real, real, two), (a, x, y, b))
 
 
@@ -63,12 +77,14 @@ def findings(network, row, names):
         name: domain.levels[row.column(name)[0]] if isinstance(domain, Categorical) else float(row.column(name)[0])
         for name in names
         for domain in [network.domain(name)]
+        if isinstance(domain, Categorical) or not math.isnan(row.column(name)[0])
     }
 
 
-@pytest.mark.parametrize("name", ["asia", "child", "alarm", "insurance", "hailfinder", "mixed", "student"])
+@pytest.mark.parametrize("name", ["asia", "child", "alarm", "insurance", "hailfinder", "mixed", "student", "absent"])
 def test_every_posterior_is_the_one_that_python_finds(open_page, name):
-    network = {"mixed": hostile_network, "student": student_network}.get(name, lambda: optbn.load_network(name))()
+    made = {"mixed": hostile_network, "student": student_network, "absent": absent_network}
+    network = made.get(name, lambda: optbn.load_network(name))()
     driver, rng = open_page(report_of(network)), np.random.default_rng(3)
     for known in (0, 1, 2, 4, 8):
         chosen = list(rng.permutation(network.names))[: min(known, network.n_variables - 1)]

@@ -92,7 +92,10 @@ def test_every_verb_reads_a_file_of_another_country(capfd, tmp_path):
     assert run(capfd, "learn", path, *how, "--missing", "drop", "-o", model)[0] == 0
     code, out, err = run(capfd, "fit", path, *how, "--missing", "drop", "-S", model, "-o", tmp_path / "again.json")
     assert (code, err) == (0, "") and "3 variables" in out
-    assert "1 missing value (" in run(capfd, "fit", path, *how, "-S", model, "-o", tmp_path / "again.json")[2]
+    assert (
+        "1 missing value ("
+        in run(capfd, "fit", path, *how, "--missing", "refuse", "-S", model, "-o", tmp_path / "again.json")[2]
+    )
     assert run(capfd, "classify", path, *how, "-t", "größe", "-m", "nb", "-o", tmp_path / "nb.json")[0] == 0
     code, out, _ = run(capfd, "predict", tmp_path / "nb.json", path, *how[:4])
     assert code == 0 and len(out.splitlines()) == 81

@@ -99,7 +99,7 @@ BAD: dict[str, tuple[Callable[[Path], Path], dict[str, Any], str]] = {
     "missing values": (
         text("x,y\n1,?\n,b\n,c\n"),
         {},
-        "d.csv: 3 missing values ('x' 2, 'y' 1); choose what to do with them: missing = as_level, drop or impute",
+        "d.csv: 3 missing values ('x' 2, 'y' 1); choose what to do with them: missing = value, drop or impute",
     ),
     "a text among numbers": (text(mixed(30)), {}, "d.csv: column 'x', row 30: 'abc' among numbers; if it marks a"),
     "a text before the numbers": (text(mixed(1)), {}, "d.csv: column 'x', row 1: 'abc' among numbers; if it marks a"),

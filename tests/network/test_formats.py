@@ -448,7 +448,7 @@ MALFORMED = [
         '"cpds": [{"kind": "tree", "parents": ["a"], "nodes": [{"parent": "a", "left": 1, "right": 2}, '
         '{"leaf": 0}, {"leaf": 1}], '
         '"leaves": {"kind": "categorical", "rows": [[1, 0], [0, 1]]}}]}',
-        "f: variable 'a': tree node 0 needs a leaf, or a parent with either 'below' or 'levels'",
+        "f: variable 'a': tree node 0 needs a leaf, or a parent with one of 'below', 'levels' and 'has_number'",
     ),
 ]
 

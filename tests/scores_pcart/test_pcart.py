@@ -233,26 +233,26 @@ def test_forty_levels_are_refused_by_name():
     wide = rng.permutation(np.arange(400) % 40).astype(np.uint8)
     levels = tuple(f"l{i}" for i in range(40))
     data = Dataset(("zip", "y"), (Categorical(levels), Categorical(("0", "1"))), (wide, (wide % 2).astype(np.uint8)))
-    bound = PCART().bind(data)
+    bound = PCART(most_levels=None).bind(data)
     with pytest.raises(LimitError, match=r"'zip' has 40 levels.*--leaves zip"):
         score(bound, 2, 1, (0,))
     assert math.isfinite(score(bound, 2, 0, (1,)))  # as a response it is fine
     few = data.take(np.flatnonzero(wide < 6))  # what counts is the levels that occur
-    assert math.isfinite(score(PCART().bind(few), 2, 1, (0,)))
+    assert math.isfinite(score(PCART(most_levels=None).bind(few), 2, 1, (0,)))
     ordered = Dataset(data.names, (Categorical(levels, ordered=True), data.domains[1]), data.columns)
-    assert math.isfinite(score(PCART().bind(ordered), 2, 1, (0,)))
+    assert math.isfinite(score(PCART(most_levels=None).bind(ordered), 2, 1, (0,)))
     many = tuple(map(str, range(5000)))
     declared = Dataset(
         data.names, (Categorical(many, ordered=True), data.domains[1]), (wide.astype(np.uint16), data.columns[1])
     )
     with pytest.raises(LimitError, match=r"'zip' declares 5000 levels"):
-        score(PCART().bind(declared), 2, 1, (0,))
+        score(PCART(most_levels=None).bind(declared), 2, 1, (0,))
     names = tuple(map(str, range(400)))
     every = Dataset(
         data.names, (Categorical(names), data.domains[1]), (np.arange(400).astype(np.uint16), data.columns[1])
     )
     with pytest.raises(LimitError, match=r"'zip' has 400 levels"):
-        score(PCART().bind(every), 2, 1, (0,))
+        score(PCART(most_levels=None).bind(every), 2, 1, (0,))
 
 
 def test_too_many_boxes_are_refused(monkeypatch):

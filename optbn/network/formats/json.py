@@ -24,7 +24,7 @@ import numpy as np
 from optbn.base.errors import DataError, NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.leaves import CategoricalLeaves, Leaves, NormalLeaves, StudentLeaves
+from optbn.network.leaves import CategoricalLeaves, Leaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split, Tree
 
@@ -44,6 +44,7 @@ class _Variable(_Record):
     levels: list[str] | None = None
     ordered: bool = False
     range: tuple[float, float] | None = None
+    absent: bool = False
 
 
 class _Categorical(_Record, tag_field="kind", tag="categorical"):
@@ -53,12 +54,14 @@ class _Categorical(_Record, tag_field="kind", tag="categorical"):
 class _Normal(_Record, tag_field="kind", tag="normal"):
     mean: list[float]
     sd: list[float]
+    absent: list[float] | None = None
 
 
 class _Student(_Record, tag_field="kind", tag="student"):
     location: list[float]
     scale: list[float]
     dof: list[float]
+    absent: list[float] | None = None
 
 
 _Leaves = _Categorical | _Normal | _Student
@@ -68,6 +71,7 @@ class _Node(_Record):
     parent: str | None = None
     below: float | None = None
     levels: list[str] | None = None
+    has_number: bool = False
     left: int = 0
     right: int = 0
     leaf: int | None = None
@@ -151,7 +155,7 @@ def _domain(variable: _Variable) -> Domain:
         if not variable.levels:
             raise NetworkError(f"variable {variable.name!r} has no levels")
         return Categorical(tuple(variable.levels), variable.ordered)
-    return Real(*variable.range)  # type: ignore[misc]
+    return Real(*variable.range, absent=variable.absent)  # type: ignore[misc]
 
 
 def _cpd(record: _Table | _Tree | _Binned, domain: Domain, known: dict[str, Domain]) -> CPD:
@@ -168,7 +172,9 @@ def _cpd(record: _Table | _Tree | _Binned, domain: Domain, known: dict[str, Doma
         return TableCPD(domain, parents, given, rows.reshape(*sizes, -1))  # type: ignore[arg-type]
     leaves = _leaves(record.leaves)
     if isinstance(record, _Binned):
-        return BinnedTableCPD(domain, parents, given, tuple(np.array(c, dtype=np.float64) for c in record.cuts), leaves)
+        above = [[np.inf] if isinstance(d, Real) and d.absent else [] for d in given]
+        cuts = tuple(np.array([*c, *end], dtype=np.float64) for c, end in zip(record.cuts, above, strict=False))
+        return BinnedTableCPD(domain, parents, given, cuts, leaves)
     nodes = [_split(i, node, parents, given) for i, node in enumerate(record.nodes)]
     return TreeCPD(domain, parents, given, Tree.build(nodes, given), leaves)
 
@@ -178,9 +184,11 @@ def _split(i: int, node: _Node, parents: tuple[str, ...], given: tuple[Domain, .
         if node.parent is not None:
             raise NetworkError(f"tree node {i} is both a leaf and a split")
         return node.leaf
-    if node.parent not in parents or (node.below is None) == (node.levels is None):
-        raise NetworkError(f"tree node {i} needs a leaf, or a parent with either 'below' or 'levels'")
+    if node.parent not in parents or (node.below is not None) + (node.levels is not None) + node.has_number != 1:
+        raise NetworkError(f"tree node {i} needs a leaf, or a parent with one of 'below', 'levels' and 'has_number'")
     position = parents.index(node.parent)
+    if node.has_number:
+        return Split(position, np.inf, node.left, node.right)
     if node.below is not None:
         return Split(position, node.below, node.left, node.right)
     domain = given[position]
@@ -194,9 +202,12 @@ def _split(i: int, node: _Node, parents: tuple[str, ...], given: tuple[Domain, .
 def _leaves(record: _Leaves) -> Leaves:
     if isinstance(record, _Categorical):
         return CategoricalLeaves(_matrix(record.rows))
+    numbers: NormalLeaves | StudentLeaves
     if isinstance(record, _Normal):
-        return NormalLeaves(np.array(record.mean), np.array(record.sd))
-    return StudentLeaves(np.array(record.location), np.array(record.scale), np.array(record.dof))
+        numbers = NormalLeaves(np.array(record.mean), np.array(record.sd))
+    else:
+        numbers = StudentLeaves(np.array(record.location), np.array(record.scale), np.array(record.dof))
+    return numbers if record.absent is None else MixedLeaves(np.array(record.absent), numbers)
 
 
 def _matrix(rows: list[list[float]]) -> Any:
@@ -267,7 +278,7 @@ def _variables(network: BayesianNetwork) -> list[_Variable]:
 def _variable(name: str, domain: Domain) -> _Variable:
     if isinstance(domain, Categorical):
         return _Variable(name, levels=list(domain.levels), ordered=domain.ordered)
-    return _Variable(name, range=(domain.low, domain.high))
+    return _Variable(name, range=(domain.low, domain.high), absent=domain.absent)
 
 
 def _record(cpd: CPD) -> _Table | _Tree | _Binned:
@@ -275,7 +286,7 @@ def _record(cpd: CPD) -> _Table | _Tree | _Binned:
     if isinstance(cpd, TableCPD):
         return _Table(parents, cpd.leaves.probabilities.tolist())
     if isinstance(cpd, BinnedTableCPD):
-        return _Binned(parents, [c.tolist() for c in cpd.cuts], _leaves_record(cpd.leaves))
+        return _Binned(parents, [c[np.isfinite(c)].tolist() for c in cpd.cuts], _leaves_record(cpd.leaves))
     nodes = []
     for node in cpd.tree.nodes(cpd.parent_domains):
         if not isinstance(node, Split):
@@ -285,6 +296,8 @@ def _record(cpd: CPD) -> _Table | _Tree | _Binned:
         domain = cpd.parent_domains[node.parent]
         if isinstance(domain, Categorical) and isinstance(node.goes_left, tuple):
             record.levels = [domain.levels[code] for code in node.goes_left]
+        elif node.goes_left == np.inf:
+            record.has_number = True
         elif isinstance(node.goes_left, float):
             record.below = node.goes_left
         nodes.append(record)
@@ -294,6 +307,11 @@ def _record(cpd: CPD) -> _Table | _Tree | _Binned:
 def _leaves_record(leaves: Leaves) -> _Leaves:
     if isinstance(leaves, CategoricalLeaves):
         return _Categorical(leaves.probabilities.tolist())
+    if isinstance(leaves, MixedLeaves):
+        numbers = _leaves_record(leaves.numbers)
+        assert not isinstance(numbers, _Categorical)
+        numbers.absent = leaves.absent.tolist()
+        return numbers
     if isinstance(leaves, NormalLeaves):
         return _Normal(leaves.mean.tolist(), leaves.sd.tolist())
     return _Student(leaves.location.tolist(), leaves.scale.tolist(), leaves.dof.tolist())

@@ -75,16 +75,19 @@ function mixture(model, states, known, v, jointOf) { // a real variable: its wei
     for (let i = 0; i < r; i++) row[i] += joint[at * r + i];
   });
   const parts = [], p = new Float64Array(r);
-  let mean = 0, square = 0;
+  let mean = 0, square = 0, numbers = 0;
   for (const [cell, row] of weights) row.forEach((weight, i) => {
     p[i] += weight;
-    if (!(weight > 0)) return;
+    if (!(weight > 0) || Number.isNaN(own.values[i])) return;
+    numbers += weight;
     const law = lawOf(model.cpds[v].leaves, cell), [first, second] = momentsBetween(law, own.ends[i], own.ends[i + 1]);
     parts.push({ weight, law, low: own.ends[i], high: own.ends[i + 1], first, second });
     mean += weight * first;
   });
-  for (const part of parts) square += part.weight * (part.second + (part.first - mean) ** 2);
-  return { p, ends: own.ends, mean, sd: Math.sqrt(square), parts };
+  mean /= numbers; // of the numbers, where there may be none
+  for (const part of parts) square += (part.weight / numbers) * (part.second + (part.first - mean) ** 2);
+  const missing = Number.isNaN(own.values[r - 1]) ? p[r - 1] : 0;
+  return { p, ends: own.ends, mean, sd: Math.sqrt(square), parts, missing };
 }
 function chanceBetween(posterior, from, to) { // P(from <= x < to)
   if (posterior.value !== undefined) return posterior.value >= from && posterior.value < to ? 1 : 0;
@@ -98,6 +101,7 @@ function chanceBetween(posterior, from, to) { // P(from <= x < to)
   return sum;
 }
 function quantileOf(posterior, share, range) {
+  share *= 1 - (posterior.missing || 0); // of the numbers
   let low = range[0] - (range[1] - range[0]), high = range[1] + (range[1] - range[0]);
   for (let i = 0; i < 50; i++) { const x = (low + high) / 2; if (chanceBetween(posterior, -Infinity, x) < share) low = x; else high = x; }
   return (low + high) / 2;
@@ -111,11 +115,12 @@ function parts(model, posterior, v) { // the groups a variable is looked at in: 
   if (variable.levels) return variable.levels.map((label, code) => ({ label, fact: { codes: [code] }, of: (post) => post.p[code] })).filter((_, code) => posterior.p[code] > 0);
   if (posterior.value !== undefined || !posterior.parts.length) return [];
   const ends = [0.25, 0.5, 0.75].map((share) => quantileOf(posterior, share, variable.range)).filter((x, i, all) => !i || x > all[i - 1]);
-  return [-Infinity, ...ends].map((low, i) => {
+  const none = posterior.missing > 0 ? [{ label: "missing", fact: { value: NaN }, of: (post) => post.missing || 0 }] : [];
+  return [...none, ...[-Infinity, ...ends].map((low, i) => {
     const high = i < ends.length ? ends[i] : Infinity;
     const label = i === 0 ? `below ${short(high)}` : high === Infinity ? `${short(low)} or more` : `${short(low)} to ${short(high)}`;
     return { label, fact: { low, high }, of: (post) => chanceBetween(post, low, high) };
-  });
+  })];
 }
 function drivers(model, known, target, now, groups) {
   if (groups.length < 2) return [];
@@ -153,6 +158,7 @@ function example(model, random) { // a row drawn from the network, parents first
   const draw = (v) => {
     if (values[v] !== null) return values[v];
     const cpd = model.cpds[v], cell = cpd.cell(cpd.parents.map(draw));
+    if (cpd.leaves.absent && random() < cpd.leaves.absent[cell]) { values[v] = NaN; return NaN; }
     if (!model.variables[v].levels) { values[v] = Number(drawFrom(lawOf(cpd.leaves, cell), random()).toPrecision(4)); return values[v]; }
     const row = cpd.leaves.rows[cell];
     let left = random() * row.reduce((a, b) => a + b, 0), code = row.findIndex((p) => (left -= p) < 0);

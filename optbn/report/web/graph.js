@@ -141,8 +141,9 @@ function chances(posterior, variable) { // per bar
 function captionOf(posterior, variable, fact) {
   if (!posterior) return "too large to compute";
   if (variable.levels) { const i = argmax(posterior.p); return `${variable.levels[i]} ${percent(posterior.p[i])}`; }
-  if (posterior.value !== undefined) return `= ${short(posterior.value)}`;
-  return fact && fact.do ? "set" : `${short(posterior.mean)} ± ${short(posterior.sd)}`;
+  if (posterior.value !== undefined) return Number.isNaN(posterior.value) ? "missing" : `= ${short(posterior.value)}`;
+  const none = posterior.missing > 0 ? `, ${percent(posterior.missing)} missing` : "";
+  return fact && fact.do ? "set" : `${short(posterior.mean)} ± ${short(posterior.sd)}${none}`;
 }
 function markSpan(node, fact, [low, high]) {
   const left = -node.width / 2 + 6, w = node.width - 12, at = (x) => left + w * Math.min(1, Math.max(0, (x - low) / (high - low)));

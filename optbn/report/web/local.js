@@ -11,14 +11,15 @@ function heat(p) {
   return cell;
 }
 function leafText(leaves, cell) {
+  if (leaves.absent) return `${percent(leaves.absent[cell])} missing, ${leafText({ ...leaves, absent: null }, cell)}`;
   if (leaves.kind === "normal") return `${short(leaves.mean[cell])} ± ${short(leaves.sd[cell])}`;
   return `${short(leaves.location[cell])} ± ${short(leaves.scale[cell])} (t, ${short(leaves.dof[cell])})`;
 }
 function cellNames(cpd, i) { // of a parent's levels or bins
-  const parent = model.variables[cpd.parents[i]], cuts = cpd.cuts[i].map(short);
+  const parent = model.variables[cpd.parents[i]], cuts = cpd.cuts[i].map(short), none = parent.absent ? ["missing"] : [];
   if (parent.levels) return parent.levels;
-  if (!cuts.length) return ["any"];
-  return [`< ${cuts[0]}`, ...cuts.slice(1).map((cut, k) => `${cuts[k]} to ${cut}`), `≥ ${cuts[cuts.length - 1]}`];
+  if (!cuts.length) return ["any", ...none];
+  return [`< ${cuts[0]}`, ...cuts.slice(1).map((cut, k) => `${cuts[k]} to ${cut}`), `≥ ${cuts[cuts.length - 1]}`, ...none];
 }
 function table(v, cpd, counts) {
   const { levels, name } = model.variables[v], names = cpd.parents.map((_, i) => cellNames(cpd, i));
@@ -59,7 +60,8 @@ function tree(v, cpd, counts) { // leaves side by side, inner nodes above the mi
     if (node.leaf !== undefined) return leaf(node.leaf, level);
     const parent = model.variables[cpd.parents[node.at]], here = possible[node.at];
     const sides = parent.levels ? [here.filter((c) => node.codes.has(c)), here.filter((c) => !node.codes.has(c))] : [here, here];
-    const texts = parent.levels ? sides.map((side) => side.map((c) => parent.levels[c]).join(", ")) : [`< ${short(node.below)}`, `≥ ${short(node.below)}`];
+    const texts = parent.levels ? sides.map((side) => side.map((c) => parent.levels[c]).join(", "))
+      : node.below === Infinity ? ["a number", "missing"] : [`< ${short(node.below)}`, `≥ ${short(node.below)}`];
     const below = [node.left, node.right].map((to, k) => ({ ...lay(to, level + 1, possible.map((all, i) => (i === node.at ? sides[k] : all))), text: texts[k] }));
     const x = (below[0].x + below[1].x) / 2, y = level * LEVEL + 20;
     for (const b of below) {

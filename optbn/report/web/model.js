@@ -1,12 +1,13 @@
 // The network as inference sees it, from optbn's own JSON: every variable has finitely many states.
 // A categorical variable's states are its levels; a real one meets its children only through thresholds, so its states
 // are the intervals between them (see states.py). What is known of a variable leaves it fewer states: one for a level or
-// a number, several for a choice of levels or a range.
+// a number, several for a choice of levels or a range. A real variable that may have no number (`absent`) has one state
+// more, the last, whose value is NaN; what is known of it may be {value: NaN}.
 
 function readModel(network) {
   const index = new Map(network.variables.map((v, i) => [v.name, i]));
   const variables = network.variables.map((v) => ({
-    name: v.name, levels: v.levels || null, ordered: !!v.ordered, range: v.range || null, cuts: [], children: [],
+    name: v.name, levels: v.levels || null, ordered: !!v.ordered, range: v.range || null, absent: !!v.absent, cuts: [], children: [],
   }));
   const cpds = network.cpds.map((cpd) => readCpd(cpd, index, variables));
   cpds.forEach((cpd, child) => cpd.parents.forEach((parent, i) => {
@@ -19,17 +20,17 @@ function readModel(network) {
 
 function readCpd(cpd, index, variables) { // parents, leaves, thresholds(i) and cell(values of the parents)
   const parents = cpd.parents.map((name) => index.get(name));
-  const sizeOf = (p, i) => (variables[p].levels ? variables[p].levels.length : cpd.cuts[i].length + 1);
+  const sizeOf = (p, i) => (variables[p].levels ? variables[p].levels.length : cpd.cuts[i].length + 1 + variables[p].absent);
   if (cpd.kind === "tree") {
     const nodes = cpd.nodes.map((node) => {
       if (node.leaf !== undefined) return node;
       const at = cpd.parents.indexOf(node.parent);
       const codes = node.levels && new Set(node.levels.map((level) => variables[parents[at]].levels.indexOf(level)));
-      return { at, below: node.below, codes, left: node.left, right: node.right };
+      return { at, below: node.has_number ? Infinity : node.below, codes, left: node.left, right: node.right };
     });
     return {
       kind: "tree", parents, nodes, leaves: cpd.leaves,
-      thresholds: (i) => nodes.filter((n) => n.at === i && n.below !== undefined).map((n) => n.below),
+      thresholds: (i) => nodes.filter((n) => n.at === i && Number.isFinite(n.below)).map((n) => n.below),
       cell(values) {
         let node = nodes[0];
         while (node.leaf === undefined) {
@@ -48,7 +49,8 @@ function readCpd(cpd, index, variables) { // parents, leaves, thresholds(i) and 
       let cell = 0;
       for (let i = 0; i < parents.length; i++) {
         let code = values[i];
-        if (!variables[parents[i]].levels) { code = 0; while (code < cuts[i].length && cuts[i][code] <= values[i]) code++; }
+        if (Number.isNaN(code)) code = sizes[i] - 1;
+        else if (!variables[parents[i]].levels) { code = 0; while (code < cuts[i].length && cuts[i][code] <= values[i]) code++; }
         cell = cell * sizes[i] + code;
       }
       return cell;
@@ -64,7 +66,8 @@ function statesUnder(model, known) {
     if (fact && fact.value !== undefined) return { values: [fact.value], point: true };
     const low = fact ? fact.low : -Infinity, high = fact ? fact.high : Infinity;
     const ends = [low, ...v.cuts.filter((cut) => cut > low && cut < high), high];
-    return { values: ends.slice(0, -1), ends }; // an interval's lower end stands for it: x < cut goes left
+    const none = v.absent && !fact ? [NaN] : [];
+    return { values: [...ends.slice(0, -1), ...none], ends }; // an interval's lower end stands for it: x < cut goes left
   });
 }
 
@@ -101,8 +104,9 @@ function eachCell(model, states, v, visit) { // visit(cell, number of the parent
 }
 function leafRow(leaves, cell, own) {
   if (leaves.kind === "categorical") return own.values.map((code) => leaves.rows[cell][code]);
-  const { law, location, scale } = lawOf(leaves, cell);
-  if (own.point) return [law.log((own.values[0] - location) / scale) - Math.log(scale)];
+  const { law, location, scale } = lawOf(leaves, cell), none = leaves.absent ? leaves.absent[cell] : 0;
+  if (own.point && Number.isNaN(own.values[0])) return [Math.log(none)];
+  if (own.point) return [Math.log1p(-none) + law.log((own.values[0] - location) / scale) - Math.log(scale)];
   const z = own.ends.map((end) => (end - location) / scale);
-  return own.values.map((_, i) => massBetween(law, z[i], z[i + 1]));
+  return own.values.map((x, i) => (Number.isNaN(x) ? none : (1 - none) * massBetween(law, z[i], z[i + 1])));
 }

@@ -33,7 +33,7 @@ def average_trees(sets, wanted, leaf_cost, predictors, responses, tables, lanes_
           counts uint32[boxes, W], mean, spread float64[boxes, R], mantissa float64[boxes, L], exponent int32[boxes, L])
     """
     cells, _, _, _, kinds, sizes, parts, table, halves, _ = predictors
-    order, onehot, start, levels, table_row, values, real = responses
+    order, onehot, start, levels, table_row, values, real, there, there_row = responses
     rows, site_of, _, _, _, _, _, _, mantissa, exponent = work
     m, k = sets.shape
     n_rows = cells.shape[1]
@@ -47,6 +47,10 @@ def average_trees(sets, wanted, leaf_cost, predictors, responses, tables, lanes_
     counts = np.empty((n_rows, onehot.shape[1]), np.uint32)
     mean = np.empty((n_rows, values.shape[1]))
     spread = np.empty((n_rows, values.shape[1]))
+    has_number = np.full(values.shape[1], -1, np.int64)
+    for v in range(len(real)):
+        if real[v] >= 0:
+            has_number[real[v]] = there[v]
     lane = np.empty(len(order), np.int64)
     stride = np.ones(k + 1, np.int64)
     for i in range(m):
@@ -64,7 +68,7 @@ def average_trees(sets, wanted, leaf_cost, predictors, responses, tables, lanes_
             v = sets[i, j]
             u = refine(cells[v], sizes[v], site[j], u, coordinates[j], j, site[j + 1], lookup, coordinates[j + 1])
             stride[j + 1] = stride[j] * parts[v]
-        tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
+        tabulate(site[k], u, onehot, values, has_number, site_rows, counts, mean, spread)
         boxes = stride[k]
         for box in range(boxes):
             rows[box] = 0
@@ -77,7 +81,7 @@ def average_trees(sets, wanted, leaf_cost, predictors, responses, tables, lanes_
             site_of[box] = s
         for q in range(0, n_lanes, lanes_at_a_time):
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
-            lanes = arrange(some, min(max(cats - q, 0), len(some)), start, levels, table_row, real)
+            lanes = arrange(some, min(max(cats - q, 0), len(some)), start, levels, table_row, real, there, there_row)
             shape = sets[i], stride, kinds, parts, table, halves
             add_up(shape, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
             whole = math.log(mantissa[boxes - 1, 0]) + exponent[boxes - 1, 0] * LOG_RADIX
@@ -128,8 +132,8 @@ def add_up(shape, leaf_cost, content, lanes, tables, work):
 def leaves(box, a, b, leaf_cost, content, lanes, tables, work, leaf):
     """leaf[1:] = log m - log 4C of a box with rows, and its contents: those of its site, or of boxes a and b."""
     site_counts, site_mean, site_spread = content
-    column, level_lanes, run_end, run_row, real, real_row = lanes
-    count_table, total_table, real_constant, real_power, real_shrink, real_scale = tables
+    column, level_lanes, run_end, run_row, real, real_row, number, number_row = lanes
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
     rows, site_of, _, _, _, counts, mean, spread, _, _ = work
     n, s = rows[box], site_of[box]
     for w in range(len(column)):
@@ -144,9 +148,13 @@ def leaves(box, a, b, leaf_cost, content, lanes, tables, work, leaf):
             c = b if rows[a] == 0 else a
             mean[box, q], spread[box, q] = mean[c, q], spread[c, q]
         else:
+            one, other = rows[a], rows[b]
+            if number[q] >= 0:
+                one, other = counts[a, number[q]], counts[b, number[q]]
+            share = other / max(one + other, 1)
             gap = mean[b, q] - mean[a, q]
-            mean[box, q] = mean[a, q] + gap * rows[b] / n
-            spread[box, q] = spread[a, q] + spread[b, q] + gap * gap * rows[a] * rows[b] / n
+            mean[box, q] = mean[a, q] + gap * share
+            spread[box, q] = spread[a, q] + spread[b, q] + gap * gap * one * share
     cats = level_lanes[0] if len(level_lanes) else 0
     first = 0
     for g in range(len(run_end)):
@@ -159,9 +167,14 @@ def leaves(box, a, b, leaf_cost, content, lanes, tables, work, leaf):
             leaf[1 + q] += count_table[counts[box, first + q]]
         first += level_lanes[level]
     for q in range(len(real)):
-        t = real_row[q]
-        scale = real_scale[t] + spread[box, q] + real_shrink[t, n] * mean[box, q] * mean[box, q]
-        leaf[1 + cats + q] = real_constant[t, n] - real_power[t, n] * np.log(scale) - leaf_cost
+        t, there = real_row[q], number[q]
+        numbers = n if there < 0 else counts[box, there]
+        scale = real_scale[t] + spread[box, q] + real_shrink[t, numbers] * mean[box, q] * mean[box, q]
+        leaf[1 + cats + q] = real_constant[t, numbers] - real_power[t, numbers] * np.log(scale) - leaf_cost
+        if there >= 0:
+            t = number_row[q]
+            none = counts[box, there + 1]
+            leaf[1 + cats + q] += there_level[t, numbers] + there_level[t, none] - there_total[t, n]
 
 
 @part

@@ -28,15 +28,16 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     lanes         (column int64[W], the column of counts behind each count of a slot, level by level;
                    level_lanes int64[.], how many lanes have that level; run_end and run_row int64[.], lanes with one
                    row of total; real and real_row int64[.], behind each real lane the column of mean and spread and
-                   the row of tables)
+                   the row of tables; number and number_row int64[.], where the counts of a slot's rows with and
+                   without a number begin, and their row of tables, or -1 where all rows have one)
     tables        (count float64[N + 1], total float64[., N + 1]; real_constant, real_power, real_shrink
-                   float64[., N + 1] and real_scale float64[.])
+                   float64[., N + 1] and real_scale float64[.]; there_level, there_total float64[., N + 1])
     work          (counts int32[slots, >= W], mean, spread float64[slots, >= R], value float64[slots, >= L])
     """
     first, second, rows, offset, left, right = plan
     site_counts, site_mean, site_spread = site_content
-    column, level_lanes, run_end, run_row, real, real_row = lanes
-    count_table, total_table, real_constant, real_power, real_shrink, real_scale = tables
+    column, level_lanes, run_end, run_row, real, real_row, number, number_row = lanes
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
     counts, mean, spread, value = work
     width, reals = len(column), len(real)
     cats = level_lanes[0] if len(level_lanes) else 0
@@ -68,8 +69,13 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
                 between = rows[a] * share
                 for q in range(reals):
                     gap = mean[b, q] - mean[a, q]
-                    mean[s, q] = mean[a, q] + gap * share
-                    spread[s, q] = spread[a, q] + spread[b, q] + gap * gap * between
+                    part, within = share, between
+                    if number[q] >= 0:
+                        numbers = both[number[q]]
+                        part = other[number[q]] / max(numbers, 1)
+                        within = one[number[q]] * part
+                    mean[s, q] = mean[a, q] + gap * part
+                    spread[s, q] = spread[a, q] + spread[b, q] + gap * gap * within
 
         row, content = value[s], counts[s]
         start = 0
@@ -87,9 +93,14 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
                 row[q] += count_table[of_level[q]]
             start = end
         for q in range(reals):
-            t = real_row[q]
-            scale = real_scale[t] + spread[s, q] + real_shrink[t, n] * mean[s, q] * mean[s, q]
-            row[cats + q] = real_constant[t, n] - real_power[t, n] * np.log(scale) - leaf_cost
+            t, there = real_row[q], number[q]
+            numbers = n if there < 0 else content[there]
+            scale = real_scale[t] + spread[s, q] + real_shrink[t, numbers] * mean[s, q] * mean[s, q]
+            leaf = real_constant[t, numbers] - real_power[t, numbers] * np.log(scale) - leaf_cost
+            if there >= 0:
+                t = number_row[q]
+                leaf += there_level[t, numbers] + there_level[t, content[there + 1]] - there_total[t, n]
+            row[cats + q] = leaf
 
         raise_to_best_sum(value, s, vectors, left, right, offset[s], offset[s + 1])
     return value[n_slots - 1]

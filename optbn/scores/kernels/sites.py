@@ -46,10 +46,11 @@ def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_co
 
 
 @kernel
-def tabulate(site, n, onehot, values, rows, counts, mean, spread):
+def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
     """What every site holds: rows int32[n], counts uint32[n, M], mean and spread (squared deviations) float64[n, R].
 
-    onehot uint8[N, M], values float64[N, R]; R may be 0. Sums run in row order.
+    onehot uint8[N, M], values float64[N, R]; R may be 0. there int64[R]: the column of onehot that says which rows have
+    a number (the others have 0 in values and do not count), or -1. Sums run in row order.
     """
     width, reals = onehot.shape[1], values.shape[1]
     for s in range(n):
@@ -73,12 +74,13 @@ def tabulate(site, n, onehot, values, rows, counts, mean, spread):
             mean[s, r] += values[i, r]
     for s in range(n):
         for r in range(reals):
-            mean[s, r] /= rows[s]
+            mean[s, r] /= rows[s] if there[r] < 0 else max(counts[s, there[r]], 1)
     for i in range(len(site)):
         s = site[i]
         for r in range(reals):
-            away = values[i, r] - mean[s, r]
-            spread[s, r] += away * away
+            if there[r] < 0 or onehot[i, there[r]]:
+                away = values[i, r] - mean[s, r]
+                spread[s, r] += away * away
 
 
 @kernel

@@ -23,8 +23,8 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
     responses, tables   see kernels/trees.py, kernels/climb.py
     """
     cells, sizes, first, options = predictors
-    order, onehot, start, levels, table_row, values, real = responses
-    count_table, total_table, real_constant, real_power, real_shrink, real_scale = tables
+    order, onehot, start, levels, table_row, values, real, there, there_row = responses
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
     m, k = sets.shape
     n_rows = cells.shape[1]
     site = np.zeros((k + 1, n_rows), np.int32)
@@ -37,6 +37,10 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
     spread = np.empty((n_rows, values.shape[1]))
     lane = np.empty(len(order), np.int64)
     choice = np.zeros(k, np.int64)
+    has_number = np.full(values.shape[1], -1, np.int64)
+    for v in range(len(real)):
+        if real[v] >= 0:
+            has_number[real[v]] = there[v]
     for i in range(m):
         n_lanes = 0
         for v in order:
@@ -55,7 +59,7 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
                     cells[row], sizes[row], site[j], n_sites[j], coordinates[0], -1, site[j + 1], lookup, coordinates[1]
                 )
             u = n_sites[k]
-            tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
+            tabulate(site[k], u, onehot, values, has_number, site_rows, counts, mean, spread)
             for q in range(n_lanes):
                 v = lane[q]
                 total, row = 0.0, table_row[v]
@@ -68,6 +72,10 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
                     r = real[v]
                     for s in range(u):
                         n = site_rows[s]
+                        if there[v] >= 0:
+                            t, has, none = there_row[v], counts[s, there[v]], counts[s, there[v] + 1]
+                            total += there_level[t, has] + there_level[t, none] - there_total[t, n]
+                            n = has
                         scale = real_scale[row] + spread[s, r] + real_shrink[row, n] * mean[s, r] * mean[s, r]
                         total += real_constant[row, n] - real_power[row, n] * np.log(scale)
                 if total > out[i, v]:

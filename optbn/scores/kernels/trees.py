@@ -35,12 +35,13 @@ def score_trees(
                 cells, variable v's from away_start[v] on; kinds, sizes, parts, table, halves, need: see `lattice`)
     responses   (order int64[n], lane order of the variables; onehot uint8[N, M]; start, levels int64[n]: where a
                  categorical variable's columns of onehot begin and how many; table_row int64[n];
-                 values float64[N, R]; real int64[n], the column of values or -1)
+                 values float64[N, R]; real int64[n], the column of values or -1; there int64[n], the columns of
+                 onehot "has a number" and "has none" of a real one in which rows may have none, else -1; there_row)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
     lanes_at_a_time  how many responses `work` has room for
     """
     cells, common, away, away_start, kinds, sizes, parts, table, halves, need = predictors
-    order, onehot, start, levels, table_row, values, real = responses
+    order, onehot, start, levels, table_row, values, real, there, there_row = responses
     xlogx, regret = bound
     m, k = sets.shape
     n_rows = cells.shape[1]
@@ -61,6 +62,10 @@ def score_trees(
     mean = np.empty((n_rows, reals))
     spread = np.empty((n_rows, reals))
 
+    has_number = np.full(reals, -1, np.int64)
+    for v in range(n):
+        if real[v] >= 0:
+            has_number[real[v]] = there[v]
     lane = np.empty(n, np.int64)
     for i in range(m):
         shared = 0
@@ -75,10 +80,12 @@ def score_trees(
             )
         if whole_rows:
             u = n_sites[k]
-            tabulate(site[k], u, onehot, values, site_rows, counts, mean, spread)
+            tabulate(site[k], u, onehot, values, has_number, site_rows, counts, mean, spread)
         else:
             if i == 0 or shared < k - 1:
-                tabulate(site[k - 1], n_sites[k - 1], onehot, values, prefix_rows, prefix_counts, mean, spread)
+                tabulate(
+                    site[k - 1], n_sites[k - 1], onehot, values, has_number, prefix_rows, prefix_counts, mean, spread
+                )
             v = sets[i, k - 1]
             u = tabulate_last(
                 cells[v], sizes[v], common[v], away[away_start[v] : away_start[v + 1]],
@@ -112,14 +119,14 @@ def score_trees(
         for q in range(0, n_lanes, lanes_at_a_time):
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
             some_cats = min(max(cats - q, 0), len(some))
-            lanes = arrange(some, some_cats, start, levels, table_row, real)
+            lanes = arrange(some, some_cats, start, levels, table_row, real, there, there_row)
             root = climb(plan, n_slots, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
             for s in range(len(some)):
                 out[i, some[s]] = root[s] + log_c[i]
 
 
 @part
-def arrange(lane, cats, start, levels, table_row, real):
+def arrange(lane, cats, start, levels, table_row, real, there, there_row):
     """The lanes argument of `climb` for the responses `lane`, of which the first `cats` are categorical."""
     width, most, runs = 0, 0, 0
     for q in range(cats):
@@ -127,6 +134,9 @@ def arrange(lane, cats, start, levels, table_row, real):
         most = max(most, levels[lane[q]])
         if q == 0 or table_row[lane[q]] != table_row[lane[q - 1]]:
             runs += 1
+    for q in range(cats, len(lane)):
+        if there[lane[q]] >= 0:
+            width += 2
     column = np.empty(width, np.int64)
     level_lanes = np.empty(most, np.int64)
     w = 0
@@ -147,7 +157,16 @@ def arrange(lane, cats, start, levels, table_row, real):
         run_end[g] = q + 1
     real_column = np.empty(len(lane) - cats, np.int64)
     real_row = np.empty(len(lane) - cats, np.int64)
+    number = np.full(len(lane) - cats, -1, np.int64)
+    number_row = np.empty(len(lane) - cats, np.int64)
     for q in range(cats, len(lane)):
-        real_column[q - cats] = real[lane[q]]
-        real_row[q - cats] = table_row[lane[q]]
-    return column, level_lanes, run_end, run_row, real_column, real_row
+        v = lane[q]
+        real_column[q - cats] = real[v]
+        real_row[q - cats] = table_row[v]
+        number_row[q - cats] = there_row[v]
+        if there[v] >= 0:
+            column[w] = there[v]
+            column[w + 1] = there[v] + 1
+            number[q - cats] = w
+            w += 2
+    return column, level_lanes, run_end, run_row, real_column, real_row, number, number_row

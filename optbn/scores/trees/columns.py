@@ -2,6 +2,11 @@
 
 Levels that no row has are dropped here: as a predictor they would only add empty boxes, as a response they add nothing
 to a leaf. The prior and the leaf's total still count them (see `prior`, `leaves`).
+
+An unordered predictor of more than `most_levels` declared levels is coarsened, for trees over it grow with 3 to their
+number: its most_levels - 1 levels of most rows (of equals the earlier) stay apart, all others are one. As a response it
+stays whole. A real predictor in which rows may have no number is halved once more, at the top: numbers left, others
+right.
 """
 
 from __future__ import annotations
@@ -49,6 +54,7 @@ class Columns:
     max_splits: int
     cuts: CutRule = "range"
     declared: bool = False
+    most_levels: int | None = None
 
     def __post_init__(self) -> None:
         if self.data.n_rows == 0:
@@ -69,23 +75,58 @@ class Columns:
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Per variable (kind, declared levels or halvings), as the structure prior counts them."""
         return tuple(
-            (REAL, self.max_splits)
+            (REAL, self._halvings(domain))
             if isinstance(domain, Real)
-            else (ORDINAL if domain.ordered else CATEGORICAL, len(domain.levels))
+            else (ORDINAL, len(domain.levels))
+            if domain.ordered
+            else (CATEGORICAL, min(len(domain.levels), self.most_levels or len(domain.levels)))
             for domain in self.data.domains
         )
 
+    def _halvings(self, domain: Real) -> int:
+        return self.max_splits + domain.absent
+
+    @cached_property
+    def coarsened(self) -> tuple[int, ...]:
+        """The variables that are no parents with all their levels."""
+        return tuple(
+            v
+            for v, domain in enumerate(self.data.domains)
+            if isinstance(domain, Categorical) and not domain.ordered and len(domain.levels) > self.shapes[v][1]
+        )
+
+    @cached_property
+    def members(self) -> tuple[tuple[NDArray[np.integer], ...], ...]:
+        """Per variable the codes in each cell, of those that occur; none of a real one."""
+        found = []
+        for v, codes in enumerate(self.observed):
+            apart = tuple(codes[i : i + 1] for i in range(len(codes)))
+            if v in self.coarsened:
+                counts = np.bincount(self.data.columns[v], minlength=self.data.cardinalities[v])[codes]
+                frequent = np.sort(np.argsort(-counts, kind="stable")[: self.shapes[v][1] - 1])
+                rest = np.delete(codes, frequent)
+                apart = (*(codes[i : i + 1] for i in frequent), *((rest,) if len(rest) else ()))
+            found.append(apart)
+        return tuple(found)
+
     @cached_property
     def thresholds(self) -> tuple[NDArray[np.float64], ...]:
-        """Per variable the cuts between its finest cells, 2^s - 1 of a real one; none of a categorical one."""
+        """Per variable the cuts between its finest cells, 2^s - 1 of a real one; none of a categorical one. Where rows
+        may have no number, as many again that are infinite, the first between those with and those without one."""
         return tuple(
-            np.zeros(0)
-            if isinstance(domain, Categorical)
-            else halves(column, self.max_splits)
-            if self.cuts == "rank"
-            else midpoints(domain, column, self.max_splits)
+            np.zeros(0) if isinstance(domain, Categorical) else self._cuts(domain, column)
             for domain, column in zip(self.data.domains, self.data.columns, strict=True)
         )
+
+    def _cuts(self, domain: Real, column: NDArray[np.float64]) -> NDArray[np.float64]:
+        numbers = column[~np.isnan(column)] if domain.absent else column
+        if not len(numbers):
+            cuts = np.full((1 << self.max_splits) - 1, np.inf)
+        elif self.cuts == "rank":
+            cuts = halves(numbers, self.max_splits)
+        else:
+            cuts = midpoints(domain, numbers, self.max_splits)
+        return np.append(cuts, np.full(1 << self.max_splits, np.inf)) if domain.absent else cuts
 
     @cached_property
     def predictors(self) -> Predictors:
@@ -99,11 +140,15 @@ class Columns:
         for v, (domain, column) in enumerate(zip(self.data.domains, self.data.columns, strict=True)):
             kinds[v] = self.shapes[v][0]
             if isinstance(domain, Real):
-                sizes[v] = 1 << self.max_splits
-                cells[v] = np.searchsorted(self.thresholds[v], column, side="right")
+                sizes[v] = 1 << self._halvings(domain)
+                cuts = self.thresholds[v][: (1 << self.max_splits) - 1]
+                cells[v] = np.where(np.isnan(column), 1 << self.max_splits, np.searchsorted(cuts, column, side="right"))
             else:
-                sizes[v] = len(self.observed[v])
-                cells[v] = np.searchsorted(self.observed[v], column)
+                sizes[v] = len(self.members[v])
+                cell = np.zeros(len(domain.levels), np.int32)
+                for i, codes in enumerate(self.members[v]):
+                    cell[codes] = i
+                cells[v] = cell[column]
             kind, size = int(kinds[v]), int(sizes[v])
             parts[v] = min(count_parts(kind, size), 1 << 62)
             if parts[v] <= MOST_TABULATED_PARTS:

@@ -202,11 +202,13 @@ def _goes_left(columns: Columns, u: int, left: int, right: int, heavier_left: bo
     sides = {
         int(code): side
         for side, part in ((0, left), (1, right))
-        for i, code in enumerate(observed)
+        for i, codes in enumerate(columns.members[u])
+        for code in codes
         if (part + 1) >> i & 1
     }
     absent = 0 if heavier_left else 1
-    return tuple(code for code in range(columns.shapes[u][1]) if sides.get(code, absent) == 0)
+    levels = len(columns.data.domains[u].levels)  # type: ignore[union-attr]
+    return tuple(code for code in range(levels) if sides.get(code, absent) == 0)
 
 
 def _leaf_of_rows(columns: Columns, parents: tuple[int, ...], nodes: list[Split | int]) -> NDArray[np.int64]:

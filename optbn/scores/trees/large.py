@@ -49,7 +49,9 @@ class Sites:
             np.empty((n_rows, reals)),
             np.empty((n_rows, reals)),
         )
-        tabulate(site, n, responses.onehot, responses.values, rows, *content)
+        has_number = np.full(reals, -1, np.int64)
+        has_number[responses.real[leaves.is_real]] = responses.there[leaves.is_real]
+        tabulate(site, n, responses.onehot, responses.values, has_number, rows, *content)
         return cls(coordinates[:n], rows[:n], content)
 
 
@@ -103,16 +105,19 @@ class SparsePlan:
         for at in range(0, len(inside), LANES_AT_A_TIME):
             lane = inside[at : at + LANES_AT_A_TIME]
             cats = int((responses.levels[lane] > 0).sum())
-            lanes = arrange(lane, cats, responses.start, responses.levels, responses.row, responses.real)
-            work = workspace(len(self.names), len(lane), responses.levels[lane])
+            lanes = arrange(
+                lane, cats, responses.start, responses.levels, responses.row, responses.real, responses.there,
+                responses.there_row,
+            )  # fmt: skip
+            work = workspace(len(self.names), len(lane), leaves.widths[lane], leaves.is_real[lane])
             climb(self.plan, len(self.names), cost, self.sites.content, lanes, leaves.tables_of(lane), work)
             yield lane, work
 
 
-def workspace(slots: int, lanes: int, levels: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+def workspace(slots: int, lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
     """What kernels/climb.py writes into for any `lanes` of the responses: counts, mean, spread, value. Rows are whole
     cache lines, so that no vector straddles two; pages never touched cost nothing."""
-    width, reals, values = _row_sizes(lanes, levels)
+    width, reals, values = _row_sizes(lanes, widths, real)
     return (
         _aligned(slots, width, np.uint32),
         np.empty((slots, reals)),
@@ -121,16 +126,16 @@ def workspace(slots: int, lanes: int, levels: NDArray[np.int64]) -> tuple[NDArra
     )
 
 
-def bytes_per_slot(lanes: int, levels: NDArray[np.int64]) -> int:
+def bytes_per_slot(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -> int:
     """What a slot takes in a workspace."""
-    width, reals, values = _row_sizes(lanes, levels)
+    width, reals, values = _row_sizes(lanes, widths, real)
     return 4 * width + 16 * reals + 8 * values
 
 
-def _row_sizes(lanes: int, levels: NDArray[np.int64]) -> tuple[int, int, int]:
-    """(counts, moments, values) per slot for any `lanes` of responses with so many levels that occur (real: 0)."""
-    most = int(np.sort(levels)[::-1][:lanes].sum())
-    reals = min(lanes, int((levels == 0).sum()))
+def _row_sizes(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """(counts, moments, values) per slot for any `lanes` of responses with so many columns of counts."""
+    most = int(np.sort(widths)[::-1][:lanes].sum())
+    reals = min(lanes, int(real.sum()))
     return -(-most // 16) * 16, reals, -(-lanes // 8) * 8
 
 

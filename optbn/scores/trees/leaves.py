@@ -7,6 +7,8 @@ real response, sigma^2 ~ inverse-gamma(nu/2, nu lambda/2), mu | sigma^2 ~ normal
             - (nu+n)/2 log(nu lambda + S + a n/(a+n) (x - mean)^2)
 with x the average and S the sum of squared deviations from it; no rows, 0. Instead of a marginal likelihood a leaf of a
 categorical response may have the penalised one of BIC or AIC (`leaf`): the maximum less (r - 1) log(N)/2 or r - 1.
+real response in which rows may have no number: the first of two levels, with and without one, Dirichlet(alpha each),
+times the second, of the numbers there are.
 
 `mean` and `lambda` are on the scale of standardised columns (units.py), unless real_prior is "paper": then on that of
 the columns as they come. Either way a column is turned into t = (y - location) / unit, for which mean is 0 and lambda
@@ -41,6 +43,7 @@ class LeafTables(NamedTuple):
 
     per_level, total         float64[rows, N + 1], categorical responses
     constant, power, shrink  float64[real rows, N + 1] and scale float64[real rows], real ones, on the scale of t
+    there_level, there_total float64[mixed rows, N + 1], whether a real one has a number
     """
 
     per_level: Floats
@@ -49,6 +52,8 @@ class LeafTables(NamedTuple):
     power: Floats
     shrink: Floats
     scale: Floats
+    there_level: Floats
+    there_total: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,8 @@ class LeafContent:
     """What the rows of some leaves look like.
 
     rows    int64[leaves]
-    counts  int64[leaves, r], per declared level of a categorical response; None for a real one
+    counts  int64[leaves, r], per declared level of a categorical response; of a real one with and without a number,
+            or None where every row has one
     mean, spread   float64[leaves], a real response's average and sum of squared deviations from it; else None
     """
 
@@ -68,6 +74,11 @@ class LeafContent:
     @property
     def leaves(self) -> int:
         return len(self.rows)
+
+    @property
+    def numbers(self) -> LeafContent:
+        """The rows of a real response that have a number."""
+        return self if self.counts is None else LeafContent(self.counts[:, 0], None, self.mean, self.spread)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ LARGEST = 1e140
 
 
 class Responses(NamedTuple):
-    """See kernels/trees.py; onehot is padded with columns of zeros to whole vectors."""
+    """See kernels/trees.py; onehot is padded with columns of zeros to whole vectors. `there` is where the columns of
+    onehot "has a number" and "has none" begin, -1 where all rows of a variable have one."""
 
     order: Ints
     onehot: NDArray[np.uint8]
@@ -42,6 +43,8 @@ class Responses(NamedTuple):
     row: Ints
     values: Floats
     real: Ints
+    there: Ints
+    there_row: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,27 @@ class BoundLeaves:
         return np.array([not r for r in self.data.cardinalities], np.bool_)
 
     @cached_property
+    def is_mixed(self) -> NDArray[np.bool_]:
+        """bool[n]: real, and rows may have no number."""
+        absent = set(self.data.with_absent)
+        return np.array([name in absent for name in self.data.names], np.bool_)
+
+    @cached_property
+    def widths(self) -> Ints:
+        """int64[n]: how many columns of counts each response takes."""
+        return np.asarray(self.responses.levels + 2 * self.is_mixed)
+
+    @cached_property
+    def _there_alpha(self) -> list[float]:
+        """Per variable that of whether there is a number."""
+        alphas: list[float] = self.prior.of_columns("alpha", self.data.names).tolist()
+        return alphas
+
+    @cached_property
+    def _mixed_alphas(self) -> list[float]:
+        return sorted({self._there_alpha[v] for v in np.flatnonzero(self.is_mixed).tolist()})
+
+    @cached_property
     def alpha(self) -> Floats:
         """float64[n]; where leaves are penalised, the weight of a parameter in its place."""
         if self.penalised:
@@ -104,6 +128,11 @@ class BoundLeaves:
         log_unit = np.zeros(data.n_variables)
         for r, v in enumerate(np.flatnonzero(self.is_real).tolist()):
             t, log_scale = data.columns[v], 0.0
+            there = ~np.isnan(t)
+            t = t[there]
+            if not len(t):
+                values[:, r] = 0.0
+                continue
             if prior.real_prior == "unit-free":
                 column = standardised(t)
                 t, log_scale = column.values, column.log_scale
@@ -114,13 +143,17 @@ class BoundLeaves:
                     f"column {data.names[v]!r} has values whose squares no floating-point number holds on the scale of "
                     "its prior (mean, lambda): rescale it, or leave real_prior at 'unit-free'"
                 )
-            values[:, r], log_unit[v] = t, log_scale + 0.5 * math.log(variances[v])
+            values[:, r], log_unit[v] = 0.0, log_scale + 0.5 * math.log(variances[v])
+            values[there, r] = t
         return values, log_unit
 
     @cached_property
     def jacobian(self) -> Floats:
         """float64[n]: what is added to every score of a response because kernels see it on another scale."""
-        return -self.data.n_rows * self._scaled[1]
+        numbers = np.full(self.data.n_variables, self.data.n_rows)
+        for v in np.flatnonzero(self.is_mixed).tolist():
+            numbers[v] = np.count_nonzero(~np.isnan(self.data.columns[v]))
+        return np.asarray(-numbers * self._scaled[1])
 
     @cached_property
     def responses(self) -> Responses:
@@ -129,13 +162,20 @@ class BoundLeaves:
         observed = self.columns.observed
         levels = np.array([len(codes) for codes in observed], np.int64)
         start = np.cumsum(levels) - levels
-        onehot = np.zeros((data.n_rows, -(-int(levels.sum()) // 32) * 32), np.uint8)
+        mixed = np.flatnonzero(self.is_mixed).tolist()
+        there = np.full(data.n_variables, -1, np.int64)
+        there[mixed] = int(levels.sum()) + 2 * np.arange(len(mixed))
+        onehot = np.zeros((data.n_rows, -(-(int(levels.sum()) + 2 * len(mixed)) // 32) * 32), np.uint8)
+        for v in mixed:
+            onehot[np.arange(data.n_rows), there[v] + np.isnan(data.columns[v])] = 1
+        there_row = np.array([self._mixed_alphas.index(a) if m else -1 for a, m in zip(
+            self._there_alpha, self.is_mixed, strict=True)], np.int64)  # fmt: skip
         row = np.array([self.rows[real].index(self.keys[v]) for v, real in enumerate(is_real.astype(int))], np.int64)
         for v in np.flatnonzero(~is_real).tolist():
             onehot[np.arange(data.n_rows), start[v] + np.searchsorted(observed[v], data.columns[v])] = 1
         order = np.array(sorted(range(data.n_variables), key=lambda v: (-levels[v], row[v], v)), np.int64)
         real = np.where(is_real, np.cumsum(is_real) - 1, -1)
-        return Responses(order, onehot, start, levels, row, self._scaled[0], real)
+        return Responses(order, onehot, start, levels, row, self._scaled[0], real, there, there_row)
 
     @cached_property
     def tables(self) -> LeafTables:
@@ -146,7 +186,10 @@ class BoundLeaves:
         normals = [normal_tables(nu, a, rows) for nu, a in self.rows[1]]
         per_level, total = np.array(counts).reshape(-1, 2, rows + 1).swapaxes(0, 1).copy()
         constant, power, shrink = np.array(normals).reshape(-1, 3, rows + 1).swapaxes(0, 1).copy()
-        return LeafTables(per_level, total, constant, power, shrink, np.array([nu for nu, _ in self.rows[1]]))
+        there = [dirichlet_tables(alpha, 2, rows) for alpha in self._mixed_alphas]
+        there_level, there_total = np.array(there).reshape(-1, 2, rows + 1).swapaxes(0, 1).copy()
+        scale = np.array([nu for nu, _ in self.rows[1]])
+        return LeafTables(per_level, total, constant, power, shrink, scale, there_level, there_total)
 
     def together(self, wanted: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
         """`wanted` in parts that kernels/climb.py can run side by side: categorical responses of one alpha."""
@@ -179,7 +222,9 @@ class BoundLeaves:
         """float64[leaves]; the content of a real response on the scale of t, without the jacobian."""
         first, second = self.keys[v]
         if self.is_real[v]:
-            return normal_log_marginals(content, first, second)
+            numbers = normal_log_marginals(content.numbers, first, second)
+            there = content.counts is not None
+            return numbers + dirichlet_log_marginals(content, self._there_alpha[v]) if there else numbers
         return (penalised_log_likelihoods if self.penalised else dirichlet_log_marginals)(content, first)
 
     def _content(self, v: int, values: NDArray[Any], leaf: Ints, leaves: int) -> LeafContent:
@@ -187,6 +232,16 @@ class BoundLeaves:
         if r:
             table = np.bincount(leaf * r + values, minlength=leaves * r).reshape(leaves, r)
             return LeafContent(rows, counts=table)
+        if self.is_mixed[v]:
+            absent = np.isnan(self.data.columns[v])
+            numbers = self._moments(values[~absent], leaf[~absent], leaves)
+            counts = np.bincount(leaf * 2 + absent, minlength=leaves * 2).reshape(leaves, 2)
+            return LeafContent(rows, counts, numbers.mean, numbers.spread)
+        return self._moments(values, leaf, leaves)
+
+    @staticmethod
+    def _moments(values: NDArray[Any], leaf: Ints, leaves: int) -> LeafContent:
+        rows = np.bincount(leaf, minlength=leaves)
         with np.errstate(over="ignore"):
             mean = np.bincount(leaf, values, minlength=leaves) / np.maximum(rows, 1)
             spread = np.bincount(leaf, (values - mean[leaf]) ** 2, minlength=leaves)

@@ -1,0 +1,43 @@
+"""What the networks compared have in common beside the constraints: the best of them is the best of these alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optbn.scores.left_out import families_left_out
+
+if TYPE_CHECKING:
+    from optbn.scores.scoring import Scoring
+
+SHOWN = 8  # columns that a note names
+
+
+def restrictions(scoring: Scoring) -> tuple[str, ...]:
+    """In words that go on "the best network"."""
+    size, said = scoring.sets.largest, []
+    if size < scoring.data.n_variables - 1:
+        said.append(f"with at most {size} parent{'' if size == 1 else 's'} per variable")
+    if scoring.candidates is not None:
+        said.append(f"of the {scoring.candidates} likeliest parents of each variable")
+    if left_out := families_left_out(scoring.bound, scoring.sets):
+        said.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
+    return tuple(said)
+
+
+def coarsened(scoring: Scoring) -> list[str]:
+    """A note on the columns that are no parents with all their levels."""
+    columns = getattr(scoring.bound, "columns", None)
+    if columns is None or not columns.coarsened:
+        return []
+    data = scoring.data
+    names = [f"{data.names[v]!r} ({data.cardinalities[v]:,} levels)" for v in columns.coarsened]
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return [
+        f"as parents, {', '.join(names[:SHOWN])}{more} have their {columns.most_levels - 1} most frequent levels apart "
+        "and all others together; as children they are whole"
+    ]
+
+
+def named(restrictions: tuple[str, ...]) -> str:
+    """ "Best network with at most 2 parents per variable, but for 73 families left out"."""
+    return " ".join(["Best network", ", ".join(restrictions)]).strip()

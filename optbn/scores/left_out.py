@@ -1,0 +1,45 @@
+"""Families that a score leaves out one by one because their local models are too many to go through, and their number.
+
+Leaving out a family is a restriction of the search, as a limit on the number of parents is: the answer is the best of
+the others, and says how many these were.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.scores.kernels.sets import binomials, sets_between
+
+if TYPE_CHECKING:
+    from optbn.scores.parent_sets import ParentSets
+    from optbn.scores.protocol import BoundScore
+
+TOGETHER = 1 << 16
+"""Sets looked at together when those left out are counted."""
+
+
+def too_dear(score: BoundScore, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """bool[m]: the sets that the score leaves out."""
+    if not hasattr(score, "too_dear"):
+        return np.zeros(len(sets), np.bool_)
+    dear: NDArray[np.bool_] = score.too_dear(sets)
+    return dear
+
+
+def families_left_out(score: BoundScore, candidates: ParentSets) -> int:
+    """How many of the candidate families the score leaves out."""
+    if not hasattr(score, "too_dear"):
+        return 0
+    n, total = candidates.n, 0
+    parents = np.flatnonzero(candidates.allowed.any(axis=0)).astype(np.int32)
+    choose = binomials(n, candidates.largest)
+    for size in range(1, candidates.largest + 1):
+        for first in range(0, int(choose[len(parents), size]), TOGETHER):
+            last = min(first + TOGETHER, int(choose[len(parents), size]))
+            sets = parents[sets_between(len(parents), size, first, last, choose)]
+            dear = sets[too_dear(score, sets)]
+            total += int(candidates.wanted(dear).sum()) if len(dear) else 0
+    return total
