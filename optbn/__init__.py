@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.learning.solving import solve as solve
     from optbn.learning.solving import structure_of as structure_of
     from optbn.network.catalog import load_network as load_network
+    from optbn.network.dynamic import DynamicNetwork as DynamicNetwork
     from optbn.network.formats import read_network as read_network
     from optbn.network.formats import write_network as write_network
     from optbn.network.network import BayesianNetwork as BayesianNetwork
@@ -58,6 +59,7 @@ _EXPORTS: dict[str, str] = {
     "ProbabilityForest": "optbn.classifiers.trees.estimator",
     "ProbabilityTree": "optbn.classifiers.trees.estimator",
     "BayesianNetwork": "optbn.network.network",
+    "DynamicNetwork": "optbn.network.dynamic",
     "Categorical": "optbn.data.dataset",
     "Dataset": "optbn.data.dataset",
     "Real": "optbn.data.dataset",

@@ -165,6 +165,14 @@ OPTIONS: tuple[Option, ...] = (
     Option("learn", "targets", str, None,
            "The column that names which variables an experiment set in each row (names separated by ;); such rows do "
            "not count for the variable that was set.", python=True, label="targets", repeats=True),
+    Option("learn", "lags", int, 0,
+           "Rows are steps of a series: the values of this many steps before may be parents too; arcs never point "
+           "backwards.", least=0, python=True, label="lags", repeats=True),
+    Option("learn", "time_column", str, None, "With --lags: the column that puts the rows in order.", ("--time",),
+           shown="as they are", python=True, repeats=True),
+    Option("learn", "series_column", str, None, "With --lags: the column that tells one series from another.",
+           ("--series",), python=True, repeats=True),
+    Option("learn", "past_only", bool, False, "With --lags: no arcs within a step.", python=True, repeats=True),
     Option("fit", "domain", str, None,
            "The column that says which data set a row comes from; each of its levels gets a network of its own."),
     Option("fit", "weights", str, None, "The column that holds the weights of the rows.", python=True),
@@ -303,6 +311,8 @@ RULES: tuple[Rule, ...] = (
       for other in ("k_best", "per_class", "within")),
     Rule("bootstrap", "kind", NEEDS, "block", "blocks have a length", ("blocks",)),
     Rule("bootstrap", "stratify", EXCLUDES, "block", "consecutive rows cannot be stratified"),
+    *_each("learn", "time_column series_column past_only", NEEDS, "lags", "only series have a past"),
+    Rule("learn", "targets", EXCLUDES, "lags", "a row would count for the present and not for the past"),
     Rule("fit", "report", EXCLUDES, "domain", "the report is about one network"),
     Rule("fit", "domain", NEEDS, "output", "each level's network gets a file beside it"),
 )  # fmt: skip

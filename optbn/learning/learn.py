@@ -24,6 +24,7 @@ from optbn.data.dataset import Dataset
 from optbn.data.findings import SAID
 from optbn.data.frame import frame_reading
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
+from optbn.data.lags import forwards, lagged
 from optbn.data.read import reading as file_reading
 from optbn.learning.job import Job
 from optbn.learning.structure import Stopwatch
@@ -76,6 +77,10 @@ def learn(
     time_limit: float | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
     targets: TargetsLike | None = None,
+    lags: int = 0,
+    time_column: str | None = None,
+    series_column: str | None = None,
+    past_only: bool = False,
     seed: int = 0,
     jobs: int | None = None,
     memory: int | str | None = None,
@@ -104,6 +109,9 @@ def learn(
     constraints   on the network: optbn_solvers.Constraints, or a dictionary of its fields (forbidden, max_arcs...)
     targets       the column that names which variables an experiment set in each row, or {variable: its column}: such
                   rows do not count for the variable that was set
+    lags          rows are steps of a series: each variable's last values (X[-1], X[-2] ...) may be parents too
+    time_column, series_column   what puts the rows in order, and what tells one series from another
+    past_only     with lags: no arcs within a step
     seed          of everything random
     jobs          threads; all cores by default
     memory        bytes, or "4G"; half of the machine by default
@@ -121,6 +129,7 @@ def learn(
     options.check_together("learn", values)
 
     from optbn.learning.reporting import Headings, make_report
+    from optbn.learning.solving import constraints_of
     from optbn.scores import load_score, settings_of
     from optbn.scores.interventional import Interventional
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER
@@ -138,6 +147,9 @@ def learn(
         policy = missing if targets is None else reading_targets(missing, targets)
         rows, name, noticed = _dataset(data, schema, policy, reading or {})
         rows, interventions = (rows, None) if targets is None else without_targets(rows, targets)
+        if lags:
+            rows = lagged(rows, lags, time_column, series_column)
+            constraints = forwards(constraints_of(constraints), rows.names, past_only)
     watcher.data(rows)
     if target is not None:
         rows.index(target)  # a wrong name should not wait for the search

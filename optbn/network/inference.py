@@ -176,7 +176,7 @@ def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence
             columns[name] = _column(states, name, codes, n, generator)
         else:
             columns[name] = cpd.sample([columns[p] for p in cpd.parents], n, generator)
-    return covering_dataset(network, [columns[name] for name in network.names])
+    return covering_dataset(network.names, network.domains, [columns[name] for name in network.names])
 
 
 def table_of(network: BayesianNetwork, name: str) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ Cost: O(n * variables * levels) compares; an alarm row takes about a microsecond
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int]
             column[begin : begin + rows] = part
         if progress:
             progress(begin + rows)
-    return covering_dataset(network, columns)
+    return covering_dataset(network.names, network.domains, columns)
 
 
 def _check_fits(network: BayesianNetwork, n: int) -> None:
@@ -63,7 +63,7 @@ def _check_fits(network: BayesianNetwork, n: int) -> None:
 def sample_blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, Dataset]]:
     """The same rows as (first row, Dataset) of at most BLOCK rows each, never holding all."""
     for begin, block in _blocks(network, n, seed):
-        yield begin, covering_dataset(network, block)
+        yield begin, covering_dataset(network.names, network.domains, block)
 
 
 def _blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, list[NDArray[Any]]]]:
@@ -81,14 +81,14 @@ def _blocks(network: BayesianNetwork, n: int, seed: int) -> Iterator[tuple[int, 
         yield begin, block
 
 
-def covering_dataset(network: BayesianNetwork, columns: list[NDArray[Any]]) -> Dataset:
+def covering_dataset(names: Sequence[str], domains: Sequence[Domain], columns: list[NDArray[Any]]) -> Dataset:
     """Drawn values as data: codes in their smallest type, a real variable's declared range widened to hold them."""
-    domains = tuple(_covering(d, c) for d, c in zip(network.domains, columns, strict=True))
+    domains = tuple(_covering(d, c) for d, c in zip(domains, columns, strict=True))
     columns = [
         c.astype(code_dtype(len(d.levels)), copy=False) if isinstance(d, Categorical) else c
         for d, c in zip(domains, columns, strict=True)
     ]
-    return Dataset(network.names, domains, tuple(columns))
+    return Dataset(tuple(names), domains, tuple(columns))
 
 
 def _covering(domain: Domain, column: NDArray[Any]) -> Domain:
