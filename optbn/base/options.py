@@ -218,7 +218,9 @@ OPTIONS: tuple[Option, ...] = (
            "Keep finished scoring in this folder, so that a stopped run can continue.", python=True),
     Option("score", "scheduler", str, None,
            "Spread the work: local (processes here), or the address of a Dask scheduler (tcp://...).", python=True),
-    Option("solve", "proof", str, None, "Write a proof of optimality to this file; auto then means cp."),
+    Option("solve", "proof", str, None,
+           "Write a proof of optimality to this file; auto then means cp. A .pbp file is for VeriPB, with the problem "
+           "(.opb) beside it; auto then means ilp."),
     Option("solve", "certify", bool, False,
            "Leave nothing to trust: what a search only claims is searched once more, with evidence. With --proof: "
            "search by branch and cut, and let the cluster search finish the proof."),

@@ -35,6 +35,7 @@ VERBS: tuple[str, ...] = (
     "score",
     "solve",
     "verify",
+    "export-proof",
     "fit",
     "edges",
     "bootstrap",
@@ -94,7 +95,8 @@ class _Verbs(typer.core.TyperGroup):
         if cmd_name not in VERBS:
             return None
         app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
-        app.command(cmd_name)(getattr(importlib.import_module(f"optbn.cli.{cmd_name}"), cmd_name))
+        module = cmd_name.replace("-", "_")
+        app.command(cmd_name)(getattr(importlib.import_module(f"optbn.cli.{module}"), module))
         return typer.main.get_command(app)
 
 

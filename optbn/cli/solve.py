@@ -58,8 +58,8 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     """The best graph, with its evidence."""
     from dataclasses import replace
 
+    from optbn.learning.solving import export, table_of, written
     from optbn.learning.solving import solve as search
-    from optbn.learning.solving import table_of, written
     from optbn.scores.selection import noted
     from optbn_solvers.base.files import read_about
     from optbn_solvers.front.registry import load_solver
@@ -80,6 +80,8 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     if limited is not None:
         solution = replace(solution, statistics={**solution.statistics, "candidates": limited})
     _put(written(table, solution, options.format), options.output)
+    if options.proof is not None and options.proof.endswith(".pbp"):
+        export(table, solution, options.proof)
     note = f"; {limited}, which is how the scores were made" if limited is not None else ""
     print(_sentence(table, solution) + note, file=sys.stderr if options.output == "-" else sys.stdout)
     if solution.gap > options.gap:
@@ -94,6 +96,9 @@ def _solver(options: Values) -> tuple[str, dict[str, Any]]:
     solver, chosen = options.solver, settings(options.setting)
     if options.proof is None:
         return solver, chosen
+    if options.proof.endswith(".pbp"):  # of rows alone, which branch and cut without the cluster search leaves
+        check_writable(options.proof)
+        return ("ilp", {"search_nodes": 0} | chosen) if solver == "auto" else (solver, chosen)
     if options.certify and options.proof is not None and solver not in ("auto", "ilp"):
         raise UnsupportedError(f"--certify does not go with --solver {solver}: only ilp writes such a proof")
     check_writable(options.proof)

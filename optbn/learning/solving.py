@@ -245,6 +245,17 @@ FORMATS: dict[str, Callable[[ScoreTable, Solution], str]] = {
 }
 
 
+def export(table: ScoreTable, solution: Solution, path: str | PathLike[str]) -> Path:
+    """Write the proof of an optimum for VeriPB, and the problem that it is about beside it (.opb); returns that."""
+    from optbn_solvers.base.files.atomic import beside
+    from optbn_solvers.proofs.veripb import write_problem_and_proof
+
+    problem = Path(path).with_suffix(".opb")
+    with beside(problem) as opb, beside(path) as pbp, open(opb, "w") as first, open(pbp, "w") as second:
+        write_problem_and_proof(table, solution, first, second)
+    return problem
+
+
 def written(table: ScoreTable, solution: Solution, format: str) -> str:
     """The solution as text in one of FORMATS."""
     if format not in FORMATS:

@@ -287,3 +287,22 @@ def test_a_certified_answer(scores, run, tmp_path):
     assert json.loads((tmp_path / "a.json").read_text())["evidence"]["kind"] == "proof"
     code, out, _ = run("verify", file, answer, "--proof", proof)
     assert code == 0 and "proved   the graph is optimal" in out
+
+
+def test_a_proof_that_others_check(run, tmp_path):
+    from tests.naive.pseudoboolean import Checker
+
+    table = random_table(np.random.default_rng(4), 6, "dense", rows=9)
+    file, answer, proof = (str(tmp_path / name) for name in ("scores.jkl", "a.json", "a.pbp"))
+    write_table(table, file)
+    best = int(table.units[table.offsets[:-1]].sum())
+    code, out, _ = run("solve", file, "--proof", proof, "-o", answer)
+    assert code == 0 and "the proof checked" in out
+    lost = best - optimum_by_subsets(table)
+    assert Checker((tmp_path / "a.opb").read_text()).check((tmp_path / "a.pbp").read_text()) == lost
+    code, out, _ = run("export-proof", file, answer, "-o", str(tmp_path / "b.pbp"))
+    assert code == 0 and "b.opb" in out
+    assert (tmp_path / "b.pbp").read_text() == (tmp_path / "a.pbp").read_text()
+    run("solve", file, "--solver", "cp", "--set", "carried=100000", "-o", answer)
+    code, _, err = run("export-proof", file, answer, "-o", str(tmp_path / "c.pbp"))
+    assert code != 0 and "only rows can be exported" in err and not (tmp_path / "c.pbp").exists()

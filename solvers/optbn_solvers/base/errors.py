@@ -78,5 +78,9 @@ class CheckFailed(SolverError):
     exit_code = 4
 
 
+class NoProofError(SolverError, ValueError):
+    """An answer has no evidence that could be written in the form that was asked for."""
+
+
 class OutOfTime(Exception):
     """A checker has no time left for the rest of the evidence; never leaves `verify`, which then calls it unchecked."""

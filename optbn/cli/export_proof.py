@@ -1,0 +1,35 @@
+"""`optbn export-proof`: the proof of an optimum in a format that other programs check."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def export_proof(
+    scores: Annotated[str, typer.Argument(help="The score file the answer is for.")],
+    solution: Annotated[str, typer.Argument(help="An optimal answer of optbn solve (json) with rows as evidence.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the proof goes; the problem goes beside it.")],
+) -> None:
+    """Write the proof of an optimum for VeriPB (format 3.0), and the problem that it is about (.opb).
+
+    Whoever does not trust optbn runs: veripb PROBLEM.opb PROOF.pbp. The problem says nothing of graphs but families, an
+    order and scores; docs/exactness.md tells how to read it.
+
+    Examples:
+
+    optbn solve scores.jkl --solver ilp --set search_nodes=0 -o solution.json
+
+    optbn export-proof scores.jkl solution.json -o optimal.pbp
+    """
+    from pathlib import Path
+
+    from optbn.base.files import check_writable
+    from optbn.learning.solving import export, table_of
+    from optbn_solvers.base.solution_json import from_json
+
+    check_writable(output)
+    table = table_of(scores)
+    problem = export(table, from_json(table, Path(solution).read_bytes()), output)
+    print(f"{problem}, {output}: {Path(output).stat().st_size / 1e6:.3g} MB")

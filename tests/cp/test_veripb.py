@@ -1,0 +1,88 @@
+"""Proofs in a format of others, replayed by a checker that knows nothing of graphs, and refused when changed."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from optbn_solvers import Constraints, solve
+from optbn_solvers.base.errors import NoProofError
+from optbn_solvers.base.solution import Parts, RowBound, SubsetRow
+from optbn_solvers.proofs.veripb import parts_of, write_problem_and_proof
+from tests.naive.pseudoboolean import Checker, Refused
+from tests.naive.solvers import random_table
+
+
+def exported(table, solution) -> tuple[str, str]:
+    problem, proof = io.StringIO(), io.StringIO()
+    write_problem_and_proof(table, solution, problem, proof)
+    return problem.getvalue(), proof.getvalue()
+
+
+def cases(count: int, kinds=("plain", "dense", "ties", "blocks")):
+    """(table, solution) with rows as evidence."""
+    rng = np.random.default_rng(1)
+    made = 0
+    while made < count:
+        table = random_table(rng, int(rng.integers(3, 7)), kinds[made % len(kinds)], rows=8)
+        solution = solve(table, "auto" if made % 2 else "ilp", **({} if made % 2 else {"search_nodes": 0}))
+        try:
+            parts_of(table, solution.evidence)
+        except NoProofError:
+            continue
+        made += 1
+        yield table, solution
+
+
+def test_exported_proofs_are_accepted():
+    subsets = parts = 0
+    for table, solution in cases(30):
+        problem, proof = exported(table, solution)
+        best = sum(int(table.units[rows]) for rows in table.offsets[:-1])
+        assert Checker(problem).check(proof) == best - table.total_units(solution.choice)
+        listed = parts_of(table, solution.evidence)
+        subsets += any(isinstance(row, SubsetRow) for _, rows in listed for stage in rows.stages for row in stage)
+        parts += isinstance(solution.evidence, Parts)
+    assert subsets >= 5 and parts >= 3
+
+
+def test_changed_problems_and_proofs_are_refused():
+    """Another coefficient in the problem makes another optimum, which the proof does not prove; thousands in all."""
+    rng = np.random.default_rng(2)
+    refused = same = 0
+    for table, solution in cases(8):
+        problem, proof = exported(table, solution)
+        optimum = Checker(problem).check(proof)
+        for _ in range(40):
+            which = rng.random() < 0.5
+            text = problem if which else proof
+            numbers = [m for m in re.finditer(r"(?<= )\d+(?= )", text) if m.start() > 60]
+            at = numbers[int(rng.integers(len(numbers)))]
+            changed = text[: at.start()] + str(int(rng.integers(0, 2 * int(at.group()) + 2))) + text[at.end() :]
+            if changed == text:
+                continue
+            try:
+                found = Checker(changed if which else problem).check(proof if which else changed)
+            except (Refused, ValueError, IndexError, KeyError, AssertionError):
+                refused += 1
+            else:
+                assert which or found == optimum
+                same += 1
+    assert refused > 60  # many changes do no harm: rows and terms that the proof does not use
+
+
+def test_what_has_no_such_proof_is_said():
+    table = random_table(np.random.default_rng(3), 6)
+    best = solve(table, "ilp", search_nodes=0)
+    for answer, message in (
+        (replace(best, evidence=solve(table, "cp", carried=1 << 20).evidence), "only rows can be exported"),
+        (replace(best, bound=best.bound + 1, status="feasible"), "only an optimal graph"),
+        (replace(best, constraints=Constraints(max_arcs=30)), "under constraints"),
+        (replace(best, evidence=RowBound(())), "do not prove the optimum"),
+    ):
+        with pytest.raises(NoProofError, match=message):
+            exported(table, answer)
