@@ -43,6 +43,7 @@ def query(
     if sample is not None and (kind == "MPE" or as_json):
         raise UnsupportedError("--sample draws rows of P(...) as csv; it goes without MPE and --json")
     model = load_network(network)
+    _warn(model, evidence)
     if sample is not None:
         _draw(model, list(model.names) if targets == ["*"] else targets, evidence, sample, seed)
     elif kind == "MPE":
@@ -107,10 +108,33 @@ def _moments(answer: Posterior) -> dict[str, float]:
     return {"mean": answer.mean, "sd": answer.sd} if isinstance(answer, RealPosterior) else {}
 
 
+def _quantile(answer: Posterior, share: float) -> str:
+    from optbn.network.inference import RealPosterior
+
+    return f"{answer.quantile(share):.6g}" if isinstance(answer, RealPosterior) else ""
+
+
+def _warn(model: BayesianNetwork, evidence: dict[str, str]) -> None:
+    """A line on each number outside the range of the data that the network was learned from."""
+    import contextlib
+    import sys
+
+    from optbn.data.dataset import Real
+
+    for name, value in evidence.items():
+        domain = model.domain(name)
+        with contextlib.suppress(ValueError):
+            if isinstance(domain, Real) and not domain.low <= float(value) <= domain.high:
+                span = f"{domain.low:g} to {domain.high:g}"
+                print(f"optbn: {name}={value} is outside its range, {span}: no data say what follows", file=sys.stderr)
+
+
 def _print(answer: Posterior) -> None:
     moments = _moments(answer)
     if moments:
         print(f"{answer.variables[0]}: mean {moments['mean']:.6g}, standard deviation {moments['sd']:.6g}")
+        low, quarter, middle, three, high = (_quantile(answer, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95))
+        print(f"  half of it lies between {quarter} and {three}, nine tenths between {low} and {high}; median {middle}")
     if answer.probabilities.size > 1:
         _show(answer.variables, [[(*levels, p) for levels, p in answer.as_dict().items()]])
 

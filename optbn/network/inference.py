@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +66,8 @@ class RealPosterior(Posterior):
 
     mean: float
     sd: float
+    quantile: Callable[[float], float] = field(repr=False)
+    """The number below which that share of the numbers lies."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,7 @@ def _mixture(states: States, target: str, joint: NDArray[np.float64], log_eviden
 
     joint   P(its parents that are not given, its interval | evidence)
     """
-    from optbn.network.moments import moments
+    from optbn.network.moments import moments, quantile
 
     _, cells = states.cells(target)
     rows = joint.reshape(len(cells), -1)
@@ -230,7 +233,8 @@ def _mixture(states: States, target: str, joint: NDArray[np.float64], log_eviden
     mean = float((numbers[used] * first[used]).sum()) if used.any() else math.nan
     spread = second[used] + (first[used] - mean) ** 2
     sd = math.sqrt(float((numbers[used] * spread).sum())) if np.isfinite(mean) else math.nan
-    return RealPosterior((target,), (states.labels(target),), weights.sum(axis=0), log_evidence, mean, sd)
+    shares = partial(quantile, states.network.cpd(target).leaves, states.cuts(target), numbers)
+    return RealPosterior((target,), (states.labels(target),), weights.sum(axis=0), log_evidence, mean, sd, shares)
 
 
 def _column(

@@ -144,3 +144,20 @@ def test_a_wide_parent_is_one_whose_rare_levels_were_merged(seed: int) -> None:
     assert score(PCART(), data, "y", "w") == pytest.approx(score(PCART(), by_hand, "y", "w"), rel=1e-12)
     whole = score(PCART(), data, "w", "y")
     assert whole == score(PCART(most_levels=None), data, "w", "y")  # as a response it is whole
+
+
+def test_quantiles_are_those_of_many_draws(tmp_path, capfd) -> None:
+    from optbn.cli import main
+
+    data = table(2)
+    network = optbn.learn(data, score="pcartp", smoother="laplace").network
+    posterior, drawn = network.query("x", {"d": "b"}), sample_given(network, 40_000, 1, {"d": "b"}).column("x")
+    for share in (0.05, 0.5, 0.9):
+        assert np.nanquantile(drawn, share) == pytest.approx(posterior.quantile(share), abs=0.05)
+    optbn.write_network(network, tmp_path / "n.json")
+    with pytest.raises(SystemExit):
+        main(["query", str(tmp_path / "n.json"), "P(x)"])
+    assert "nine tenths between" in capfd.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["query", str(tmp_path / "n.json"), "P(d | x=99999)"])
+    assert "x=99999 is outside its range, -9 to 9" in capfd.readouterr().err
