@@ -1,5 +1,7 @@
-"""The shared instances, each with the evidence for its optimum: of what kind, how large, how long the check takes, and
-what may be said then. CPU seconds of search and check together; claims are completed (`thorough`, as `--certify` does).
+"""The shared instances, each with the evidence for its optimum: of what kind, how large, how long the check takes.
+
+CPU seconds of search and check together (of the check alone: wall seconds); claims are completed (`thorough`, as
+`--certify` does).
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ def measure() -> Iterator[Figure]:
         assert answer.score is not None and abs(answer.score - optima[name]["optimum"]) < 1e-4
         checked = answer.statistics["checked"]["seconds"]
         size = len(to_json(table, answer)) / 1e6
-        note = f"{what}: {kinds(answer.evidence)}; answer {size:.3g} MB, of the time {checked:.2f} s to check it"
+        evidence = kinds(answer.evidence) if what is Standing.PROVED else "a claim"
+        note = f"{what}: {evidence}; answer {size:.3g} MB, of the time {checked:.2f} s to check it"
         yield Figure(name, seconds, note=note)
     yield Figure(f"optima without a checked proof, of {len(names)}", len(names) - proved, 0, 0, unit="")
 

@@ -10,7 +10,7 @@ import pytest
 import optbn_solvers.verify.subsets as module
 from optbn_solvers import Budget, ScoreTable, solve
 from optbn_solvers.base.errors import CheckFailed
-from optbn_solvers.base.solution import Exhausted, Parts, RowBound, Status, SubsetRow, Tree
+from optbn_solvers.base.solution import ClusterRow, Exhausted, Parts, RowBound, Status, SubsetRow, Tree
 from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.front.checked import checked
 from optbn_solvers.front.completion import SECONDS, cheap_recursion, completed
@@ -91,6 +91,9 @@ def test_trees_take_the_place_of_claims():
         claim = replace(right, evidence=Exhausted("somebody"))
         assert standing(checked(table, claim, Budget(), most_subsets=0)) is Standing.COMPLETE
         done = checked(table, completed(table, claim, Budget().started(), 0), Budget(), most_subsets=0)
+        assert isinstance(done.evidence, Tree) and standing(done) is Standing.PROVED
+        beside = replace(claim, evidence=Exhausted("somebody", rows=RowBound(((ClusterRow(tuple(range(24)), 1),),))))
+        done = checked(table, completed(table, beside, Budget().started(), 0), Budget(), most_subsets=0)
         assert isinstance(done.evidence, Tree) and standing(done) is Standing.PROVED
         late = completed(table, claim, Budget(cpu=0.0).started(), 0)
         assert late.evidence == claim.evidence

@@ -12,7 +12,7 @@ from dataclasses import replace
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.base.solution import Exhausted, Part, Parts, Proof, RowBound, Solution, Status, Tree
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.front.components import restrict
+from optbn_solvers.front.components import renamed_rows, restrict
 from optbn_solvers.search.solver import ClusterSearch
 from optbn_solvers.verify.subsets import LARGEST
 
@@ -53,6 +53,11 @@ def _tree(
     start = alone.narrow(table, solution.choice)
     if alone.table.total_units(start) != part.bound:
         return claim  # the claim is about less than an optimum
-    found = ClusterSearch(carried=CARRIED).solve(alone.table, budget, start.tolist())
+    if claim.rows is None:
+        search = ClusterSearch(carried=CARRIED)
+    else:  # the root is as strong as the rows
+        rows = renamed_rows(claim.rows, {u: i for i, u in enumerate(part.members)})
+        search = ClusterSearch(greedy=False, restarts=0, rows=rows, carried=CARRIED)
+    found = search.solve(alone.table, budget, start.tolist())
     settled = found.status is Status.OPTIMAL and found.score == alone.table.score_of(part.bound)
     return found.evidence if settled and isinstance(found.evidence, Tree) else claim

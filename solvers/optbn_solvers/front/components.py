@@ -12,7 +12,7 @@ The grid of the scores stays that of the whole table, so sums remain exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -211,17 +211,18 @@ def _renamed(part: Restriction, bound: int, evidence: Evidence | None) -> list[P
             )
         ]
     if isinstance(evidence, RowBound):
-        evidence = _renamed_rows(evidence, part.members)
+        evidence = renamed_rows(evidence, part.members)
     if isinstance(evidence, Exhausted) and evidence.rows is not None:
-        evidence = replace(evidence, rows=_renamed_rows(evidence.rows, part.members))
+        evidence = replace(evidence, rows=renamed_rows(evidence.rows, part.members))
     return [Part(part.members, bound, evidence)]
 
 
-def _renamed_rows(evidence: RowBound, name: Sequence[int]) -> RowBound:
+def renamed_rows(evidence: RowBound, name: Sequence[int] | Mapping[int, int]) -> RowBound:
+    """The rows with other numbers for the variables."""
     return replace(evidence, stages=tuple(tuple(_renamed_row(row, name) for row in stage) for stage in evidence.stages))
 
 
-def _renamed_row(row: BoundRow, name: Sequence[int]) -> ClusterRow | SubsetRow:
+def _renamed_row(row: BoundRow, name: Sequence[int] | Mapping[int, int]) -> ClusterRow | SubsetRow:
     assert isinstance(row, ClusterRow | SubsetRow), "constraints on the whole graph leave no components"
     members = tuple(name[v] for v in row.members)
     if isinstance(row, ClusterRow):
