@@ -46,6 +46,7 @@ VERY_DENSE = 250  # the same: of few variables the order graph is quicker than a
 FEW = 30  # variables: from here on branching is as quick as a short search, which need not be compiled then
 NODES = 500  # of that search; if it seems to end soon, it may take
 MORE = 5  # times as many
+GLANCE_SECONDS = 1.0  # of large tables a single node may take that long
 GLANCE = 16  # nodes where variables are many and the table very dense: branch and cut begins with far more work
 TRIAL = 3  # times the seconds of the short search: what the order graph may take after it
 ORDERS = 34  # variables up to which very dense tables go to the order graph at once
@@ -125,9 +126,11 @@ class Steps:
             return run.solution()
         most = seconds if fits else math.inf
         if not orders and (table.n < FEW or very_dense):
-            nodes, how = (NODES, "short") if table.n < FEW else (GLANCE, "very short")
+            nodes, how, limit = NODES, "short", max(seconds, QUICK)
+            if table.n >= FEW:
+                nodes, how, limit = GLANCE, "very short", min(limit, GLANCE_SECONDS)
             search = load_solver("cp", restarts=0, most=nodes, patience=MORE, carried=CARRIED)
-            if run.step("cp", search, f"{size}: a {how} search first", max(seconds, QUICK)):
+            if run.step("cp", search, f"{size}: a {how} search first", limit):
                 return run.solution()
         if run.steps and fits and seconds <= max(run.seconds, QUICK):
             run.step("dp", whole, f"{size}: {price}, not more than was spent on a short search")
