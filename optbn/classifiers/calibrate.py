@@ -69,13 +69,16 @@ def _pools(
     x: NDArray[np.float64], own: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The points of one class, with the ends 0 and 1."""
-    from sklearn.isotonic import IsotonicRegression
+    from sklearn.isotonic import isotonic_regression
 
-    level = IsotonicRegression(y_min=0.0, y_max=1.0).fit_transform(x, own, sample_weight=weights)
-    _, pool = np.unique(level, return_inverse=True)
-    mass = np.bincount(pool, weights)
-    mean = np.bincount(pool, weights * x) / mass
-    share = (np.bincount(pool, weights * own) + mean) / (mass + 1.0)
+    each, inverse = np.unique(x, return_inverse=True)
+    counts = np.bincount(inverse, weights)
+    shares = np.bincount(inverse, weights * own) / counts
+    level = isotonic_regression(shares, sample_weight=counts)
+    pool = np.cumsum(np.diff(level, prepend=level[0]) != 0)
+    mass = np.bincount(pool, counts)
+    mean = np.bincount(pool, counts * each) / mass
+    share = (np.bincount(pool, counts * shares) + mean) / (mass + 1.0)
     share = np.clip(np.maximum.accumulate(share), LEAST, 1.0 - LEAST)
     points, first = np.unique(mean, return_index=True)
     values = share[first]
