@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,11 +29,17 @@ def query(
     ],
     sample: Annotated[int | None, typer.Option("--sample", help="Draw this many rows instead, as csv.", min=0)] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the rows drawn.", min=0)] = 1,
+    interval: Annotated[
+        float | None,
+        typer.Option("--interval", help="An interval of this probability (such as 0.9) around every answer."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Ask a network for a posterior, for the most probable explanation of evidence, or for rows that fit it. Exact.
 
     Levels and numbers are given as NAME=VALUE. Real variables that are not given are summed over, too.
+    --interval says how sure the answer is, for a .json of optbn fit with bdeu, laplace or hierarchical (or with
+    --smoother hdp --set deviations=true).
 
     Example: optbn query asia "P(lung | xray=yes, smoke=yes)"
     """
@@ -42,6 +49,8 @@ def query(
     kind, targets, evidence = parse(question)
     if sample is not None and (kind == "MPE" or as_json):
         raise UnsupportedError("--sample draws rows of P(...) as csv; it goes without MPE and --json")
+    if interval is not None and (kind == "MPE" or sample is not None):
+        raise UnsupportedError("--interval is for the probabilities of P(...); it goes without MPE and --sample")
     model = load_network(network)
     _warn(model, evidence)
     if sample is not None:
@@ -49,9 +58,9 @@ def query(
     elif kind == "MPE":
         _explain(model, evidence, as_json)
     elif targets == ["*"]:
-        _each(model, evidence, as_json)
+        _each(model, evidence, interval, as_json)
     else:
-        _answer(model, targets, evidence, as_json)
+        _answer(model, targets, evidence, interval, as_json)
 
 
 def _draw(model: BayesianNetwork, targets: list[str], evidence: dict[str, str], rows: int, seed: int) -> None:
@@ -75,31 +84,49 @@ def _explain(model: BayesianNetwork, evidence: dict[str, str], as_json: bool) ->
     print(f"log joint probability {found.log_joint:.6f}")
 
 
-def _answer(model: BayesianNetwork, targets: list[str], evidence: dict[str, str], as_json: bool) -> None:
-    answer = model.query(targets, evidence)
+def _answer(
+    model: BayesianNetwork, targets: list[str], evidence: dict[str, str], interval: float | None, as_json: bool
+) -> None:
+    answer = model.query(targets, evidence) if interval is None else model.query(targets, evidence, interval=interval)
     if as_json:
         print(json.dumps(_content(answer) | {"log_evidence": answer.log_evidence}))
     else:
         _print(answer)
 
 
-def _each(model: BayesianNetwork, evidence: dict[str, str], as_json: bool) -> None:
-    answers = model.posteriors(evidence)
+def _each(model: BayesianNetwork, evidence: dict[str, str], interval: float | None, as_json: bool) -> None:
+    answers: Mapping[str, Posterior] = model.posteriors(evidence)
+    if interval is not None:
+        answers = {name: model.query(name, evidence, interval=interval) for name in answers}
     if as_json:
         print(json.dumps({name: _content(answer) for name, answer in answers.items()}))
         return
-    blocks = []
+    blocks: list[list[tuple[tuple[str, ...], tuple[float, ...]]]] = []
     for name, answer in answers.items():
-        numbers = {**_moments(answer), **{level: p for (level,), p in answer.as_dict().items()}}
-        blocks.append([(name if i == 0 else "", level, number) for i, (level, number) in enumerate(numbers.items())])
+        rows: list[tuple[str, tuple[float, ...]]] = [(what, (number,)) for what, number in _moments(answer).items()]
+        rows += [(level, numbers) for (level, *_), numbers in _rows(answer)]
+        blocks.append([((name if i == 0 else "", level), numbers) for i, (level, numbers) in enumerate(rows)])
     _show(("variable", "level"), blocks)
 
 
 def _content(answer: Posterior) -> dict[str, Any]:
     rows = [
-        {**dict(zip(answer.variables, levels, strict=True)), "probability": p} for levels, p in answer.as_dict().items()
+        {**dict(zip(answer.variables, levels, strict=True)), **dict(zip(NUMBERS, numbers, strict=False))}
+        for levels, numbers in _rows(answer)
     ]
     return {"posterior": rows, **_moments(answer)}
+
+
+NUMBERS = ("probability", "low", "high")
+
+
+def _rows(answer: Posterior) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
+    """Per combination of levels its probability, and the ends of its interval if it has one."""
+    from optbn.network.intervals import UncertainPosterior
+
+    columns = [answer.probabilities, *((answer.low, answer.high) if isinstance(answer, UncertainPosterior) else ())]
+    numbers = zip(*(column.ravel().tolist() for column in columns), strict=True)
+    return list(zip(answer.as_dict(), numbers, strict=True))
 
 
 def _moments(answer: Posterior) -> dict[str, float]:
@@ -136,7 +163,7 @@ def _print(answer: Posterior) -> None:
         low, quarter, middle, three, high = (_quantile(answer, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95))
         print(f"  half of it lies between {quarter} and {three}, nine tenths between {low} and {high}; median {middle}")
     if answer.probabilities.size > 1:
-        _show(answer.variables, [[(*levels, p) for levels, p in answer.as_dict().items()]])
+        _show(answer.variables, [_rows(answer)])
 
 
 def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
@@ -192,8 +219,8 @@ def _split(text: str, separator: str) -> list[str]:
     return parts if text.strip() else []
 
 
-def _show(names: tuple[str, ...], blocks: list[list[tuple[Any, ...]]]) -> None:
-    """A table of texts and a number, with a line between blocks."""
+def _show(names: tuple[str, ...], blocks: list[list[tuple[tuple[str, ...], tuple[float, ...]]]]) -> None:
+    """A table of texts and numbers, with a line between blocks."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -203,9 +230,11 @@ def _show(names: tuple[str, ...], blocks: list[list[tuple[Any, ...]]]) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     for name in names:
         table.add_column(escape(name), overflow="fold")
-    table.add_column("probability", justify="right", no_wrap=True, min_width=11)
+    width = max(len(numbers) for block in blocks for _, numbers in block)
+    for title in NUMBERS[:width]:
+        table.add_column(title, justify="right", no_wrap=True, min_width=11)
     for block in blocks:
-        for *texts, number in block:
-            table.add_row(*map(escape, texts), f"{number:.6g}")
+        for texts, numbers in block:
+            table.add_row(*map(escape, texts), *(f"{number:.6g}" for number in numbers))
         table.add_section()
     console().print(table)

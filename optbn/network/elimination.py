@@ -1,4 +1,4 @@
-"""Summing variables out of a product of tables: one step, and the order of the steps.
+"""Summing variables out of a product of tables: one step, the order of the steps, and all steps there and back.
 
 `without` takes the tables that mention a variable, multiplies them and reduces the product over it (by sum or maximum);
 the others stay as they are. `min_fill` chooses whose turn it is: the variable whose neighbours lack the fewest links,
@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from optbn.network.states import Factor, States
+from optbn.base.errors import LimitError
+from optbn.network.states import MAX_ENTRIES, Factor, States
 
 
 def without(
@@ -28,6 +30,35 @@ def without(
     left = [f for f in factors if name not in f.scope]
     left.append(Factor(rest, reduce(found.table, axis=0), found.log_scale))
     return found, left
+
+
+def calibrated(states: States, factors: Sequence[Factor], order: Iterable[str]) -> tuple[dict[str, Factor], float]:
+    """Sums out all variables that are not given and goes back: per variable the joint of it and of what its product
+    mentions, given the evidence; and log P(evidence), -inf for one that is impossible (then the joints are none)."""
+    buckets, entries, left = {}, 0, list(factors)
+    for name in order:
+        buckets[name], left = without(states, left, name, np.sum)
+        entries += buckets[name].table.size
+        if entries > MAX_ENTRIES:
+            raise LimitError("the tables for all posteriors at once would not fit into memory; ask for one at a time")
+    last = product(states, left)
+    if not float(last.table):
+        return {}, -math.inf
+    place = {name: i for i, name in enumerate(buckets)}
+    for name, bucket in reversed(buckets.items()):
+        rest = bucket.scope[1:]
+        known = marginal(buckets[min(rest, key=place.__getitem__)], rest) if rest else np.ones(())
+        sums = bucket.table.sum(axis=0)
+        share = np.divide(known, sums, out=np.zeros_like(sums), where=sums > 0)
+        buckets[name] = Factor(bucket.scope, bucket.table * share)  # P(its scope | evidence)
+    return buckets, math.log(float(last.table)) + last.log_scale
+
+
+def marginal(joint: Factor, scope: tuple[str, ...]) -> NDArray[np.float64]:
+    """The table summed to some of its variables, in their order."""
+    table = joint.table.sum(axis=tuple(axis for axis, v in enumerate(joint.scope) if v not in scope))
+    kept = [v for v in joint.scope if v in scope]
+    return np.transpose(table, [kept.index(v) for v in scope])
 
 
 def product(states: States, factors: Sequence[Factor], scope: tuple[str, ...] | None = None) -> Factor:

@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import LimitError, NetworkError, UnsupportedError
+from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
 from optbn.data.missing import LEVEL
-from optbn.network.elimination import min_fill, product, without
+from optbn.network.elimination import calibrated, marginal, min_fill, product, without
 from optbn.network.sampling import covering_dataset
-from optbn.network.states import MAX_ENTRIES, Evidence, Factor, States
+from optbn.network.states import Evidence, States
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
@@ -93,29 +93,18 @@ def posteriors(network: BayesianNetwork, evidence: Evidence | None = None) -> di
     """The posterior of each variable that is not given, all from one elimination there and back."""
     states = States.under(network, evidence or {})
     factors = [states.factor(name) for name in network.names]
-    buckets, entries = {}, 0
-    for name in min_fill(states, factors, set(network.names) - set(states.given)):
-        buckets[name], factors = without(states, factors, name, np.sum)
-        entries += buckets[name].table.size
-        if entries > MAX_ENTRIES:
-            raise LimitError("the tables for all posteriors at once would not fit into memory; ask for one at a time")
-    last = product(states, factors)
-    if not float(last.table):
+    order = min_fill(states, factors, set(network.names) - set(states.given))
+    buckets, log_evidence = calibrated(states, factors, order)
+    if log_evidence == -math.inf:
         raise _impossible(states)
-    log_evidence = math.log(float(last.table)) + last.log_scale if states.given else 0.0
+    log_evidence = log_evidence if states.given else 0.0
     place = {name: i for i, name in enumerate(buckets)}
-    for name, bucket in reversed(buckets.items()):
-        rest = bucket.scope[1:]
-        known = _marginal(buckets[min(rest, key=place.__getitem__)], rest) if rest else np.ones(())
-        sums = bucket.table.sum(axis=0)
-        share = np.divide(known, sums, out=np.zeros_like(sums), where=sums > 0)
-        buckets[name] = Factor(bucket.scope, bucket.table * share)  # P(its scope | evidence)
     found: dict[str, Posterior] = {}
     for name, domain in zip(network.names, network.domains, strict=True):
         if name in states.given:
             continue
         scope = (name,) if isinstance(domain, Categorical) else (*states.free_parents(name), name)
-        joint = _marginal(buckets[min(scope, key=place.__getitem__)], scope)
+        joint = marginal(buckets[min(scope, key=place.__getitem__)], scope)
         joint = joint / joint.sum()
         if isinstance(domain, Categorical):
             found[name] = Posterior((name,), (states.labels(name),), joint, log_evidence)
@@ -158,7 +147,7 @@ def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence
     check_seed(seed)
     states = States.under(network, evidence)
     generator = np.random.default_rng(seed)
-    kept = _ancestors(network, set(states.given))
+    kept = ancestors(network, set(states.given))
     factors = [states.factor(name) for name in network.names if name in kept]
     buckets = []
     for name in min_fill(states, factors, kept - set(states.given)):
@@ -197,7 +186,7 @@ def _joint(states: States, targets: tuple[str, ...]) -> tuple[NDArray[np.float64
     """P(targets | evidence) with an axis per target, and log P(evidence)."""
     network, given = states.network, states.given
     states.check_size(targets, f"for {', '.join(map(repr, targets))} together")
-    kept = _ancestors(network, {*targets, *given})
+    kept = ancestors(network, {*targets, *given})
     factors = [states.factor(name) for name in network.names if name in kept]
     for name in min_fill(states, factors, kept - set(targets) - set(given)):
         _, factors = without(states, factors, name, np.sum)
@@ -207,13 +196,6 @@ def _joint(states: States, targets: tuple[str, ...]) -> tuple[NDArray[np.float64
     if total == 0.0:
         raise _impossible(states)
     return table / total, (math.log(total) + joint.log_scale) if given else 0.0
-
-
-def _marginal(joint: Factor, scope: tuple[str, ...]) -> NDArray[np.float64]:
-    """The table summed to some of its variables, in their order."""
-    table = joint.table.sum(axis=tuple(axis for axis, v in enumerate(joint.scope) if v not in scope))
-    kept = [v for v in joint.scope if v in scope]
-    return np.transpose(table, [kept.index(v) for v in scope])
 
 
 def _mixture(states: States, target: str, joint: NDArray[np.float64], log_evidence: float) -> RealPosterior:
@@ -263,7 +245,8 @@ def _drawn(sums: NDArray[np.float64], at: NDArray[np.int64], uniform: NDArray[np
     return out
 
 
-def _ancestors(network: BayesianNetwork, names: set[str]) -> set[str]:
+def ancestors(network: BayesianNetwork, names: set[str]) -> set[str]:
+    """The names and all their ancestors: nobody else matters to a question about them."""
     found, queue = set(names), list(names)
     while queue:
         for parent in network.cpd(queue.pop()).parents:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
     from optbn.network.inference import Explanation, Posterior
+    from optbn.network.intervals import UncertainPosterior
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,10 @@ class BayesianNetwork:
 
     name        what the network is called, for people
     properties  what a file said besides (variable, or "" for the network -> "key = value" lines); kept by every format
+    precision   of fitted parameters: how many rows each cell's distribution is worth, float64[cells] per variable. The
+                posterior of a cell is Dirichlet(precision * probabilities); see `intervals`. Kept by JSON alone.
 
-    Equal networks have equal names, domains and CPDs, in the same order; name and properties do not count.
+    Equal networks have equal names, domains and CPDs, in the same order; nothing else counts.
     """
 
     names: tuple[str, ...]
@@ -41,6 +44,7 @@ class BayesianNetwork:
     cpds: tuple[CPD, ...]
     name: str = field(default="", compare=False)
     properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    precision: Mapping[str, NDArray[np.float64]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if not len(self.names) == len(self.domains) == len(self.cpds):
@@ -53,6 +57,10 @@ class BayesianNetwork:
                 if parent in by_name and by_name[parent] != expected:
                     raise NetworkError(f"the CPD of {name!r} was made for another domain of its parent {parent!r}")
         _ = self.structure  # acyclic, parents known, names unique
+        for name, rows in self.precision.items():
+            cells = self.cpd(name).leaves.cells
+            if rows.shape != (cells,) or not (np.isfinite(rows) & (rows > 0)).all():
+                raise NetworkError(f"the precision of {name!r} must be {cells} finite numbers above 0")
 
     @cached_property
     def structure(self) -> Structure:
@@ -193,17 +201,35 @@ class BayesianNetwork:
         answer: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return answer
 
-    def query(self, targets: str | Sequence[str], evidence: Mapping[str, str | float] | None = None) -> Posterior:
+    @overload
+    def query(
+        self, targets: str | Sequence[str], evidence: Mapping[str, str | float] | None = None, *, interval: None = None
+    ) -> Posterior: ...
+
+    @overload
+    def query(
+        self, targets: str | Sequence[str], evidence: Mapping[str, str | float] | None = None, *, interval: float
+    ) -> UncertainPosterior: ...
+
+    def query(
+        self,
+        targets: str | Sequence[str],
+        evidence: Mapping[str, str | float] | None = None,
+        *,
+        interval: float | None = None,
+    ) -> Posterior:
         """P(targets | evidence), exact, for a variable or several jointly.
 
         evidence   a level for a categorical, a number for a real variable. Real variables that are not given are summed
                    over exactly, too: their children see them through finitely many thresholds (see `states`).
         For a single real target the answer is a RealPosterior, with mean and sd. What would need too large a table is
-        refused beforehand.
+        refused beforehand. With `interval` (such as 0.9) every probability has an interval; the network needs its
+        `precision`, and its variables levels.
         """
         from optbn.network.inference import query
+        from optbn.network.intervals import query_interval
 
-        return query(self, targets, evidence)
+        return query(self, targets, evidence) if interval is None else query_interval(self, targets, evidence, interval)
 
     def posteriors(self, evidence: Mapping[str, str | float] | None = None) -> dict[str, Posterior]:
         """The posterior of each variable that is not given: `query` of each, for the price of about two."""

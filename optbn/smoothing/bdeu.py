@@ -27,4 +27,6 @@ class BDeu:
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         rows = (self.ess * tree.span / tree.span[0])[:, None]
         p = (tree.counts + rows / tree.n_levels) / (tree.totals[:, None] + rows)
-        return Estimate(p, np.full_like(p, 1.0 / tree.n_levels))
+        precision = tree.totals + rows[:, 0]
+        unseen = np.full(len(p), self.ess / tree.span[0])
+        return Estimate(p, np.full_like(p, 1.0 / tree.n_levels), precision=precision, unseen_precision=unseen)

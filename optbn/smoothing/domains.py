@@ -24,7 +24,7 @@ from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.family import LARGEST_TABLE, Family
 from optbn.smoothing.fitting import DataLike, Progress, StructureLike, as_structure, families_and_rows, generator_of
 from optbn.smoothing.normal import LeafKind, NormalCounts, check_kind, check_range, pooled
-from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing.protocol import CERTAIN, Smoother, load_smoother
 
 
 def fit_domains(
@@ -61,14 +61,22 @@ def fit_domains(
         rows += n
         if progress is not None:
             progress("counting", rows, None)
-    per_variable: list[list[CPD]] = []
+    per_variable: list[list[tuple[CPD, NDArray[np.float64] | None]]] = []
     for i, counts in enumerate(joint):
         per_variable.append(counts.finish(chosen, generator_of(seed, i), leaves))
         if progress is not None:
             progress("fitting", i + 1, len(joint))
     names, domains = tuple(f.name for f in families), tuple(f.domain for f in families)
     return {
-        level: BayesianNetwork(names, domains, tuple(cpds[d] for cpds in per_variable), level)
+        level: BayesianNetwork(
+            names,
+            domains,
+            tuple(fits[d][0] for fits in per_variable),
+            level,
+            precision={
+                name: w for name, fits in zip(names, per_variable, strict=True) if (w := fits[d][1]) is not None
+            },
+        )
         for d, level in enumerate(levels)
     }
 
@@ -103,15 +111,26 @@ class _JointCounts:
             rows = domain == d
             self._normal[d].add(cells[rows], child[rows], None if weights is None else weights[rows])
 
-    def finish(self, smoother: Smoother, generator: np.random.Generator, leaves: str) -> list[CPD]:
-        """A CPD per domain."""
+    def finish(
+        self, smoother: Smoother, generator: np.random.Generator, leaves: str
+    ) -> list[tuple[CPD, NDArray[np.float64] | None]]:
+        """A CPD per domain, and its precision where the smoother has a posterior.
+
+        A part of a Dirichlet is one itself: given the parents, a row is worth its share of the joint's rows.
+        """
         if self._counts is None:
-            return self._real_children(leaves)
+            return [(cpd, None) for cpd in self._real_children(leaves)]
         tree = self._counts.tree()
         estimate = smoother.fit(tree, generator)
-        joint = estimate.at(tree, tree.cells()).reshape(self.n_domains, self.family.n_cells, self.family.n_levels)
+        nodes = tree.cells()
+        joint = estimate.at(tree, nodes).reshape(self.n_domains, self.family.n_cells, self.family.n_levels)
         common = estimate.probabilities[0].reshape(joint.shape[1:])
-        return [self.family.cpd(CategoricalLeaves(_conditional(table, common))) for table in joint]
+        worth = estimate.precision_at(nodes, tree.is_leaf[nodes])
+        rows = None if worth is None else np.maximum(worth[:, None] * joint.sum(axis=2), 1.0 / CERTAIN)
+        return [
+            (self.family.cpd(CategoricalLeaves(_conditional(table, common))), None if rows is None else rows[d])
+            for d, table in enumerate(joint)
+        ]
 
     def _real_children(self, leaves: str) -> list[CPD]:
         domain = self.family.domain

@@ -130,7 +130,8 @@ class Family:
 
 
 class FamilyFit:
-    """The counts of one family, and what became of them: `tree` and `estimate` for a categorical child."""
+    """The counts of one family, and what became of them: `tree` and `estimate` for a categorical child, and
+    `precision`, float64[cells], where the smoother has a posterior."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
@@ -138,6 +139,7 @@ class FamilyFit:
         self.estimate: Estimate | None = None
         if isinstance(family.domain, Real):
             check_range(family.name, family.domain)
+        self.precision: NDArray[np.float64] | None = None
         self._normal = NormalCounts(family.n_cells) if isinstance(family.domain, Real) else None
         self._counts = FamilyCounts(family.sizes, family.n_levels) if self._normal is None else None
 
@@ -170,10 +172,13 @@ class FamilyFit:
             nodes = where[leaf_node]
             reached = self.tree.branch[nodes] == leaf_node
             rows = np.where(reached[:, None], self.estimate.probabilities[nodes], self.estimate.unseen[nodes])
+            self.precision = self.estimate.precision_at(nodes, reached)
         else:
             self.tree = self._counts.tree()
             self.estimate = smoother.fit(self.tree, generator)
-            rows = self.estimate.at(self.tree, self.tree.cells())
+            nodes = self.tree.cells()
+            rows = self.estimate.at(self.tree, nodes)
+            self.precision = self.estimate.precision_at(nodes, self.tree.is_leaf[nodes])
         return self.family.cpd(CategoricalLeaves(rows))
 
     def deviations(self) -> NDArray[np.float64] | None:

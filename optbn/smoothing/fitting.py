@@ -129,6 +129,7 @@ def fitted(
         tuple(cpds),
         asked.name if isinstance(asked, BayesianNetwork) else "",
         asked.properties if isinstance(asked, BayesianNetwork) else {},
+        {f.family.name: f.precision for f in fits if f.precision is not None},
     )
     return Fitted(network, {f.family.name: f for f in fits}, rows)
 

@@ -40,7 +40,7 @@ from optbn.base.errors import UnsupportedError
 from optbn.base.settings import check_positive, check_whole
 from optbn.smoothing.convergence import Moments
 from optbn.smoothing.m_estimate import whole_counts
-from optbn.smoothing.protocol import Estimate
+from optbn.smoothing.protocol import Estimate, matched_precision
 from optbn.smoothing.tree import CountTree
 
 TYINGS = ("level", "single", "same_parent", "none")
@@ -118,10 +118,30 @@ class HDP:
                 moments.halve()
         mean = moments.mean().reshape(tree.counts.shape)
         mean /= mean.sum(axis=1, keepdims=True)
-        spread = None
-        if self.deviations:
-            spread = np.sqrt(np.maximum(seconds / moments.draws - moments.mean() ** 2, 0.0)).reshape(mean.shape)
-        return Estimate(mean, mean, spread, self._diagnostics(moments, concentrations, layout))
+        diagnostics = self._diagnostics(moments, concentrations, layout)
+        if not self.deviations:
+            return Estimate(mean, mean, diagnostics=diagnostics)
+        spread = np.sqrt(np.maximum(seconds / moments.draws - moments.mean() ** 2, 0.0)).reshape(mean.shape)
+        precision = matched_precision(mean, spread)
+        below = self._unseen_precision(tree, precision, concentrations / moments.draws)
+        return Estimate(mean, mean, spread, diagnostics, precision, below)
+
+    def _unseen_precision(
+        self, tree: CountTree, precision: NDArray[np.float64], concentrations: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Of configurations that left the tree below each node: every level on the way spreads them by its Dirichlet.
+
+        theta | phi ~ Dir(alpha phi) has E(1 - |theta|^2) = alpha/(alpha + 1) (1 - |phi|^2), so that w/(w + 1), w the
+        precision, is multiplied by alpha/(alpha + 1) a level. Concentrations nobody learned are at their prior mean.
+        """
+        deepest = max(len(tree.sizes), int(tree.depth[-1]) + 1)
+        alpha = np.full(deepest, self.shape / self.rate)
+        if self.tying in ("level", "single") and len(concentrations):
+            learned = np.resize(concentrations, deepest) if self.tying == "single" else concentrations
+            alpha[: len(learned)] = learned
+        below = np.append(np.cumprod((alpha / (alpha + 1.0))[::-1])[::-1], 1.0)  # of the levels from each depth on
+        share = precision / (precision + 1.0) * below[tree.depth]
+        return np.asarray(share / (1.0 - share))
 
     def _settled(self, moments: Moments) -> bool:
         return bool(moments.r_hat().max() <= self.r_hat and moments.effective_draws().min() >= self.effective)

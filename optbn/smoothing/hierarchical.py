@@ -23,7 +23,7 @@ Exact: `polynomial`, for small tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from scipy.special import gammaln
 from optbn.base.registry import unknown
 from optbn.base.settings import check_positive
 from optbn.smoothing.m_estimate import whole_counts
-from optbn.smoothing.protocol import Estimate
+from optbn.smoothing.protocol import Estimate, matched_precision
 from optbn.smoothing.tree import CountTree
 
 METHODS = ("variational", "exact")
@@ -89,7 +89,7 @@ class Posterior:
         nu = self.counts + self.mean
         variance = np.diag(self.covariance)
         within = (nu * weight - nu * nu - variance) / (weight**2 * (weight + 1.0))
-        return np.asarray(np.sqrt(within + variance / weight**2))
+        return np.asarray(np.sqrt(np.maximum(within + variance / weight**2, 0.0)))
 
 
 def posterior(
@@ -238,18 +238,22 @@ class Hierarchical:
         if self.method == "exact":
             whole_counts(tree, "hierarchical(method='exact')")
         probabilities = np.empty_like(tree.counts)
-        deviations = np.empty_like(tree.counts) if self.deviations else None
+        deviations = np.empty_like(tree.counts)
         deepest = int(tree.depth[-1])
         no_children = np.diff(tree.first_child) == 0
         for d in range(deepest + 1):
             contexts = np.flatnonzero((tree.depth == d) | (no_children & (tree.depth < d)))
             answer = self.posterior(tree.counts[contexts])
             probabilities[contexts] = answer.theta()
-            if deviations is not None:
-                deviations[contexts] = answer.theta_deviations()
-        unseen = np.tile(answer.mean / answer.s, (len(probabilities), 1))
+            deviations[contexts] = answer.theta_deviations()
+        empty = replace(answer, counts=np.zeros((1, tree.n_levels)))
+        unseen = np.tile(empty.theta(), (len(probabilities), 1))
+        rows = matched_precision(empty.theta(), empty.theta_deviations())
         evidence = {"log_evidence" if self.method == "exact" else "lower_bound": answer.log_evidence}
-        return Estimate(probabilities, unseen, deviations, {**evidence, "s": answer.s})
+        return Estimate(
+            probabilities, unseen, deviations if self.deviations else None, {**evidence, "s": answer.s},
+            matched_precision(probabilities, deviations), np.repeat(rows, len(probabilities)),
+        )  # fmt: skip
 
     def posterior(self, counts: NDArray[np.float64]) -> Posterior:
         """The posterior of one table under these settings."""

@@ -16,4 +16,5 @@ class Laplace:
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         p = (tree.counts + 1.0) / (tree.totals[:, None] + tree.n_levels)
-        return Estimate(p, np.full_like(p, 1.0 / tree.n_levels))
+        precision, unseen = tree.totals + tree.n_levels, np.full(len(p), float(tree.n_levels))
+        return Estimate(p, np.full_like(p, 1.0 / tree.n_levels), precision=precision, unseen_precision=unseen)

@@ -18,6 +18,7 @@ from optbn.smoothing.hdp import HDP, plan
 from optbn.smoothing.hierarchical import posterior
 from optbn.smoothing.tree import CountTree
 from tests.benchmarks import Figure, cpu_seconds
+from tests.benchmarks.coverage import coverage_figures
 
 
 def skewed_tree() -> CountTree:
@@ -142,5 +143,6 @@ def measure() -> Iterator[Figure]:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     yield from hdp_figures()
     yield from hierarchical_figures()
+    yield from coverage_figures()
     yield from streaming_figures()
     yield from link_figures()

@@ -122,3 +122,21 @@ def test_in_a_pipe_no_name_is_cut(run, tmp_path):
     optbn.write_network(long, tmp_path / "long.json")
     _, out, _ = run("query", str(tmp_path / "long.json"), "P(*)")
     assert all(name in out for name in names)
+
+
+def test_intervals_from_a_file(run, tmp_path):
+    path = str(tmp_path / "fitted.json")
+    asia = optbn.load_network("asia")
+    optbn.write_network(optbn.fit(asia, asia.sample(300, 1), "hierarchical"), path)
+    code, out, _ = run("query", path, "P(lung | xray=yes)", "--interval", "0.9", "--json")
+    rows = json.loads(out)["posterior"]
+    assert code == 0 and all(row["low"] < row["probability"] < row["high"] for row in rows)
+    code, out, _ = run("query", path, "P(* | xray=yes)", "--interval", "0.9")
+    assert code == 0 and "high" in out and "bronc" in out
+    for question, options, message in [
+        ("MPE(xray=yes)", ["--interval", "0.9"], "without MPE"),
+        ("P(lung)", ["--interval", "90"], "between 0 and 1"),
+    ]:
+        code, _, err = run("query", path, question, *options)
+        assert code == 2 and message in err
+    assert "does not say how sure it is" in run("query", "asia", "P(lung)", "--interval", "0.9")[2]

@@ -1,6 +1,6 @@
 """optbn's own JSON: the one format that holds every kind of CPD in full.
 
-    {"format": "optbn-network", "version": 1, "name": .., "properties": {..},
+    {"format": "optbn-network", "version": 1, "name": .., "properties": {..}, "precision": {variable: [rows, ..]},
      "variables": [{"name": .., "levels": [..], "ordered": false} | {"name": .., "range": [low, high]}, ..],
      "cpds": [{"kind": "table", "parents": [..], "rows": [[p, ..], ..]}
               {"kind": "tree", "parents": [..], "nodes": [{"parent": .., "below": x, "left": i, "right": j}
@@ -9,8 +9,9 @@
     LEAVES = {"kind": "categorical", "rows": [[p, ..], ..]} | {"kind": "normal", "mean": [..], "sd": [..]}
              | {"kind": "student", "location": [..], "scale": [..], "dof": [..]}
 
-Rows go through the configurations of the parents, the last parent fastest; cpds[i] belongs to variables[i]. Floats are
-written with their shortest exact decimals, so reading gives back the same bits.
+Rows go through the configurations of the parents, the last parent fastest; cpds[i] belongs to variables[i]. `precision`
+(if known) says how many rows each cell's distribution is worth, see `BayesianNetwork`. Floats are written with their
+shortest exact decimals, so reading gives back the same bits.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ class _Network(_Record):
     cpds: list[_Table | _Tree | _Binned]
     name: str = ""
     properties: dict[str, list[str]] = {}
+    precision: dict[str, list[float]] = {}
 
 
 def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
@@ -135,7 +137,8 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
             except (NetworkError, DataError) as error:
                 raise NetworkError(f"variable {name!r}: {error}") from None
         properties = {key: tuple(texts) for key, texts in file.properties.items()}
-        return BayesianNetwork(names, domains, tuple(cpds), file.name, properties)
+        precision = {key: np.array(rows, dtype=np.float64) for key, rows in file.precision.items()}
+        return BayesianNetwork(names, domains, tuple(cpds), file.name, properties, precision)
     except (NetworkError, DataError) as error:
         raise NetworkError(f"{source}: {error}") from None
 
@@ -268,7 +271,9 @@ def summary_json(network: BayesianNetwork) -> bytes:
 
 
 def _head(network: BayesianNetwork) -> dict[str, Any]:
-    return {"format": FORMAT, "version": VERSION, "name": network.name, "properties": network.properties}
+    head = {"format": FORMAT, "version": VERSION, "name": network.name, "properties": network.properties}
+    precision = {name: rows.tolist() for name, rows in network.precision.items()}
+    return head | ({"precision": precision} if precision else {})
 
 
 def _variables(network: BayesianNetwork) -> list[_Variable]:
