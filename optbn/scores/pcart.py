@@ -25,7 +25,7 @@ from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.trees.bounds import Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
-from optbn.scores.trees.cuts import CutRule
+from optbn.scores.trees.cuts import CutRule, Splits
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
 from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafPrior
@@ -56,7 +56,8 @@ WORK_BYTES = 1 << 28
 class PCART(LeafPrior):
     """Optimal decision trees; see optbn/scores/trees/leaves.py for alpha, nu, lambda, mean and a.
 
-    max_splits   how often a real predictor may be halved on the way to a leaf
+    max_splits   how often a real predictor may be halved on the way to a leaf; "all": it may be cut between any two of
+                 its values, as often as pays (for columns of some hundred different values, tens where several meet)
     cuts         what is halved: its rows ("rank") or its "range" (at midpoints); see trees/cuts.py
     gamma        a leaf costs log C/gamma (trees/prior.py): above 0, at most 1/4 (as published); None: no prior on trees
     most_levels  of an unordered predictor; one that declares more is coarsened (trees/columns.py); None: as it is
@@ -65,7 +66,7 @@ class PCART(LeafPrior):
     "paper".
     """
 
-    max_splits: int | None = None
+    max_splits: Splits | None = None
     cuts: CutRule | None = None
     gamma: float | None = 0.25
     most_levels: int | None = 8
@@ -77,7 +78,6 @@ class PCART(LeafPrior):
             object.__setattr__(self, "max_splits", 3 if paper else 4)
         if self.cuts is None:
             object.__setattr__(self, "cuts", "range" if paper else "rank")
-        check_whole(self, "max_splits", 0)
         assert self.max_splits is not None
         if self.most_levels is not None:
             check_whole(self, "most_levels", 2)
@@ -87,8 +87,10 @@ class PCART(LeafPrior):
                 raise UnsupportedError(
                     f"{type(self).__name__}: gamma is {self.gamma}, expected at most 0.25, or none (no prior on trees)"
                 )
-        if self.max_splits > 12:
-            raise UnsupportedError(f"max-splits is {self.max_splits}; it may be at most 12")
+        if self.max_splits != "all":
+            check_whole(self, "max_splits", 0)
+            if self.max_splits > 12:
+                raise UnsupportedError(f"max-splits is {self.max_splits}; it may be at most 12, or all")
         if self.cuts not in get_args(CutRule):
             raise UnsupportedError(f"cuts is {self.cuts!r}, expected one of: {', '.join(get_args(CutRule))}")
 
@@ -284,10 +286,14 @@ class BoundTrees:
     def _too_many_levels(self, members: NDArray[np.int32], why: str) -> LimitError:
         """The refusal of parents that declare too much, naming the worst."""
         v = max(members.tolist(), key=lambda u: self.columns.shapes[u][1])
-        name = self.columns.data.names[v]
+        name, size = self.columns.data.names[v], self.columns.shapes[v][1]
+        if not self.columns.data.cardinalities[v]:
+            return LimitError(
+                f"column {name!r} has {size} different values that trees may be cut between; {why}: choose a number of "
+                f"halvings (--set max_splits=5) instead of all, or let it have no children (--leaves {name})"
+            )
         return LimitError(
-            f"column {name!r} declares {self.columns.shapes[v][1]} levels; {why}: merge levels, or let it have no "
-            f"children (--leaves {name})"
+            f"column {name!r} declares {size} levels; {why}: merge levels, or let it have no children (--leaves {name})"
         )
 
     def _too_large(self, members: NDArray[np.int32], why: str) -> LimitError:
@@ -297,10 +303,11 @@ class BoundTrees:
         splits = max(float(self._extent(members[None, :])[1][0]), 1.0)
         given = "" if len(members) == 1 else f" with {', '.join(repr(data.names[u]) for u in members if u != v)}"
         size = int(predictors.sizes[v])
-        what = "finest cells (2^max-splits)" if predictors.kinds[v] == REAL else "levels in the data"
+        real = not data.cardinalities[v]
+        what = "finest cells" if real else "levels in the data"
         remedy = (
             "lower --max-splits"
-            if predictors.kinds[v] == REAL
+            if real
             else "leave it out if it only names the rows (--ignore), merge levels, declare it ordered"
         )
         return LimitError(

@@ -27,6 +27,8 @@ def whole(data: Dataset, parents: tuple[int, ...], max_splits: int) -> Box:
         domain = data.domains[u]
         if isinstance(domain, Categorical):
             box.append(("o" if domain.ordered else "c", tuple(range(len(domain.levels)))))
+        elif max_splits == "all":
+            box.append(("o", tuple(range(len(set(data.columns[u].tolist()))))))
         else:
             box.append(("r", 0, 2**max_splits, max_splits))
     return tuple(box)
@@ -39,6 +41,8 @@ def cells(data: Dataset, parents: tuple[int, ...], max_splits: int, cuts: str = 
         domain, column = data.domains[u], data.columns[u].tolist()
         if isinstance(domain, Categorical):
             columns.append(column)
+        elif max_splits == "all":
+            columns.append([sorted(set(column)).index(x) for x in column])
         elif cuts == "rank":
             columns.append(halves(column, max_splits))
         else:

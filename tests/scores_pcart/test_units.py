@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.base.errors import DataError, OptbnError, UnsupportedError
+from optbn.base.errors import DataError, LimitError, OptbnError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.full_table import FT
 from optbn.scores.pcart import PCART
@@ -164,3 +164,24 @@ def test_parameters_that_no_number_holds_are_refused_by_name(factor):
     data = real(np.random.default_rng(7).normal(size=50) * factor)
     with pytest.raises(DataError, match=r"'x0': its range is .* wide, and its variance no floating-point number"):
         optbn.learn(data, max_parents=0)
+
+
+@pytest.mark.twin
+def test_all_thresholds():
+    """Trees that may cut between any two values, against every tree, also beside other parents."""
+    rng = np.random.default_rng(8)
+    for _ in range(40):
+        n = int(rng.integers(4, 25))
+        x = rng.choice([0.1, 7.0]) * rng.integers(0, rng.integers(1, 6), n)
+        z = rng.integers(0, 2, n).astype(np.uint8)
+        y = np.round((x > np.median(x)) * (1 + z) + 0.1 * rng.normal(size=n), 3)
+        domains = (Real(x.min(), x.max()), Categorical(("a", "b")), Real(y.min(), y.max()))
+        data = Dataset(("x", "z", "y"), domains, (x, z, y))
+        bound = PCART(max_splits="all").bind(data)
+        for child, parents in ((2, (0,)), (1, (0,)), (2, (0, 1)) if len(set(x)) < 5 else (2, (1,))):
+            expected, leaves = naive.pcart(data, child, parents, "all")
+            assert score(bound, 3, child, parents) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+            assert bound.fitted(child, parents).n_leaves == leaves
+    many = real(rng.normal(size=1500), rng.normal(size=1500))
+    with pytest.raises(LimitError, match=r"'x0' has 1500 .*max.splits"):
+        score(PCART(max_splits="all").bind(many), 2, 1, (0,))

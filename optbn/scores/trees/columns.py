@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import DataError
+from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
-from optbn.scores.trees.cuts import CutRule, halves, midpoints
+from optbn.scores.trees.cuts import CutRule, Splits, everywhere, halves, midpoints
 from optbn.scores.units import check_range
 
 Ints = NDArray[np.int64]
@@ -47,11 +47,11 @@ class Predictors(NamedTuple):
 
 @dataclass(frozen=True)
 class Columns:
-    """The data, how often a real predictor may be halved, and what is halved: its range or its rows. Levels that no row
-    has are kept where `declared`."""
+    """The data, how often a real predictor may be halved ("all": cut anywhere), and what is halved: its range or its
+    rows. Levels that no row has are kept where `declared`."""
 
     data: Dataset
-    max_splits: int
+    max_splits: Splits
     cuts: CutRule = "range"
     declared: bool = False
     most_levels: int | None = None
@@ -62,6 +62,11 @@ class Columns:
         for name, domain in zip(self.data.names, self.data.domains, strict=True):
             if isinstance(domain, Real):
                 check_range(name, domain)
+                if domain.absent and self.max_splits == "all":
+                    raise UnsupportedError(
+                        f"column {name!r} has rows without a number, and max_splits='all' is for columns without: "
+                        "choose a number of halvings, 4 say"
+                    )
 
     @cached_property
     def observed(self) -> tuple[NDArray[np.integer], ...]:
@@ -76,14 +81,17 @@ class Columns:
         """Per variable (kind, declared levels or halvings), as the structure prior counts them."""
         return tuple(
             (REAL, self._halvings(domain))
+            if isinstance(domain, Real) and self.max_splits != "all"
+            else (ORDINAL, len(self.thresholds[v]) + 1)
             if isinstance(domain, Real)
             else (ORDINAL, len(domain.levels))
             if domain.ordered
             else (CATEGORICAL, min(len(domain.levels), self.most_levels or len(domain.levels)))
-            for domain in self.data.domains
+            for v, domain in enumerate(self.data.domains)
         )
 
     def _halvings(self, domain: Real) -> int:
+        assert self.max_splits != "all"
         return self.max_splits + domain.absent
 
     @cached_property
@@ -120,6 +128,8 @@ class Columns:
 
     def _cuts(self, domain: Real, column: NDArray[np.float64]) -> NDArray[np.float64]:
         numbers = column[~np.isnan(column)] if domain.absent else column
+        if self.max_splits == "all":
+            return everywhere(numbers)
         if not len(numbers):
             cuts = np.full((1 << self.max_splits) - 1, np.inf)
         elif self.cuts == "rank":
@@ -140,9 +150,9 @@ class Columns:
         for v, (domain, column) in enumerate(zip(self.data.domains, self.data.columns, strict=True)):
             kinds[v] = self.shapes[v][0]
             if isinstance(domain, Real):
-                sizes[v] = 1 << self._halvings(domain)
-                cuts = self.thresholds[v][: (1 << self.max_splits) - 1]
-                cells[v] = np.where(np.isnan(column), 1 << self.max_splits, np.searchsorted(cuts, column, side="right"))
+                sizes[v] = len(self.thresholds[v]) + 1
+                cuts = self.thresholds[v][: sizes[v] // 2 - 1] if domain.absent else self.thresholds[v]
+                cells[v] = np.where(np.isnan(column), sizes[v] // 2, np.searchsorted(cuts, column, side="right"))
             else:
                 sizes[v] = len(self.members[v])
                 cell = np.zeros(len(domain.levels), np.int32)

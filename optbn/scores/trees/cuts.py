@@ -2,6 +2,7 @@
 
     range      midpoints: the declared range in 2^s equal parts (as published)
     rank       halves of the rows, each cut between two different values as near to its middle as ties allow, s times
+    all        between any two neighbouring values, in any order: the column is an ordinal one of its different values
     quantiles  b bins of about as many rows each: before the row of rank ceil(N i / b - 1/2), equal values together on
                the right, which parts the rows as Hazen's quantiles do (position N i / b - 1/2, linear interpolation)
 
@@ -21,6 +22,7 @@ from optbn.data.dataset import Real
 
 Floats = NDArray[np.float64]
 CutRule = Literal["range", "rank"]
+Splits = int | Literal["all"]
 NEAR = 2.0**-30
 """Of the range: so near to a midpoint a value is taken for it. Another unit moves it by 2^-50 of the range or so."""
 
@@ -49,6 +51,12 @@ def halves(column: Floats, splits: int) -> Floats:
             finer += [_middle(below, low, high), high]
         ends = finer
     return _before(values, np.array(ends[1:-1], np.int64))
+
+
+def everywhere(column: Floats) -> Floats:
+    """Ascending: a cut between any two neighbouring values."""
+    values = np.unique(column)
+    return _before(values, np.arange(1, len(values)))
 
 
 def quantiles(column: Floats, bins: int) -> Floats:

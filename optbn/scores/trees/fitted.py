@@ -198,7 +198,10 @@ def _goes_left(columns: Columns, u: int, left: int, right: int, heavier_left: bo
     observed = columns.observed[u]
     if kind == ORDINAL:
         hi = _interval_end(right)
-        return tuple(range(int(observed[hi - (right - hi * (hi + 1) // 2)])))
+        lo = hi - (right - hi * (hi + 1) // 2)
+        if not columns.data.cardinalities[u]:  # a real one that may be cut anywhere
+            return float(columns.thresholds[u][lo - 1])
+        return tuple(range(int(observed[lo])))
     sides = {
         int(code): side
         for side, part in ((0, left), (1, right))
