@@ -20,6 +20,7 @@ from optbn_solvers.base.whole import is_whole
 from optbn_solvers.front.kbest import k_best
 from optbn_solvers.front.near import best_graphs
 from optbn_solvers.front.posterior import posterior
+from optbn_solvers.verify import written
 
 
 def all_sets(seed: int = 0, n: int = 5, most: int = 2) -> Rows:
@@ -139,3 +140,13 @@ def test_posteriors_of_a_pruned_file_are_refused(tmp_path):
     assert np.abs(right - wrong).max() > 0.02
     with pytest.raises(TableError, match="averages over graphs need all parent sets"):
         posterior(pruned)
+
+
+def test_names_that_begin_like_a_comment(tmp_path):
+    """The column "#legs" is a variable, in the header of the first one and among parents."""
+    rows = replace(all_sets(), names=("#legs", "#2", "c#", "d", "#e"))
+    path = tmp_path / "scores.jkl"
+    table = rows.table()
+    write_table(table, path, about={"score": "a # in it"})
+    assert read_table(path) == table and read_about(path) == {"score": "a # in it", "sets": "undominated"}
+    written.check_written(table, solve(table), written.read(path))

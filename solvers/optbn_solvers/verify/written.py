@@ -68,7 +68,7 @@ def in_decimals(number: Fraction) -> str:
 def read(path: str | Path) -> Written:
     """A .jkl, .jaa or .pss file that `read_table` could read; where a family is written twice, its first score."""
     lines = [line.split() for line in Path(path).read_text("utf-8-sig").split("\n")]
-    lines = [tokens for tokens in lines if tokens and not tokens[0].startswith("#")]
+    lines = [tokens for tokens in lines if tokens and tokens[0] != "#"]
     counted = Path(path).suffix.lower() != ".pss"
     blocks = list(_counted(lines) if counted else _headed(lines))
     names = tuple(name for name, _ in blocks)

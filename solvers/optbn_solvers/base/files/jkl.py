@@ -5,7 +5,7 @@
     score k p1 .. pk    for each of its `count` parent sets
 
 After the first `name count`, a "#" and JSON say what the scores are (which score of which data, and whether the sets
-that a subset beats are there): other programs read two words of that line. Lines that begin with "#" are comments.
+that a subset beats are there): other programs read two words of that line. Lines that begin with "# " are comments.
 Scores are written as the shortest decimal that reads back as the same float. Python walks the n header lines; the
 rows between them go through one compiled scan.
 """
@@ -49,7 +49,7 @@ def read(data: bytes, source: str) -> Rows:
             raise TableError(f"{source}: {first[0]} variables are announced, the file ends after {len(names)}")
         header = lines.text(at).split()
         if "#" in header[2:3] and not names:
-            about = _about(lines.text(at).partition("#")[2])
+            about = _about(lines.text(at))
             header = header[:2]
         if len(header) != 2 or not _is_count(header[1]) or (names and _is_number(header[0]) and header[1] == "0"):
             wanted = "'name count' of the next variable"
@@ -120,7 +120,8 @@ class Lines:
         self.source = source
         self.buffer: NDArray[np.uint8] = np.frombuffer(data.removeprefix(b"\xef\xbb\xbf"), dtype=np.uint8)
         self.starts, self.ends, self.numbers = parse.nonblank_lines(self.buffer)
-        if comments and (said := self.buffer[self.starts] == ord("#")).any():
+        blank = self.buffer[np.minimum(self.starts + 1, len(self.buffer) - 1)] <= ord(" ")
+        if comments and (said := (self.buffer[self.starts] == ord("#")) & blank).any():
             self.starts, self.ends, self.numbers = (each[~said] for each in (self.starts, self.ends, self.numbers))
 
     def __len__(self) -> int:
@@ -176,16 +177,16 @@ class Lines:
 def read_about(path: str | Path) -> dict[str, Any]:
     """What a file says of its scores, without reading them."""
     with open(path, "rb") as file:
-        lines = (line for line in file if line.strip() and not line.lstrip().startswith(b"#"))
+        lines = (line for line in file if line.split()[:1] not in ([], [b"#"]))
         next(lines, b"")
-        return _about(next(lines, b"").decode("utf-8", "replace").partition("#")[2])
+        return _about(next(lines, b"").decode("utf-8", "replace"))
 
 
-def _about(comment: str) -> dict[str, Any]:
-    """The JSON of a comment; of one that is none, nothing."""
+def _about(header: str) -> dict[str, Any]:
+    """The JSON after "name count #"; of a comment that is none, nothing."""
     try:
-        told = json.loads(comment)
-    except (ValueError, RecursionError):
+        told = json.loads(header.split(None, 3)[3].strip()) if header.split()[2:3] == ["#"] else {}
+    except (ValueError, IndexError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}
 
