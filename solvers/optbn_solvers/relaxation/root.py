@@ -35,6 +35,7 @@ FIRST_COLUMNS = 60  # per child at most
 FIRST_ROWS = 600, 10  # of each kind at most; and per child, where that is more
 PRICED_ENOUGH = 0.02  # of the gap: what missing columns may be worth before the LP is solved again at once
 DEAD_ENOUGH = 0.1  # of the columns
+STRONG, MANY = 0.2, 30  # violation of a cluster, and clusters: local cuts wait while there are so many
 SPARSE_ENOUGH = 0.6  # of the families: when fewer are needed the others are forgotten
 MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
 
@@ -82,6 +83,7 @@ class Root:
         """Until closed, dry, stalled or out of budget."""
         ledger, lp, settings = self.ledger, self.relaxation, self.settings
         self._separator = Separator(self.rng, settings.large, settings.smooth)
+        self._fruitful = False
         values: list[float] = []  # of the LP, once it says more than the ascent
         best, dry = ledger.bound, 0
         while not ledger.closed and self.rounds < settings.most_rounds and not budget.exhausted() and lp.solve(budget):
@@ -126,10 +128,11 @@ class Root:
             lp.add_rows([row for row, _ in rows], [entries for _, entries in rows])
 
     def _stalled(self, values: list[float]) -> bool:
-        """The LP has gained too little of the gap in the last rounds."""
+        """The LP has gained too little of the gap in the last rounds, and strong clusters have become few: while there
+        are many, it may stay where it is for dozens of rounds, far from what they come to (dna.test)."""
         settings = self.settings
         back = max(settings.stall_rounds, self.ledger.families.n // settings.stall_variables)
-        if len(values) <= back:
+        if self._fruitful or len(values) <= back:
             return False
         left = max(1.0, self.relaxation.above(self.ledger.rows))
         return values[-1] - values[-1 - back] < settings.stall_gain * left
@@ -184,7 +187,8 @@ class Root:
         clusters = self._separator.clusters(point)
         candidates: list[Row] = self.ledger.rule_rows()
         candidates += [cluster.lean(n) for cluster in clusters]
-        if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 30:
+        self._fruitful = max(clusters.values(), default=0.0) >= STRONG and len(clusters) >= MANY
+        if not self._fruitful:
             tight = zip(lp.rows, lp.duals.tolist(), strict=False)
             hints = overlapping([(row.members, y) for row, y in tight if y > 0]) if self.settings.overlaps else []
             candidates += self.local.round(point, budget, hints)
