@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 Place = tuple[Path, str]  # a file, and which of its definitions ("" for all)
 OWN = ("optbn", "optbn_solvers")
+DOORS = (*OWN, "optbn.base.options")  # they name all that there is, for a user to choose from
 REGISTERED = re.compile(r"((?:optbn|optbn_solvers)(?:\.\w+)+)(?::\w+)?")
 PACKAGES = [
     "numpy",
@@ -82,8 +83,8 @@ def _reached(task: str) -> dict[str, Place]:
         for other in syntax.names:
             if other.startswith("."):
                 other = _absolute(name, found[name][0], other)
-            if name in OWN and other.partition(".")[0] in OWN and other not in syntax.imported:
-                continue  # the front door names all that there is
+            if name in DOORS and other.partition(".")[0] in OWN and other not in syntax.imported:
+                continue
             parts = other.split(".")
             for end in range(1, len(parts) + 1):  # a module, and the packages around it
                 module = ".".join(parts[:end])
@@ -109,6 +110,7 @@ def _syntax(path: Path, only: str = "") -> Syntax:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return Syntax("unreadable", (), frozenset())
+    tree.body = [statement for statement in tree.body if not _only_for_types(statement)]
     if only:
         tree.body = _needed(tree.body, only)
     imported: dict[str, None] = {}
@@ -126,6 +128,11 @@ def _syntax(path: Path, only: str = "") -> Syntax:
             node.body = node.body[1:] or [ast.Pass()]
     digest = hashlib.sha256("\n".join(_lines(tree)).encode()).hexdigest()
     return Syntax(digest, (*imported, *registered), frozenset(imported))
+
+
+def _only_for_types(statement: ast.stmt) -> bool:
+    """A block that editors and type checkers read, and nothing runs."""
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
 
 
 def _needed(body: list[ast.stmt], name: str) -> list[ast.stmt]:
@@ -151,7 +158,7 @@ def _bindings(statement: ast.stmt) -> Iterator[str]:
         yield statement.name
     elif isinstance(statement, ast.Import | ast.ImportFrom):
         yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
-    elif not (isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.dump(statement.test)):
+    else:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.id

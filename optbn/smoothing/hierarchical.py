@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.base.settings import check_positive
 from optbn.smoothing.m_estimate import whole_counts
@@ -223,10 +224,12 @@ class Hierarchical:
     deviations: bool = False
 
     def __post_init__(self) -> None:
-        for name, choices in (("method", METHODS), ("s", STRENGTHS)):
-            value = getattr(self, name)
-            if isinstance(value, str) and value not in choices:
-                raise unknown(f"{name} of the hierarchical smoother", value, choices)
+        if self.method not in METHODS:
+            raise unknown("method of the hierarchical smoother", self.method, METHODS)
+        if isinstance(self.s, str) and self.s not in STRENGTHS:
+            raise UnsupportedError(
+                f"Hierarchical: s is {self.s!r}, expected a number above 0, {' or '.join(STRENGTHS)}"
+            )
         for name in ("s", "alpha0", "tolerance"):
             if not isinstance(getattr(self, name), str):
                 check_positive(self, name)

@@ -126,7 +126,7 @@ MISTAKES = [
         "column 'asia' is categorical, BGe cannot score it together with real columns: use a score for mixed data "
         "(pcart, ft), or leave it out",
     ),
-    ("learn asia.csv --score bdeu --set es=10", "score 'bdeu' has no setting 'es'; it has: ess"),
+    ("learn asia.csv --score bdeu --set es=10", "score 'bdeu' has no setting 'es'; it has: ess, …"),
     ("learn asia.csv --solver ipl", "no solver 'ipl' (did you mean 'ilp'?); there are: …"),
     ("learn asia.csv --smoother hpd", "no smoother 'hpd' (did you mean 'hdp'?); there are: …"),
     (

@@ -10,9 +10,10 @@ import pytest
 
 import optbn
 from optbn.base.errors import OptbnError, UnknownNameError
-from optbn.network import bundle, catalog
+from optbn.network import catalog
 from optbn.network.formats import decode, encode, read_network
 from tests.paths import shared_data
+from tests.release import bundle
 
 NAMES = sorted(catalog.catalog())
 
