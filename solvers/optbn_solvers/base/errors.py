@@ -82,5 +82,5 @@ class NoProofError(SolverError, ValueError):
     """An answer has no evidence that could be written in the form that was asked for."""
 
 
-class OutOfTime(Exception):
+class OutOfTime(SolverError):
     """A checker has no time left for the rest of the evidence; never leaves `verify`, which then calls it unchecked."""
