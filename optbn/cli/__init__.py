@@ -30,6 +30,7 @@ VERBS: tuple[str, ...] = (
     "learn",
     "networks",
     "show",
+    "draw",
     "sample",
     "describe",
     "score",

@@ -12,8 +12,8 @@ import typer
 from optbn.cli.networks import complete_network
 
 if TYPE_CHECKING:
-    from optbn.network.inference import Posterior
     from optbn.network.network import BayesianNetwork
+    from optbn.network.posterior import Posterior
 
 
 def query(
@@ -130,13 +130,13 @@ def _rows(answer: Posterior) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
 
 
 def _moments(answer: Posterior) -> dict[str, float]:
-    from optbn.network.inference import RealPosterior
+    from optbn.network.posterior import RealPosterior
 
     return {"mean": answer.mean, "sd": answer.sd} if isinstance(answer, RealPosterior) else {}
 
 
 def _quantile(answer: Posterior, share: float) -> str:
-    from optbn.network.inference import RealPosterior
+    from optbn.network.posterior import RealPosterior
 
     return f"{answer.quantile(share):.6g}" if isinstance(answer, RealPosterior) else ""
 

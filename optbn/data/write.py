@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
 from optbn.base.registry import unknown
+from optbn.data.anything import DataLike, as_dataset
 from optbn.data.arrow import from_numpy, from_texts, to_arrow
 from optbn.data.dataset import Categorical, Dataset
 
@@ -24,11 +25,15 @@ ROWS = 65_536
 
 
 def write(
-    data: Dataset | Iterable[Dataset], path: str | os.PathLike[str] | IO[bytes], format: str | None = None
+    data: DataLike | Iterable[Dataset], path: str | os.PathLike[str] | IO[bytes], format: str | None = None
 ) -> None:
-    """Write the data to a file, by its ending unless `format` says it; "-" is csv to stdout, as is a binary stream.
-    Several datasets with the same columns are written one after the other, as they come."""
-    blocks = _blocks(data)
+    """Write the data (a Dataset, a data frame, arrays by name) to a file, by its ending unless `format` says it.
+
+    "-" is csv to stdout, as is a binary stream. Several datasets with the same columns are written one after the other,
+    as they come.
+    """
+    one = hasattr(data, "columns") or isinstance(data, Mapping | np.ndarray)
+    blocks = _blocks(as_dataset(data) if one else data)  # type: ignore[arg-type]
     if hasattr(path, "write"):
         _writer(format or "csv")(blocks, path)
         return

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.options import DEFAULT_SCORE
 from optbn.base.settings import check_seed
+from optbn.data.anything import DataLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.learning.resampling import Resampling
 from optbn.network.structure import Structure
@@ -161,7 +162,7 @@ class Bootstrap:
 
 
 def bootstrap(
-    data: Dataset | str | PathLike[str],
+    data: DataLike,
     score: str | LocalScore = DEFAULT_SCORE,
     max_parents: int = 3,
     resamples: int = 200,
@@ -188,7 +189,6 @@ def bootstrap(
     store        a file that keeps finished resamples: a run that was stopped goes on there
     progress     called with ("resamples", done, of how many)
     """
-    from optbn.data.read import read
     from optbn.scores import load_score
     from optbn.scores.pipeline import score_table
     from optbn_solvers import Budget
@@ -197,7 +197,7 @@ def bootstrap(
     if resamples < 1:
         raise UnsupportedError(f"{resamples} resamples, expected at least 1")
     check_seed(seed)
-    rows = data if isinstance(data, Dataset) else read(data, **(reading or {}))
+    rows = as_dataset(data, reading=reading)
     method, how = load_score(score, **settings), resampling or Resampling()
     kept = _Store.at(store, rows, method, max_parents, how, seed)
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from optbn.base.options import DEFAULT_SCORE
-from optbn.data.dataset import Dataset
+from optbn.data.anything import DataLike, as_dataset
 from optbn.scores.protocol import LocalScore
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ class EdgeLosses:
 
 
 def edges(
-    data: Dataset | str | PathLike[str],
+    data: DataLike,
     score: str | LocalScore = DEFAULT_SCORE,
     max_parents: int = 3,
     *,
@@ -112,14 +111,13 @@ def edges(
     time_limit   seconds from the end of scoring; pairs that no time is left for have a loss of nan
     memory, jobs, progress   as in `score_table`; progress(what, done, of how many)
     """
-    from optbn.data.read import read
     from optbn.learning.constraints import all_families
     from optbn.scores import load_score
     from optbn.scores.scoring import Scoring
     from optbn_solvers import Budget
     from optbn_solvers.front import edges as solver
 
-    rows = data if isinstance(data, Dataset) else read(data, **(reading or {}))
+    rows = as_dataset(data, reading=reading)
     method = load_score(score, **settings)
 
     def report(what: str) -> Callable[[int, int], None] | None:

@@ -20,6 +20,7 @@ import msgspec
 
 from optbn.base import options
 from optbn.base.settings import check_seed
+from optbn.data.anything import DataLike, as_dataset, is_file
 from optbn.data.dataset import Dataset
 from optbn.data.findings import SAID
 from optbn.data.frame import frame_reading
@@ -31,7 +32,6 @@ from optbn.learning.structure import Stopwatch
 from optbn.learning.watcher import Watcher as Watcher
 
 if TYPE_CHECKING:
-    from optbn.base.foreign import Frame
     from optbn.data.missing import MissingLike
     from optbn.data.schema import SchemaLike
     from optbn.network.network import BayesianNetwork
@@ -67,7 +67,7 @@ class Learned:
 
 
 def learn(
-    data: Dataset | Frame | str | os.PathLike[str],
+    data: DataLike,
     *,
     score: str | LocalScore = "pcartp",
     max_parents: int | None = None,
@@ -99,7 +99,7 @@ def learn(
 ) -> Learned:
     """The optimal network for the data, with parameters and a report.
 
-    data          a Dataset, a data frame, or a file
+    data          a Dataset, a data frame, arrays by name, or a file
     score         a name (with its `settings`: ess=10) or a score; pcartp learns optimal decision trees for mixed data
     max_parents   of any variable; by default 3, or fewer when scoring would take more than its share of the time
     candidates    consider only this many likeliest parents of each variable: a heuristic, for hundreds of variables
@@ -172,15 +172,18 @@ def learn(
 
 
 def _dataset(
-    data: Dataset | Frame | str | os.PathLike[str], schema: SchemaLike, missing: MissingLike, how: Mapping[str, Any]
+    data: DataLike, schema: SchemaLike, missing: MissingLike, how: Mapping[str, Any]
 ) -> tuple[Dataset, str, tuple[str, ...]]:
     """The data, what to call them, and what was done to read them."""
     if isinstance(data, Dataset):
         return data, "the data", ()
-    if isinstance(data, str | os.PathLike):
-        found, name = file_reading(data, schema, missing=missing, **how), os.path.basename(os.fspath(data))
-    else:
+    if is_file(data):
+        found = file_reading(data, schema, missing=missing, **how)
+        name = os.path.basename(os.fspath(data)) if isinstance(data, str | os.PathLike) else "the file"
+    elif hasattr(data, "columns"):
         found, name = frame_reading(data, schema, missing), "the data frame"
+    else:
+        return as_dataset(data, schema, missing), "the arrays", ()
     done = [str(finding) for finding in found.findings if finding.grade != "note"]
     more = [f"{len(done) - SAID} more columns were read in a way that optbn describe lists"] if len(done) > SAID else []
     return found.data, name, (*done[:SAID], *more)

@@ -53,6 +53,21 @@ class _Local:
         """Free parameters of the leaves."""
         return self.leaves.n_parameters
 
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row per cell: what the parents are there, then the levels' probabilities, or the
+        parameters of the leaves."""
+        import pandas
+
+        from optbn.network.render import cpd_rows
+
+        head, rows = cpd_rows(self)  # type: ignore[arg-type]
+        return pandas.DataFrame(rows, columns=head)
+
+    def __str__(self) -> str:
+        from optbn.network.render import cpd_text
+
+        return cpd_text("·", self)  # type: ignore[arg-type]
+
     def _check_shape(self, cells: int) -> None:
         if len(self.parents) != len(self.parent_domains):
             raise NetworkError(f"{len(self.parents)} parents but {len(self.parent_domains)} parent domains")

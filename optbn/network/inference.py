@@ -14,10 +14,8 @@ Cost: the sum over eliminated variables of the size of their table.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,53 +27,13 @@ from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
 from optbn.data.missing import LEVEL
 from optbn.network.elimination import calibrated, marginal, min_fill, product, without
+from optbn.network.posterior import Explanation, Posterior, RealPosterior
 from optbn.network.sampling import covering_dataset
 from optbn.network.states import Evidence, States
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """P(variables | evidence): `probabilities` has one axis per variable, in order, and sums to one.
-
-    levels        per variable the names of its states: levels, or the intervals between a real variable's thresholds
-    log_evidence  log P(evidence), natural, a density in the real variables given; 0.0 when nothing was given
-    """
-
-    variables: tuple[str, ...]
-    levels: tuple[tuple[str, ...], ...]
-    probabilities: NDArray[np.float64]
-    log_evidence: float
-
-    def as_dict(self) -> dict[tuple[str, ...], float]:
-        """{levels in order: probability}."""
-        flat = self.probabilities.ravel()
-        return {key: float(p) for key, p in zip(itertools.product(*self.levels), flat, strict=True)}
-
-
-@dataclass(frozen=True, eq=False)
-class RealPosterior(Posterior):
-    """P(a real variable | evidence): mean and standard deviation of its numbers, beside the probabilities of its
-    intervals (and of no number, where it may have none).
-
-    Either is nan where it does not exist (Student-t leaves with too few degrees of freedom).
-    """
-
-    mean: float
-    sd: float
-    quantile: Callable[[float], float] = field(repr=False)
-    """The number below which that share of the numbers lies."""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The most probable assignment of every variable given the evidence, and its log joint probability."""
-
-    assignment: Mapping[str, str]
-    log_joint: float
 
 
 def query(network: BayesianNetwork, targets: str | Sequence[str], evidence: Evidence | None = None) -> Posterior:

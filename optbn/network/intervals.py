@@ -28,8 +28,9 @@ from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical
 from optbn.network.cpds import CPD, TableCPD
 from optbn.network.elimination import calibrated, marginal, min_fill
-from optbn.network.inference import Posterior, ancestors, query
+from optbn.network.inference import ancestors, query
 from optbn.network.leaves import CategoricalLeaves
+from optbn.network.posterior import Posterior
 from optbn.network.states import Evidence, States
 
 if TYPE_CHECKING:

@@ -10,21 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import NetworkError, UnsupportedError
-from optbn.data.dataset import Categorical, Dataset, Domain, code_dtype
+from optbn.base.errors import NetworkError
+from optbn.data.anything import DataLike
+from optbn.data.dataset import Categorical, Dataset, Domain
 from optbn.network.cpds import CPD
 from optbn.network.equivalence import Cpdag
+from optbn.network.prediction import complete, predictions, probabilities, recoded
 from optbn.network.structure import Structure
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
-    from optbn.network.inference import Explanation, Posterior
+    from optbn.network.drawing import Picture
     from optbn.network.intervals import UncertainPosterior
+    from optbn.network.posterior import Explanation, Posterior
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,40 @@ class BayesianNetwork:
         """Parents, children and the children's other parents: given these, the rest says nothing about `name`."""
         return self.structure.markov_blanket(name)
 
+    def arcs_frame(self) -> Any:
+        """The arcs as a pandas data frame, columns "from" and "to"."""
+        import pandas
+
+        return pandas.DataFrame(self.structure.arcs, columns=["from", "to"])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the network to a file, in the format of its ending (json keeps everything; see `write_network`)."""
+        from optbn.network.formats import write_network
+
+        write_network(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> BayesianNetwork:
+        """The network in a file, in the format of its ending (see `read_network`)."""
+        from optbn.network.formats import read_network
+
+        return read_network(path)
+
+    def draw(
+        self, evidence: Mapping[str, Any] | None = None, *, chances: bool = False, essential: bool = False
+    ) -> Picture:
+        """A picture of the graph, shown in notebooks; its `save` writes svg, png or pdf. In the boxes are `chances`,
+        or what follows from the `evidence`; with `essential`, arcs whose direction is open have no head."""
+        from optbn.network.drawing.graph import draw_graph
+
+        arcs = self.structure.arcs
+        compelled = {(self.names[u], self.names[v]) for u, v in self.to_cpdag().arcs} if essential else set(arcs)
+        found = self.posteriors(evidence) if evidence or chances else None
+        return draw_graph(self.names, arcs, set(arcs) - compelled, found, evidence)
+
+    def _repr_svg_(self) -> str:
+        return self.draw().svg
+
     def to_networkx(self) -> Any:
         """A networkx DiGraph over the names; the nodes carry `domain` and `cpd`."""
         from optbn.network.interop.networkx import network_to_networkx
@@ -158,70 +196,59 @@ class BayesianNetwork:
             raise NetworkError(
                 f"the data have no column {missing[0]!r}" + f" (and {len(missing) - 1} more)" * (len(missing) > 1)
             )
-        columns = [_recode(name, data.column(name), data.domain(name), self.domain(name)) for name in names]
+        columns = [recoded(name, data.column(name), data.domain(name), self.domain(name)) for name in names]
         domains = [mine if isinstance(mine := self.domain(name), Categorical) else data.domain(name) for name in names]
         return Dataset(tuple(names), tuple(domains), tuple(columns))
 
-    def log_likelihood(self, data: Dataset) -> float:
-        """log P(data), natural; -inf if some row is impossible."""
+    def log_likelihood(self, data: DataLike) -> float:
+        """log P(data), natural; -inf if some row is impossible. Data are a Dataset, a data frame, arrays or a file."""
         return float(self.log_likelihood_rows(data).sum())
 
-    def log_likelihood_rows(self, data: Dataset) -> NDArray[np.float64]:
+    def log_likelihood_rows(self, data: DataLike) -> NDArray[np.float64]:
         """float64[rows]: log P of every row."""
-        columns = dict(zip(self.names, self.conform(data).columns, strict=True))
-        total = np.zeros(data.n_rows)
+        rows = complete(self, data, self.names)
+        columns = dict(zip(self.names, rows.columns, strict=True))
+        total = np.zeros(rows.n_rows)
         for name, cpd in zip(self.names, self.cpds, strict=True):
             total += cpd.log_density(columns[name], [columns[p] for p in cpd.parents])
         return total
 
-    def predict_proba(self, target: str, data: Dataset) -> NDArray[np.float64]:
-        """float64[rows, r]: P(target = k | the row's other values); only the Markov blanket's columns are needed.
+    def predict_proba(self, target: str, data: DataLike, *, unseen: str = "refuse") -> NDArray[np.float64]:
+        """float64[rows, r]: P(target = k | the row's other values), exact.
 
-        A row that the network holds impossible whatever the target is refused: it has no such distribution.
+        The target's Markov blanket must have columns; a cell of theirs without a value is summed over, given all that
+        the row has. `unseen` levels are refused, or taken as "missing". A row that the network holds
+        impossible whatever the target is refused: it has no such distribution.
         """
-        domain = self.domain(target)
-        if not isinstance(domain, Categorical):
-            raise UnsupportedError(f"{target!r} is real; predict_proba needs a categorical target")
-        blanket = self.markov_blanket(target)
-        columns = dict(zip(blanket, self.conform(data, blanket).columns, strict=True))
-        factors = [(name, self.cpd(name)) for name in (target, *self.children(target))]
-        scores = np.zeros((data.n_rows, len(domain.levels)))
-        for k in range(len(domain.levels)):
-            columns[target] = np.full(data.n_rows, k, dtype=code_dtype(len(domain.levels)))
-            for name, cpd in factors:
-                scores[:, k] += cpd.log_density(columns[name], [columns[p] for p in cpd.parents])
-        best = scores.max(axis=1, keepdims=True)
-        impossible = ~np.isfinite(best[:, 0])
-        if impossible.any():
-            raise NetworkError(
-                f"row {int(np.argmax(impossible)) + 1} is impossible under the network whatever {target!r} is "
-                "(a probability of zero); smooth the parameters"
-            )
-        weights = np.exp(scores - best)
-        answer: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-        return answer
+        return probabilities(self, target, data, unseen)
+
+    def predict(self, target: str, data: DataLike, *, unseen: str = "refuse") -> NDArray[Any]:
+        """The most probable level of the target in every row, or its mean if it is real (see `predict_proba`)."""
+        return predictions(self, target, data, unseen)
 
     @overload
     def query(
-        self, targets: str | Sequence[str], evidence: Mapping[str, str | float] | None = None, *, interval: None = None
-    ) -> Posterior: ...
-
-    @overload
-    def query(
-        self, targets: str | Sequence[str], evidence: Mapping[str, str | float] | None = None, *, interval: float
+        self, targets: str | Sequence[str], evidence: Mapping[str, Any] | None = None, *, interval: float, **more: Any
     ) -> UncertainPosterior: ...
+
+    @overload
+    def query(
+        self, targets: str | Sequence[str], evidence: Mapping[str, Any] | None = None, **more: Any
+    ) -> Posterior: ...
 
     def query(
         self,
         targets: str | Sequence[str],
-        evidence: Mapping[str, str | float] | None = None,
+        evidence: Mapping[str, Any] | None = None,
         *,
         interval: float | None = None,
+        **more: Any,
     ) -> Posterior:
-        """P(targets | evidence), exact, for a variable or several jointly.
+        """P(targets | evidence), exact, for a variable or several jointly: query("lung", smoke="yes").
 
-        evidence   a level for a categorical, a number for a real variable. Real variables that are not given are summed
-                   over exactly, too: their children see them through finitely many thresholds (see `states`).
+        evidence   a level for a categorical, a number for a real variable; by keyword, or a dictionary for names that
+                   are no keywords. Real variables that are not given are summed over exactly, too: their children see
+                   them through finitely many thresholds (see `states`).
         For a single real target the answer is a RealPosterior, with mean and sd. What would need too large a table is
         refused beforehand. With `interval` (such as 0.9) every probability has an interval; the network needs its
         `precision`, and its variables levels.
@@ -229,7 +256,8 @@ class BayesianNetwork:
         from optbn.network.inference import query
         from optbn.network.intervals import query_interval
 
-        return query(self, targets, evidence) if interval is None else query_interval(self, targets, evidence, interval)
+        given = {**(evidence or {}), **more}
+        return query(self, targets, given) if interval is None else query_interval(self, targets, given, interval)
 
     def posteriors(self, evidence: Mapping[str, str | float] | None = None) -> dict[str, Posterior]:
         """The posterior of each variable that is not given: `query` of each, for the price of about two."""
@@ -253,6 +281,11 @@ class BayesianNetwork:
 
         return sample(self, n, seed)
 
+    def __str__(self) -> str:
+        from optbn.network.render import network_text
+
+        return network_text(self)
+
     def __repr__(self) -> str:
         title = f"{self.name!r}, " if self.name else ""
         return (
@@ -265,25 +298,3 @@ def _unique(names: Sequence[str], parents: Sequence[tuple[str, ...]]) -> dict[st
     if len(out) != len(names):
         raise NetworkError(f"variable {repeated(names)!r} is named twice")
     return out
-
-
-def _recode(name: str, column: NDArray[Any], given: Domain, wanted: Domain) -> NDArray[Any]:
-    """The column with the codes of the wanted domain."""
-    if isinstance(given, Categorical) != isinstance(wanted, Categorical):
-        kinds = {True: "categorical", False: "real"}
-        raise NetworkError(
-            f"column {name!r} is {kinds[isinstance(given, Categorical)]} in the data, "
-            f"{kinds[isinstance(wanted, Categorical)]} in the network"
-        )
-    if not (isinstance(given, Categorical) and isinstance(wanted, Categorical)) or given.levels == wanted.levels:
-        return column
-    known = {level: code for code, level in enumerate(wanted.levels)}
-    codes = np.array([known.get(level, -1) for level in given.levels], dtype=np.int64)
-    recoded: NDArray[np.int64] = codes[column]
-    if (recoded < 0).any():
-        row = int(np.argmax(recoded < 0))
-        level = given.levels[column[row]]
-        raise NetworkError(
-            f"column {name!r}, row {row + 1}: the network has no level {level!r}; it has {', '.join(wanted.levels)}"
-        )
-    return recoded.astype(code_dtype(len(wanted.levels)))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from optbn.data.dataset import Categorical, Domain
-from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD
+from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split
@@ -45,42 +45,83 @@ def cpd_text(name: str, cpd: CPD) -> str:
     """The distribution of a variable: a row per configuration, or the tree."""
     given = f" | {', '.join(cpd.parents)}" if cpd.parents else ""
     head = f"P({name}{given})\n\n"
-    titles, leaves = _leaves(cpd)
+    titles, leaves = leaf_texts(cpd)
     if isinstance(cpd, TableCPD | BinnedTableCPD):
         rows = [(*cpd.parents, *titles)]
         for cell, leaf in enumerate(leaves):
             rows.append((*cpd.configuration(cell), *leaf))
         return head + columns(rows, right=range(len(cpd.parents), len(rows[0])))
-    nodes = cpd.tree.nodes(cpd.parent_domains)
-    lines = []
-    stack = [(0, "", "")]
-    while stack:
-        number, indent, condition = stack.pop()
-        node = nodes[number]
-        if not isinstance(node, Split):
-            shown = ", ".join(f"{title} {value}" for title, value in zip(titles, leaves[node], strict=True))
-            lines.append(f"{indent}{condition}: {shown}" if condition else shown)
-            continue
-        if condition:
-            lines.append(f"{indent}{condition}")
-            indent += "  "
-        left, right = _conditions(cpd.parents[node.parent], cpd.parent_domains[node.parent], node)
-        stack += [(node.right, indent, right), (node.left, indent, left)]
+    lines: list[str] = []
+    for depth, condition, end in _walk(cpd):
+        shown = None if end is None else ", ".join(f"{t} {v}" for t, v in zip(titles, leaves[end], strict=True))
+        lines.append("  " * depth + ": ".join(part for part in (condition, shown) if part))
     return head + "\n".join(lines)
 
 
-def _conditions(name: str, domain: Domain, node: Split) -> tuple[str, str]:
-    """What is true on the left and on the right of a split."""
-    if isinstance(domain, Categorical) and isinstance(node.goes_left, tuple):
-        left = [level for code, level in enumerate(domain.levels) if code in node.goes_left]
-        right = [level for code, level in enumerate(domain.levels) if code not in node.goes_left]
-        return f"{name} in {{{', '.join(left)}}}", f"{name} in {{{', '.join(right)}}}"
-    if node.goes_left == math.inf:
-        return f"{name} is a number", f"{name} is missing"
-    return f"{name} < {node.goes_left:g}", f"{name} >= {node.goes_left:g}"
+def cpd_rows(cpd: CPD) -> tuple[list[str], list[tuple[object, ...]]]:
+    """A head and a row per cell: the parents' levels, or what is true in a leaf of a tree, then the leaf's numbers."""
+    titles, leaves = leaf_texts(cpd)[0], cpd.leaves
+    if isinstance(leaves, CategoricalLeaves):
+        numbers = leaves.probabilities.tolist()
+    else:
+        law = leaves.numbers if isinstance(leaves, MixedLeaves) else leaves
+        fields = [getattr(law, field).tolist() for field in law.__dataclass_fields__]
+        fields = [leaves.absent.tolist(), *fields] if isinstance(leaves, MixedLeaves) else fields
+        numbers = list(zip(*fields, strict=True))
+    if isinstance(cpd, TableCPD | BinnedTableCPD):
+        return [*cpd.parents, *titles], [(*cpd.configuration(cell), *row) for cell, row in enumerate(numbers)]
+    rows: list[tuple[object, ...]] = []
+    path: list[str] = []
+    for depth, condition, leaf in _walk(cpd):
+        path[depth:] = [condition] if condition else []
+        if leaf is not None:
+            rows.append((" and ".join(path) or "always", *numbers[leaf]))
+    return ["where", *titles], rows
 
 
-def _leaves(cpd: CPD) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _walk(cpd: TreeCPD) -> Iterator[tuple[int, str, int | None]]:
+    """The branches of a tree in order, left before right: depth, what is true on it, and the leaf at its end if any."""
+    nodes, possible = cpd.tree.nodes(cpd.parent_domains), possible_levels(cpd)
+    stack = [(0, -1, "")]
+    while stack:
+        number, depth, condition = stack.pop()
+        node = nodes[number]
+        if condition or not isinstance(node, Split):
+            yield max(depth, 0), condition, None if isinstance(node, Split) else node
+        if isinstance(node, Split):
+            parent, here = cpd.parents[node.parent], possible[number][node.parent]
+            left, right = conditions(parent, cpd.parent_domains[node.parent], node, here)
+            stack += [(node.right, depth + 1, right), (node.left, depth + 1, left)]
+
+
+def possible_levels(cpd: TreeCPD) -> list[list[frozenset[int]]]:
+    """Per node and parent the levels that can still occur there; of a real parent none."""
+    nodes = cpd.tree.nodes(cpd.parent_domains)
+    everything = [frozenset(range(len(d.levels)) if isinstance(d, Categorical) else ()) for d in cpd.parent_domains]
+    found = [everything for _ in nodes]
+    for i, node in enumerate(nodes):  # parents come before children
+        if isinstance(node, Split):
+            left = frozenset(node.goes_left if isinstance(node.goes_left, tuple) else ())
+            for child, side in ((node.left, found[i][node.parent] & left), (node.right, found[i][node.parent] - left)):
+                found[child] = [side if p == node.parent else levels for p, levels in enumerate(found[i])]
+    return found
+
+
+def conditions(name: str, domain: Domain, node: Split, possible: frozenset[int]) -> tuple[str, str]:
+    """What is true on the left and on the right of a split, where only some levels can occur; without a name the values
+    alone."""
+    if not isinstance(domain, Categorical) or not isinstance(node.goes_left, tuple):
+        if node.goes_left == math.inf:
+            return f"{name} is a number", f"{name} is missing"
+        return f"{name} < {node.goes_left:g}", f"{name} >= {node.goes_left:g}"
+    sides: list[list[str]] = [[], []]
+    for code in sorted(possible):
+        sides[code not in node.goes_left].append(domain.levels[code])
+    left, right = (f"{name} in {{{', '.join(side)}}}" if name else ", ".join(side) for side in sides)
+    return left, right
+
+
+def leaf_texts(cpd: CPD) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Titles, and the values of every leaf as text."""
     leaves = cpd.leaves
     if isinstance(leaves, CategoricalLeaves) and isinstance(cpd.domain, Categorical):

@@ -11,7 +11,7 @@ from typing import Any
 
 from optbn.base.numbers import counted
 from optbn.data.dataset import Categorical, Domain
-from optbn.report.layout import layered
+from optbn.network.layout import layered
 from optbn.report.report import PHASES, Column, Report
 
 HEAD, LINE, STRIP = 22, 15, 52  # pixels of a box: its name, a level, a histogram with its caption (web/graph.js)

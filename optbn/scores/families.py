@@ -19,12 +19,12 @@ from optbn.base.errors import DataError, LimitError, OptbnError
 from optbn.base.memory import parse_memory, readable
 from optbn.base.registry import unknown
 from optbn.base.threads import check_jobs, spread
-from optbn.data.dataset import Dataset
+from optbn.data.anything import DataLike, as_dataset
 from optbn.scores import load_score
 from optbn.scores.kernels.sets import binomials, sets_between
 from optbn.scores.left_out import too_dear
 from optbn.scores.protocol import BoundScore, LocalScore
-from optbn.scores.scoring import as_dataset, bind, check_data
+from optbn.scores.scoring import bind, check_data
 from optbn_solvers.base.files.rows import Rows, member_lists
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class FamilyScores:
 
 
 def score_families(
-    data: Dataset | str | PathLike[str],
+    data: DataLike,
     families: Families | Iterable[tuple[str, Iterable[str]]],
     score: str | LocalScore = "pcartp",
     *,
@@ -238,7 +238,7 @@ def scores_of(
 
 
 def score(
-    data: Dataset | str | PathLike[str],
+    data: DataLike,
     child: str,
     parents: Iterable[str] = (),
     score: str | LocalScore = "pcartp",

@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from optbn.base.options import check_arguments, check_together
 from optbn.base.threads import check_jobs, spread
 from optbn.base.version import __version__
+from optbn.data.anything import DataLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.scores import load_score, settings_of
 from optbn.scores.candidates import Candidates, group_width
 from optbn.scores.families import BYTES_PER_FAMILY, FIRST_BLOCK, Families, scores_of
 from optbn.scores.parent_sets import Arc, ParentSets
 from optbn.scores.protocol import LocalScore
-from optbn.scores.scoring import Scoring, as_dataset
+from optbn.scores.scoring import Scoring
 from optbn.scores.store import Block, Store, Survivors
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.table import ScoreTable
@@ -66,7 +67,7 @@ ProgressCallback = Callable[[ScoreProgress], None]
 
 
 def score_table(
-    data: Dataset | str | PathLike[str],
+    data: DataLike,
     score: str | LocalScore = "pcartp",
     max_parents: int | Mapping[str, int] | None = None,
     *,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from os import PathLike
 
 from optbn.base.errors import DataError
 from optbn.base.memory import parse_memory
 from optbn.data.dataset import Dataset
-from optbn.data.read import read
 from optbn.scores.parent_sets import ParentSets
 from optbn.scores.protocol import BoundScore, LocalScore
 from optbn.scores.selection import likeliest
@@ -68,8 +66,3 @@ def bind(method: LocalScore, data: Dataset, memory: int) -> BoundScore:
     if hasattr(bound, "limit_memory"):
         bound.limit_memory(memory // 4)
     return bound
-
-
-def as_dataset(data: Dataset | str | PathLike[str]) -> Dataset:
-    """A Dataset, or whatever `optbn.read` makes one of."""
-    return data if isinstance(data, Dataset) else read(data)

@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from optbn.base.errors import DataError, LimitError, UnsupportedError
 from optbn.base.settings import check_seed
+from optbn.data.anything import DataLike
 from optbn.data.dataset import Categorical, Real
 from optbn.network.cpds import CPD
 from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.family import LARGEST_TABLE, Family
-from optbn.smoothing.fitting import DataLike, Progress, StructureLike, as_structure, families_and_rows, generator_of
+from optbn.smoothing.fitting import Progress, StructureLike, as_structure, families_and_rows, generator_of
 from optbn.smoothing.normal import LeafKind, NormalCounts, check_kind, check_range, pooled
 from optbn.smoothing.protocol import CERTAIN, Smoother, load_smoother
 

@@ -20,6 +20,7 @@ from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.foreign import Graph
 from optbn.base.settings import check_seed
 from optbn.base.threads import check_jobs
+from optbn.data.anything import DataLike, as_dataset, is_file
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.data.interventions import Interventions
 from optbn.data.schema import SchemaLike
@@ -31,7 +32,6 @@ from optbn.smoothing.normal import LeafKind, check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother
 
 StructureLike = BayesianNetwork | Structure | Mapping[str, Sequence[str]] | Graph | str | os.PathLike[str]
-DataLike = Dataset | str | os.PathLike[str]
 Progress = Callable[[str, int, int | None], None]
 """Called as progress("counting" or "fitting", done, of how many if known)."""
 
@@ -73,7 +73,7 @@ def fit(
 
     structure  a network (its local models stay), a Structure, {variable: parents}, a networkx DiGraph, a bundled name,
                or a file: a network, a structure, a solver's solution
-    data       a Dataset, or a file, read in one pass if the structure is a network (its levels are known)
+    data       a Dataset, a data frame, arrays, or a file, read in one pass if the structure is a network
     smoother   a name from SMOOTHERS with `settings` as keywords, or a smoother
     schema     what is known about the columns of a file; `reading` are other options of `optbn.Dataset.batches`
     weights    a column of non-negative row weights, or an array of them; rows of weight 0 do not exist
@@ -236,12 +236,6 @@ def _batches(
 ) -> Iterator[Dataset]:
     """The needed columns, in batches."""
     needed = tuple(dict.fromkeys((*structure.names, *besides, *((weights,) if weights else ()))))
-    if isinstance(data, Dataset):
-        missing = [name for name in needed if name not in data.names]
-        if missing:
-            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-            raise DataError(f"the data have no column {missing[0]!r}{more}, which the structure needs")
-        return iter([data.select(needed)])
     from optbn.data.schema import Schema
 
     known: dict[str, Any] = dict(Schema.of(schema).columns)
@@ -252,8 +246,15 @@ def _batches(
             )
     if weights:
         known.setdefault(weights, ANY_NUMBER)
-    schema = Schema({k: v for k, v in known.items() if k in needed})
-    return Dataset.batches(data, schema, columns=needed, **(reading or {}))
+    known = {name: kind for name, kind in known.items() if name in needed}
+    if is_file(data):
+        return Dataset.batches(data, Schema(known), columns=needed, **(reading or {}))
+    rows = as_dataset(data, known, reading=reading)
+    missing = [name for name in needed if name not in rows.names]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise DataError(f"the data have no column {missing[0]!r}{more}, which the structure needs")
+    return iter([rows.select(needed)])
 
 
 ANY_NUMBER = Real(-1e300, 1e300)

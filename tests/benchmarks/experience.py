@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import optbn
-from optbn.report.layout import layered
+from optbn.network.layout import layered
 from optbn.report.page import render
 from tests.benchmarks import Figure, cpu_seconds
 from tests.report.examples import report_of

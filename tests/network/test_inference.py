@@ -14,10 +14,10 @@ import optbn
 from optbn.base.errors import LimitError, UnknownNameError, UnsupportedError
 from optbn.data.dataset import Categorical, Real
 from optbn.network.cpds import BinnedTableCPD, TableCPD
-from optbn.network.inference import RealPosterior
 from optbn.network.leaves import NormalLeaves, StudentLeaves
 from optbn.network.moments import moments
 from optbn.network.network import BayesianNetwork
+from optbn.network.posterior import RealPosterior
 from tests.naive.network import naive_joint, naive_mixed_joint, random_network
 from tests.network.test_network import mixed_network
 

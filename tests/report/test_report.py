@@ -12,7 +12,7 @@ import pytest
 import optbn
 from optbn.base.errors import DataError
 from optbn.network.formats import decode
-from optbn.report.layout import GAP, ROOM, layered
+from optbn.network.layout import GAP, ROOM, layered
 from optbn.report.page import render
 from optbn.report.report import from_json, to_json
 from tests.report.examples import HOSTILE, hostile_network, report_of

@@ -1,7 +1,7 @@
 // The neighbourhood of a variable, folded out of a large graph and laid out anew: rows by the longest path, the order
 // within a row by the mean of the neighbours, places as near to it as boxes allow.
 
-const MOST_NEAR = 32;
+const MOST_NEAR = 18;
 let near = null; // the members, or null where all is shown
 
 function neighbourhood(index) { // in steps around the variable, as many whole steps as fit
@@ -22,6 +22,10 @@ function arrange(members) {
     return row.get(v);
   };
   members.forEach(rowOf);
+  for (const v of members) { // one without parents here stands just above its first child
+    const below = model.variables[v].children.filter(inside).map((child) => row.get(child));
+    if (row.get(v) === 0 && below.length) row.set(v, Math.min(...below) - 1);
+  }
   const rows = [];
   for (const [v, r] of row) (rows[r] ||= []).push(v);
   const x = new Map([...members].map((v) => [v, view.nodes[v].home.x]));

@@ -1,0 +1,53 @@
+"""Data as people have them: whatever takes data takes a Dataset, a data frame, arrays with names, or a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import IO, Any, TypeGuard
+
+import numpy as np
+
+from optbn.base.errors import DataError
+from optbn.base.foreign import Frame
+from optbn.data.dataset import Dataset
+from optbn.data.missing import MissingLike
+from optbn.data.schema import SchemaLike
+
+DataLike = Dataset | Frame | Mapping[str, Any] | np.ndarray[Any, Any] | str | os.PathLike[str]
+
+
+def as_dataset(
+    data: DataLike | Any,
+    schema: SchemaLike = None,
+    missing: MissingLike = "refuse",
+    reading: Mapping[str, Any] | None = None,
+) -> Dataset:
+    """The data as a Dataset; one that is one already is left as it is.
+
+    data      a Dataset, a data frame of any library, a mapping of arrays by name, a structured or a two-dimensional
+              array (its columns are called X1, X2, ...), a path, "-" for stdin, or an open binary file
+    schema    what is known about the columns; missing, what to do with missing values (as in `optbn.read`)
+    reading   further options of `optbn.read`, for files
+    """
+    if isinstance(data, Dataset):
+        return data
+    if is_file(data):
+        from optbn.data.read import read
+
+        return read(data, **{"schema": schema, "missing": missing, **(reading or {})})
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        data = {name: data[name] for name in data.dtype.names}
+    if isinstance(data, Mapping | np.ndarray):
+        return Dataset.from_arrays(data, schema=schema, missing=missing)
+    if hasattr(data, "columns") or hasattr(data, "collect_schema"):
+        return Dataset.from_frame(data, schema, missing)
+    raise DataError(
+        "data are a Dataset, a data frame, arrays by name, a two-dimensional array, a path or an open file, "
+        f"not {'nothing at all' if data is None else f'a {type(data).__name__}'}"
+    )
+
+
+def is_file(data: object) -> TypeGuard[str | os.PathLike[str] | IO[bytes]]:
+    """A path, or something to read bytes from."""
+    return isinstance(data, str | os.PathLike) or hasattr(data, "read")
