@@ -109,7 +109,7 @@ OPTIONS: tuple[Option, ...] = (
     # Files that are written
     Option("learn", "output", list[Path], None,
            "Write the network to this file, in the format of its ending: {names} (json keeps everything). "
-           "May be repeated.", ("-o",), names=NETWORK_FORMATS),
+           "- is json on stdout, for a pipe. May be repeated.", ("-o",), names=NETWORK_FORMATS),
     Option("learn", "report", Path, None,
            "Write the report to this file: a page (.html), or the record behind it (.json).", ("-r",)),
     Option("score", "output", str, "-",

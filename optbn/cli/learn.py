@@ -29,14 +29,20 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn learn data.csv -o model.bif --report page.html
     """
+    import contextlib
+    import sys
     import time
 
     import optbn
+    from optbn.base.errors import UnsupportedError
     from optbn.report.report import to_json
     from optbn.scores import load_score
 
     outputs = options.output or []
     _check_files(outputs, options.report)
+    piped = Path("-") in outputs
+    if piped and options.as_json:
+        raise UnsupportedError("-o - and --json would both write to stdout; leave one out")
     method = load_score(options.score, **settings(options.setting))
     required = constraints(vars(options))
     if options.only_estimate:
@@ -61,14 +67,13 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
             written = _write(learned, outputs, options.report)
             writing = time.monotonic() - start
     except KeyboardInterrupt:
-        import sys
-
         print("optbn: interrupted; nothing was written", file=sys.stderr)
         raise typer.Exit(130) from None
     if options.as_json:
         print(to_json(learned.report).decode())
     else:
-        _print(learned, options.target, written, writing)
+        with contextlib.redirect_stdout(sys.stderr) if piped else contextlib.nullcontext():
+            _print(learned, options.target, written, writing)
     if not learned.report.outcome.proved:
         raise typer.Exit(3)
 
@@ -79,7 +84,8 @@ def _check_files(outputs: Sequence[Path], report: Path | None) -> None:
     from optbn.base.files import check_writable
 
     for output in outputs:
-        check_network_file(output)
+        if output != Path("-"):
+            check_network_file(output)
     if report is not None:
         if report.suffix.lower() not in (".html", ".htm", ".json"):
             raise UnsupportedError(f"{report}: a report is a page (.html) or the record behind it (.json)")
@@ -117,11 +123,18 @@ def _command() -> str:
 
 def _write(learned: Learned, outputs: Sequence[Path], report: Path | None) -> list[str]:
     """Write the files; a line on each. A network that a format cannot hold goes to JSON beside it, with the reason."""
+    import sys
+
     from optbn.base.files import saving
+    from optbn.network.formats import encode
     from optbn.report.report import to_json
 
     lines = []
     for output in outputs:
+        if output == Path("-"):
+            sys.stdout.buffer.write(encode(learned.network, "json"))
+            sys.stdout.buffer.flush()
+            continue
         written, reason = write_or_beside(learned.network, output)
         lines.append(f"{written}  the network" + (f" ({reason})" if reason else ""))
     if report is not None:

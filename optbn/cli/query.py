@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def query(
     network: Annotated[
         str,
-        typer.Argument(help="A network file, or the name of a bundled network.", autocompletion=complete_network),
+        typer.Argument(
+            help="A network file, the name of a bundled network, or - for stdin.", autocompletion=complete_network
+        ),
     ],
     question: Annotated[
         str,

@@ -9,6 +9,7 @@ import errno
 import functools
 import json
 import os
+import sys
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,15 @@ def catalog() -> dict[str, dict[str, Any]]:
 
 
 def load_network(name: str | PathLike[str]) -> BayesianNetwork:
-    """A bundled network by its name, or the network in a file; an unknown name lists what exists."""
-    from optbn.network.formats import read_network
+    """A bundled network by its name, or the network in a file ("-": JSON from stdin); an unknown name lists what
+    exists."""
+    from optbn.network.formats import decode, read_network
 
     if not isinstance(name, str | PathLike):
         raise UnsupportedError(f"expected the name of a bundled network or a path, got {type(name).__name__}")
     text, path = os.fspath(name), Path(name)
+    if text == "-":
+        return decode(sys.stdin.buffer.read(), "json", "stdin")
     if text in catalog() and isinstance(name, str):
         return read_network(folder() / catalog()[text]["file"])
     if "/" in text or "\\" in text or path.suffix or path.is_file() or not isinstance(name, str):

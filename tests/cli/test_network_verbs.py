@@ -198,3 +198,33 @@ def test_shell_completion():
     assert complete("optbn show mun", 2) == ["munin", "munin1", "munin2", "munin3", "munin4"]
     assert complete("optbn convert x y --to x", 5) == ["xmlbif"]
     assert complete("optbn netw", 1) == ["networks"]
+
+
+def test_verbs_make_a_pipeline():
+    """sample | learn - -o - | query -; what learn says goes to stderr."""
+    rows = subprocess.run([*OPTBN, "sample", "cancer", "-n", "500"], capture_output=True, check=True).stdout
+    learn = [*OPTBN, "learn", "-", "-o", "-", "--score", "bdeu"]
+    learned = subprocess.run(learn, input=rows, capture_output=True, check=True)
+    assert b"candidate parent sets" in learned.stderr and json.loads(learned.stdout)["format"] == "optbn-network"
+    ask = [*OPTBN, "query", "-", "P(Cancer | Xray=positive)", "--json"]
+    answer = subprocess.run(ask, input=learned.stdout, capture_output=True, check=True)
+    assert json.loads(answer.stdout)
+    both = subprocess.run([*learn, "--json"], input=rows, capture_output=True)
+    assert both.returncode == 2 and b"leave one out" in both.stderr
+
+
+def test_draw(run, tmp_path):
+    assert run("draw", "asia")[1].startswith("<svg")
+    assert "64.6%" in run("draw", "asia", "--given", "smoke=yes", "--given", "xray=yes")[1]
+    for name, more, begins in (
+        ("g.svg", ["--cpdag"], "<svg"),
+        ("g.tex", [], "\\documentclass"),
+        ("c.tex", ["--cpd", "lung"], "% $P("),
+        ("c.svg", ["--cpd", "lung"], "<svg"),
+        ("g.dot", ["--cpdag"], "digraph"),
+    ):
+        assert run("draw", "asia", "-o", str(tmp_path / name), *more)[0] == 0
+        assert (tmp_path / name).read_text().startswith(begins)
+    code, _, err = run("draw", "asia", "-o", str(tmp_path / "g.gif"))
+    assert code == 2 and "a picture is .svg" in err
+    assert run("draw", "asia", "--given", "smoke")[0] == 2
