@@ -43,7 +43,7 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
             "reading": {**how, "missing": options.missing}, "progress": progress, **settings(options.setting),
         }  # fmt: skip
         if options.domain is not None:
-            networks = fit_domains(structure, data, options.domain, options.smoother or "hierarchical", **common)
+            networks = fit_domains(structure, data, options.domain, options.smoother, **common)
         else:
             smoother = options.smoother or DEFAULT_SMOOTHER
             result = fitted(structure, data, smoother, threads=options.threads, **common)

@@ -333,16 +333,57 @@ def test_small_domains_borrow_and_an_empty_one_takes_what_is_common():
 
 
 def test_domains_of_one_family_by_hand():
-    """X' = X x Pa with the domain as the only context: the shared model's joint, divided by the parents' margin."""
+    """The joint of X x Pa with the domain as the only context: the shared model's, divided by the parents' margin."""
     from optbn.smoothing.hierarchical import learned_posterior
 
     data = related()
-    found = fit_domains({"smoke": (), "lung": ("smoke",)}, data, "city")
+    found = fit_domains({"smoke": (), "lung": ("smoke",)}, data, "city", share="joint")
     counts = np.zeros((3, 4))
     np.add.at(counts, (data.column("city"), 2 * data.column("smoke") + data.column("lung")), 1)
     joint = learned_posterior(counts).theta().reshape(3, 2, 2)
     for i, level in enumerate(found):
         assert np.allclose(found[level].cpd("lung").probabilities, joint[i] / joint[i].sum(axis=1, keepdims=True))
+
+
+def test_rows_of_domains_lie_around_the_common_row_by_hand():
+    from optbn.smoothing.domains import strength
+
+    data = related((300, 40, 5))
+    found = fit_domains({"smoke": (), "lung": ("smoke",)}, data, "city", "bdeu", ess=4.0)
+    common = optbn.fit({"smoke": (), "lung": ("smoke",)}, data, "bdeu", ess=4.0)
+    assert found.common == common
+    counts = np.zeros((3, 2, 2))
+    np.add.at(counts, (data.column("city"), data.column("smoke"), data.column("lung")), 1)
+    centre = common.cpd("lung").probabilities
+    s = strength(counts, centre)
+    for d, level in enumerate(found):
+        expected = (counts[d] + s * centre) / (counts[d].sum(axis=1, keepdims=True) + s)
+        assert np.allclose(found[level].cpd("lung").probabilities, expected)
+        assert np.allclose(found[level].precision["lung"], counts[d].sum(axis=1) + s)
+    assert found.of("Oslo") is found["Oslo"] and found.of("Paris") is found.common
+
+
+def test_the_strength_of_domains_is_the_likeliest_on_a_grid():
+    from scipy.special import gammaln
+
+    from optbn.smoothing.domains import MIDDLE, SPREAD, strength
+
+    generator = np.random.default_rng(5)
+    for true in (2.0, 20.0, 200.0):
+        centre = generator.dirichlet(np.ones(3), 4)
+        theta = np.array([[generator.dirichlet(true * p) for p in centre] for _ in range(40)])
+        counts = np.array([[generator.multinomial(60, p) for p in domain] for domain in theta]).astype(float)
+        grid = np.exp(np.linspace(-2, 9, 1500))
+        losses = []
+        for s in grid:
+            a = s * centre
+            evidence = (gammaln(counts + a) - gammaln(a)).sum() + 160 * (gammaln(s) - gammaln(60 + s))
+            losses.append((np.log(s / MIDDLE) / SPREAD) ** 2 / 2 - evidence)
+        found = strength(counts, centre)
+        assert abs(np.log(found / grid[np.argmin(losses)])) < 0.02
+        assert 0.6 < found / true < 1.6
+        twice = strength(np.concatenate([counts, np.zeros_like(counts)]), centre)
+        assert np.isclose(twice, found, rtol=1e-4)  # domains without rows say nothing
 
 
 def test_real_children_of_domains_share_their_centre():
@@ -365,3 +406,5 @@ def test_bad_domains_are_named():
         fit_domains({"smoke": ()}, data, "size")
     with pytest.raises(DataError, match="no column 'town'"):
         fit_domains({"smoke": ()}, data, "town")
+    with pytest.raises(UnknownNameError, match="share"):
+        fit_domains({"smoke": ()}, data, "city", share="row")
