@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 
 import optbn
+from optbn.data.dataset import Categorical, Dataset
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.hdp import HDP, plan
 from optbn.smoothing.hierarchical import posterior
+from optbn.smoothing.protocol import SMOOTHERS
 from optbn.smoothing.tree import CountTree
 from tests.benchmarks import Figure, cpu_seconds
 from tests.benchmarks.coverage import coverage_figures
@@ -91,6 +93,32 @@ def hierarchical_figures() -> Iterator[Figure]:
     )  # fmt: skip
 
 
+def speed_figures() -> Iterator[Figure]:
+    """A small network with every smoother; a learned strength beside a fixed one; many domains."""
+    network = optbn.load_network("alarm")
+    data = network.sample(5_000, 1)
+    for name in SMOOTHERS:
+        optbn.fit(network, data, name)
+        yield Figure(
+            f"fit alarm, N = 5,000, {name}", cpu_seconds(lambda name=name: optbn.fit(network, data, name)), 0.3
+        )
+    learned, fixed = (
+        cpu_seconds(lambda s=s: optbn.fit(network, data, "hierarchical", s=s)) for s in ("learned", "levels")
+    )
+    yield Figure("a learned strength over a fixed one, fit alarm, hierarchical", learned / fixed, 3.0, unit="times")
+    weather = optbn.load_network("hailfinder")
+    many, town = weather.sample(10_000, 1), np.arange(10_000) % 100
+    names = many.names[:50]
+    domains = [*(many.domain(name) for name in names), Categorical(tuple(map(str, range(100))))]
+    rows = Dataset((*names, "town"), tuple(domains), (*(many.column(name) for name in names), town.astype(np.uint8)))
+    structure = {name: tuple(p for p in weather.parents(name) if p in names) for name in names}
+    optbn.fit_domains(structure, rows, "town")
+    yield Figure(
+        "fit_domains, 50 variables of hailfinder, 100 domains of 100 rows",
+        cpu_seconds(lambda: optbn.fit_domains(structure, rows, "town"), repeats=1), 2.0,
+    )  # fmt: skip
+
+
 CHILD = """
 import json, sys, time
 from tests.benchmarks import peak_memory
@@ -143,6 +171,7 @@ def measure() -> Iterator[Figure]:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     yield from hdp_figures()
     yield from hierarchical_figures()
+    yield from speed_figures()
     yield from coverage_figures()
     yield from streaming_figures()
     yield from link_figures()
