@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.data.write import write as write
     from optbn.evaluate.distances import compare as compare
     from optbn.learning.bootstrap import bootstrap as bootstrap
+    from optbn.learning.cross_validation import cross_validate as cross_validate
     from optbn.learning.edges import edges as edges
     from optbn.learning.learn import learn as learn
     from optbn.learning.solving import solve as solve
@@ -71,6 +72,7 @@ _EXPORTS: dict[str, str] = {
     "learn": "optbn.learning.learn",
     "read_classifier": "optbn.classifiers.saved",
     "compare": "optbn.evaluate.distances",
+    "cross_validate": "optbn.learning.cross_validation",
     "bootstrap": "optbn.learning.bootstrap",
     "edges": "optbn.learning.edges",
     "score": "optbn.scores.families",
