@@ -28,6 +28,7 @@ from optbn.data.interventions import TargetsLike, reading_targets, without_targe
 from optbn.data.lags import forwards, lagged
 from optbn.data.read import reading as file_reading
 from optbn.learning.job import Job
+from optbn.learning.search_log import SearchLog
 from optbn.learning.structure import Stopwatch
 from optbn.learning.watcher import Watcher as Watcher
 
@@ -86,6 +87,7 @@ def learn(
     memory: int | str | None = None,
     store: str | os.PathLike[str] | None = None,
     watcher: Watcher | None = None,
+    progress: bool = False,
     title: str = "",
     source: str = "",
     command: str = "",
@@ -117,6 +119,7 @@ def learn(
     memory        bytes, or "4G"; half of the machine by default
     store         a folder that keeps finished scoring, so that a stopped run can continue
     watcher       gets reports as the work goes on, see `Watcher`
+    progress      write how the work goes on to stderr, a line per new incumbent or bound of the search
     title, source, command     the report's title, its name for the data, and how to make it again
     schema, missing, reading   how to read the data; `reading` holds further options of `optbn.read` (delimiter...)
     alternatives  report this many of the next best networks
@@ -140,7 +143,7 @@ def learn(
     method = load_score(score, **settings)
     chosen = DEFAULT_SMOOTHER if smoother is None else smoother
     load_smoother(chosen)  # a wrong name should not wait for the search
-    watcher, watch = watcher or Watcher(), Stopwatch()
+    watcher, watch = watcher or (SearchLog() if progress else Watcher()), Stopwatch()
 
     watcher.phase("read")
     with watch.phase("read"):
