@@ -67,7 +67,8 @@ def answer(
 ) -> tuple[int | str, bool]:
     """(units of the optimum, or what kept it from being found; whether the checker could prove it)."""
     try:
-        found = solve(table, name, Budget(cpu=PATIENCE, memory=memory), constraints=constraints, **(options or {}))
+        budget = Budget(cpu=PATIENCE, memory=memory)
+        found = solve(table, name, budget, constraints=constraints, only_listed=True, **(options or {}))
     except (InfeasibleError, ConstraintError):
         return "there is none", False
     if found.status is not Status.OPTIMAL:

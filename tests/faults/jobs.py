@@ -27,7 +27,7 @@ rows = [50, 100]
 method = ["bdeu", "bic"]
 repeat = { from = 0, to = 1 }
 """
-MEASURED = ("score_cpu", "solve_cpu")  # the only fields of a row that differ from run to run
+MEASURED = ("score_cpu", "solve_cpu", "cpu")  # the only fields of a row that differ from run to run
 
 
 @dataclass(frozen=True)
