@@ -100,8 +100,8 @@ def published_parents(order: Sequence[int], conditional: np.ndarray, k: int) -> 
 class PublishedPass(LeaveOneOut):
     """The published leave-one-out pass in place of ours."""
 
-    def __init__(self, parents, trees, class_counts, m=1.0) -> None:
-        super().__init__(parents, trees, class_counts, m)
+    def __init__(self, parents, trees, class_counts, m=1.0, loss="rmse") -> None:
+        super().__init__(parents, trees, class_counts, m, loss)
         self.parents = parents
 
     def add(self, batch) -> None:
