@@ -78,7 +78,12 @@ def _all_but_the_last_row(blocks: Iterator[Any]) -> Iterator[Any]:
         yield held
         held = block
     if held is not None and held.num_rows > 1:
-        yield held.slice(0, held.num_rows - 1)
+        import pyarrow as pa
+
+        kept = held.slice(0, held.num_rows - 1)
+        # Encoded again: a slice keeps the texts of the row it leaves out, which would count among the column's values.
+        columns = [column.dictionary_decode().dictionary_encode() for column in kept.columns]
+        yield pa.RecordBatch.from_arrays(columns, names=kept.schema.names)
 
 
 @contextlib.contextmanager

@@ -114,3 +114,15 @@ def test_a_clean_table_written_in_an_ugly_way_is_read_back(
     assert data.names == ("amount", "where")
     np.testing.assert_array_equal(data.column("amount"), [x for i, x in enumerate(numbers) if i != 7])
     assert values(data, "where", 39) == tuple(word for i, word in enumerate(words) if i != 7)
+
+
+def test_a_row_of_totals_leaves_no_trace_in_ranges_kinds_and_keys(tmp_path):
+    """Its texts stood in the parser's dictionary: a key became numbers with a stranger among them, a price ranged to the
+    sum of all prices."""
+    lines = ["car-id;price;brand", *(f"{1000 + i};{10 + i % 7},5;{'ab'[i % 2]}" for i in range(300)), "Total;3945,0;"]
+    path = tmp_path / "cars.csv"
+    path.write_text("\n".join(lines) + "\n")
+    data = optbn.read(path)
+    assert data.names == ("price", "brand") and data.n_rows == 300
+    assert (data.domain("price").low, data.domain("price").high) == (10.5, 16.5)
+    assert data.domain("brand").levels == ("a", "b")
