@@ -117,8 +117,8 @@ def test_a_clean_table_written_in_an_ugly_way_is_read_back(
 
 
 def test_a_row_of_totals_leaves_no_trace_in_ranges_kinds_and_keys(tmp_path):
-    """Its texts stood in the parser's dictionary: a key became numbers with a stranger among them, a price ranged to the
-    sum of all prices."""
+    """Its texts stood in the parser's dictionary: a key became numbers with a stranger among them, and a price ranged
+    to the sum of all prices."""
     lines = ["car-id;price;brand", *(f"{1000 + i};{10 + i % 7},5;{'ab'[i % 2]}" for i in range(300)), "Total;3945,0;"]
     path = tmp_path / "cars.csv"
     path.write_text("\n".join(lines) + "\n")
