@@ -161,7 +161,7 @@ def _print(learned: Learned, target: str | None, written: list[str], writing: fl
         print(f"Note: {note}.")
     width = max((len(f"{arc.parent} -> {arc.child}") for arc in (*report.arcs, *report.others)), default=0)
     if report.arcs:
-        print("\narcs, and the score lost without each")
+        print("\narcs, and what this network's score loses without each, the others as they are (nats)")
         for arc in sorted(report.arcs, key=lambda arc: -(arc.strength or 0.0)):
             strength = "required" if arc.strength is None else f"{arc.strength:12.3f}"
             chance = "" if arc.posterior is None else f"  probability {arc.posterior:.3f}"

@@ -24,7 +24,7 @@ def solve(
 
     With --k-best, --per-class or --within: the best graphs, and the arcs that all, most or some of them have.
 
-    Ctrl-C stops the search and gives what it has. Exit code 3: best found, not optimal as far as is known.
+    Ctrl-C stops the search and gives what it has. Exit code 3: not proved.
 
     Examples:
 
@@ -62,6 +62,7 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     from optbn.learning.solving import solve as search
     from optbn.scores.selection import noted
     from optbn_solvers.base.files import read_about
+    from optbn_solvers.base.standing import checked_gap
     from optbn_solvers.front.registry import load_solver
 
     solver, solver_settings = _solver(options)
@@ -84,7 +85,7 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
         export(table, solution, options.proof)
     note = f"; {limited}, which is how the scores were made" if limited is not None else ""
     print(_sentence(table, solution) + note, file=sys.stderr if options.output == "-" else sys.stdout)
-    if solution.gap > options.gap:
+    if checked_gap(solution) > options.gap:
         raise typer.Exit(3)
 
 
@@ -184,11 +185,14 @@ def _told(table: ScoreTable, solution: Solution) -> str:
 
     checked = solution.statistics.get("checked", {})
     claimed = "".join(f"; claimed: {text}" for text in checked.get("claimed", ())[:1])
-    most = f"no graph scores more than {checked_bound(solution):.6f}"
+    most = f"no graph of this table scores more than {checked_bound(solution):.6f}"
     what = standing(solution)
     if what is Standing.PROVED:
-        return f"optimal (proved, and the proof checked; to within {table.tolerance:.1g})"
+        return (
+            f"optimal among the graphs of this table (proved, and the proof checked; to within {table.tolerance:.1g})"
+        )
     if what is Standing.COMPLETE:
-        return f"optimal ({what}, taken on trust; checked is that {most}){claimed}"
+        remedy = "" if solution.constraints else ", --certify proves it"
+        return f"{what}, not proved (the search is taken on trust{remedy}; checked is that {most}){claimed}"
     relative = f", {checked_gap(solution) / abs(solution.score or 1.0):.2%}" if solution.score else ""
     return f"{what}, not proved optimal: {most} (checked; gap {checked_gap(solution):.6g}{relative}){claimed}"

@@ -192,6 +192,7 @@ def bootstrap(
     from optbn.scores import load_score
     from optbn.scores.pipeline import score_table
     from optbn_solvers import Budget
+    from optbn_solvers.base.standing import Standing, standing
     from optbn_solvers.front.warm import order_of, solve_like
 
     if resamples < 1:
@@ -219,7 +220,7 @@ def bootstrap(
         table = table_of(how.draw(rows, generator))
         solution = solve_like(table, order, Budget(wall=math.inf if time_limit is None else time_limit))
         assert solution.choice is not None and solution.score is not None
-        proved = solution.status == "optimal" and not solution.statistics["checked"]["claimed"]
+        proved = standing(solution) is Standing.PROVED
         kept.add(b, [table.parents(row) for row in solution.choice], solution.score, proved)
     if progress is not None:
         progress("resamples", resamples, resamples)

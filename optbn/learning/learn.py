@@ -137,6 +137,7 @@ def learn(
     from optbn.scores.interventional import Interventional
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER
     from optbn.smoothing.protocol import load_smoother
+    from optbn_solvers.base.standing import Standing, standing
 
     if isinstance(score, str):
         options.check_arguments(learn, settings, f"score {score!r}", settings_of(score))
@@ -167,7 +168,7 @@ def learn(
     watcher.phase("report")
     source = source or name
     values |= {"score": method, "max_parents": job.scored.size, "smoother": chosen}
-    proved = job.learned.solution.gap == 0
+    proved = standing(job.learned.solution) is Standing.PROVED
     headings = Headings.of(title, source, command, values, job.constraints, job.restrictions, proved)
     report = make_report(rows, job.learned, model, headings, interventions, job.notes, job.trace, others)
     report = msgspec.structs.replace(report, target=target or "")

@@ -156,9 +156,9 @@ def _outcome(learned: LearnedStructure, restrictions: tuple[str, ...]) -> Any:
     if what is Standing.PROVED:
         proof = "Proved optimal, checked independently"
     elif not ended and what is Standing.COMPLETE:
-        proof = "Optimal, says the search; graph and score checked, its evidence not: no time left"
+        proof = "Searched completely, not proved; graph and score checked, the evidence not: no time left"
     elif what is Standing.COMPLETE:
-        proof = "Optimal by a complete search; graph and score checked, the search taken on trust"
+        proof = "Searched completely, not proved; graph and score checked, the search taken on trust"
     else:
         proof = f"Best found: at most {checked_gap(solution):.3g} nat from optimal, checked"
         if solution.gap < checked_gap(solution):
@@ -167,7 +167,7 @@ def _outcome(learned: LearnedStructure, restrictions: tuple[str, ...]) -> Any:
         proof = f"{named(restrictions)}: {lower(proof)}"
     details = tuple(f"Checked: {text}." for text in checked.get("proved", ()))
     details += tuple(f"Claimed, not re-proved: {text}." for text in claimed)
-    return Outcome(str(solution.status), solution.score, solution.bound, proof, details, ended, restrictions)
+    return Outcome(str(solution.status), solution.score, solution.bound, proof, details, ended, restrictions, str(what))
 
 
 def _counts(data: Dataset, network: BayesianNetwork) -> dict[str, tuple[int, ...]]:

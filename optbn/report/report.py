@@ -45,7 +45,7 @@ class DataSummary(msgspec.Struct, frozen=True):
 class Arc(msgspec.Struct, frozen=True):
     """One arc of the answer.
 
-    strength   the score lost when the child does without this parent (the best of its candidate sets within the rest)
+    strength   what the same network loses without the arc (its child takes the best of its sets within the rest)
     compelled  every Markov-equivalent network has the arc this way round
     posterior  its probability, where it was computed; over which networks, a note says
     """
@@ -60,6 +60,7 @@ class Arc(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, frozen=True):
     """How the search ended. `proof` says in plain words what is known about optimality and who checked it.
 
+    standing       in the words of optbn_solvers.base.standing: proved, searched completely, best found
     checked        there was the time to check what the search says
     restrictions   what the networks compared share, the answer being the best of these: "with at most 1 parent..."
     """
@@ -71,10 +72,12 @@ class Outcome(msgspec.Struct, frozen=True):
     details: tuple[str, ...] = ()
     checked: bool = True
     restrictions: tuple[str, ...] = ()
+    standing: str = "best found"
 
     @property
     def proved(self) -> bool:
-        return self.status == "optimal" and self.checked
+        """The checker proved it; that the search says so is not enough."""
+        return self.standing == "proved"
 
 
 class Phase(msgspec.Struct, frozen=True):

@@ -36,13 +36,13 @@ def view(report: Report) -> dict[str, Any]:
         ),
         "proof": {
             "proved": outcome.proved,
-            "met": outcome.bound == outcome.score,
+            "met": outcome.bound == outcome.score,  # in the words of the search
             "words": outcome.proof,
             "details": [_sentence(text) for text in (*outcome.details, *report.notes)],
         },
         "facts": [
             ["Score", f"{outcome.score:.6f}"],
-            ["Bound", f"{outcome.bound:.6f}"],
+            ["Bound" if outcome.proved else "Bound, says the search", f"{outcome.bound:.6f}"],
             ["Candidate sets scored", f"{report.families_scored:,}"],
             ["Kept for the search", f"{report.families_kept:,}"],
             ["Arcs", str(len(arcs))],

@@ -30,10 +30,11 @@ function percent(p) { // never 0 or 100 % of what is possible and open
 }
 
 const TERMS = {
-  "Score": "How well a network explains the data, on a logarithmic scale; larger is better.",
-  "Bound": "No network can score more than this. Where it equals the score, the network is the best there is.",
-  "Score lost without it": "How much worse the best choice of parents for this variable is if it may not use this one.",
-  "Score lost (nat)": "How much worse the child is explained without this parent. 1 nat: about 2.7 times less probable; 3 nat: 20 times.",
+  "Score": "How well a network explains these data by the score in the settings, in natural logarithms; larger is better.",
+  "Bound": "No network of the candidate sets of parents scores more than this. Where it equals the score, none of them is better.",
+  "Bound, says the search": "No network of the candidate sets of parents scores more than this, says the search; what the checker confirmed stands under How sure.",
+  "Score lost without it": "How much less this network scores without the arc, all others as they are. The best network without it loses less or as much: optbn edges.",
+  "Score lost (nat)": "How much less this network scores without the arc, all others as they are. 1 nat: about 2.7 times less probable; 3 nat: 20 times. The best network without it loses less or as much: optbn edges.",
   "Candidate sets scored": "Sets of parents, for each variable, that were compared.",
   "Kept for the search": "Sets of parents that no smaller set beats; only these can be part of the best network.",
   "Parameters": "Free numbers in all local distributions together.",

@@ -31,7 +31,7 @@ function record() {
   byId("proof").className = view.proof.proved ? "proved" : "open";
   details.append(article("How sure", ...view.proof.details.map((text) => el("p", { text }))));
   if (view.trace.length > 1)
-    details.append(article("The search", chart(view.trace), el("p", { class: "soft", text: `Upper line: no network scores more. Lower line: best network so far. ${view.proof.met ? "They meet where nothing better is left." : "They have not met: a better one is not ruled out."}` })));
+    details.append(article("The search", chart(view.trace), el("p", { class: "soft", text: `Upper line: no network scores more, says the search. Lower line: best network so far. ${!view.proof.met ? "They have not met: a better one is not ruled out." : view.proof.proved ? "They meet where nothing better is left." : "They meet, but that was not proved."}` })));
   if (view.phases.length)
     details.append(article("Time", rowsTable(["phase", "wall s", "CPU s"], view.phases.map(([name, wall, cpu]) => [name, wall.toFixed(2), cpu.toFixed(2)]))));
   if (view.alternatives.length)

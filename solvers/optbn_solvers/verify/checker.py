@@ -114,7 +114,7 @@ def verify(
         source = "the sum of the best scores" if solution.evidence is None else "its evidence gives"
         raise CheckFailed(f"the bound {solution.bound!r} is lower than {source}, {check.score(found.accepted)!r}")
     obeying = " that obeys the constraints" if solution.constraints else ""
-    proved.append(f"no acyclic graph{obeying} scores more than {check.score(found.proved)!r}")
+    proved.append(f"no acyclic graph of these families{obeying} scores more than {check.score(found.proved)!r}")
     claimed = found.claims if check.stated < found.proved else ()
     return Verdict(solution.score, check.score(found.proved), tuple(proved), claimed, found.ended or not claimed)
 
