@@ -9,6 +9,7 @@ concerns several verbs names them all; where a verb means something else by a na
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -355,8 +356,6 @@ def check_choice(verb: str, name: str, value: str) -> None:
 
 def check_arguments(call: Callable[..., Any], names: Iterable[str], owner: str, settings: Iterable[str]) -> None:
     """Refuse a keyword that is neither an argument of the function nor a setting of its `owner` (score 'bdeu', say)."""
-    import inspect
-
     arguments = [name for name, each in inspect.signature(call).parameters.items() if each.kind is each.KEYWORD_ONLY]
     known = sorted(settings)
     for name in names:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
+
+from optbn.base.errors import UnknownNameError
+from optbn.base.registry import lookup
 
 CLASSIFIERS: dict[str, str] = {
     "nb": "optbn.classifiers.naive_bayes:NaiveBayes",
@@ -27,9 +31,6 @@ _EXPORTS = {target.partition(":")[2]: target.partition(":")[0] for target in CLA
 
 def load_classifier(name: str, **settings: Any) -> Any:
     """An unfitted classifier by name; settings it does not have are refused with those it has."""
-    from optbn.base.errors import UnknownNameError
-    from optbn.base.registry import lookup
-
     made = lookup("classifier", CLASSIFIERS, name)()
     known = made.get_params(deep=False)
     unknown = sorted(set(settings) - set(known))
@@ -41,6 +42,5 @@ def load_classifier(name: str, **settings: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
         raise AttributeError(f"module 'optbn.classifiers' has no attribute {name!r}")
-    import importlib
 
     return getattr(importlib.import_module(_EXPORTS[name]), name)

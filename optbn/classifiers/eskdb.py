@@ -32,6 +32,7 @@ from optbn.classifiers.pairs import Batch, PairCounts
 from optbn.classifiers.single import by_information, check_k, k_parents
 from optbn.classifiers.skdb import Selected
 from optbn.classifiers.source import InMemory, Source
+from optbn.data.discretise import load_discretizer
 from optbn.smoothing.protocol import Smoother
 
 WEIGHTS = ("uniform", "stacking")
@@ -121,8 +122,6 @@ class ESKDB(BayesianClassifier):
     ) -> tuple[Member, NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
         """A member, what it predicts for some rows when they are left out (float64[rows, classes], NaN where it cannot
         leave a row out), and the classes and weights of these rows."""
-        from optbn.data.discretise import load_discretizer
-
         random = np.random.default_rng(seed)
         source, drawn_rows = whole, None
         if self.bootstrap:

@@ -24,10 +24,11 @@ from optbn.classifiers.calibrate import Curves
 from optbn.classifiers.combine import raised
 from optbn.classifiers.member import Member
 from optbn.classifiers.source import InMemory, OnDisk, Source, tables
+from optbn.data.discretise import load_discretizer
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Discretizer, checked_table
 from optbn.data.discretise.weights import in_rows
-from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing.protocol import SMOOTHERS, Smoother, load_smoother
 
 _log = logging.getLogger("optbn.classifiers")
 
@@ -107,8 +108,6 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _discretized(self, source: Source) -> Discretizer:
         """The discretiser, fitted to the sample of the source."""
-        from optbn.data.discretise import load_discretizer
-
         table, classes, weights = source.sample()
         chosen = load_discretizer(self.discretizer)
         return chosen.fit_table(table, classes, source.n_classes, weights)
@@ -204,8 +203,6 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _chosen_smoother(self) -> Smoother:
         chosen = load_smoother(self.smoother)
         if isinstance(chosen, type) or not hasattr(chosen, "fit"):
-            from optbn.smoothing.protocol import SMOOTHERS
-
             known = ", ".join(SMOOTHERS)
             raise UnsupportedError(f"smoother={self.smoother!r}: expected one of {known}, or one of these as an object")
         return chosen

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.kernels.forest import add_logs, leave_one_out
 from optbn.classifiers.pairs import Batch
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.protocol import Smoother
@@ -86,8 +87,6 @@ class Forest:
 
     def add_logs(self, codes: NDArray[np.int32], out: NDArray[np.float64]) -> None:
         """out[r, y] += the values (logarithms) that rows reach under each class."""
-        from optbn.classifiers.kernels.forest import add_logs
-
         add_logs(
             codes, self.attribute, self.asked, self.sizes, self.node_at, self.value_at, self.children, self.branch,
             self.values, out,
@@ -227,8 +226,6 @@ class LeaveOneOut:
 
     def _run(self, batch: Batch, choice: tuple[int, int], losses: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
         """As many depths and trees as `losses` has; yields what is predicted with the choice."""
-        from optbn.classifiers.kernels.forest import leave_one_out
-
         f = self.forest
         attribute = f.attribute[: losses.shape[1] - 1]
         codes, classes, weights = batch

@@ -14,8 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.classifiers.forest import Forest, Parents
+from optbn.data.dataset import Categorical
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
+from optbn.network.cpds import CPD, TableCPD, TreeCPD
+from optbn.network.leaves import CategoricalLeaves
+from optbn.network.network import BayesianNetwork
+from optbn.network.tree import Split, Tree
 
 LARGEST_TABLE = 1 << 16
 """Entries of a table that `network` writes out as such."""
@@ -68,10 +73,6 @@ class Member:
 
         Tables where they are small, otherwise decision trees, which are as large as the count trees.
         """
-        from optbn.data.dataset import Categorical
-        from optbn.network.cpds import CPD, TableCPD, TreeCPD
-        from optbn.network.network import BayesianNetwork
-
         names, label = [target], Categorical(tuple(classes))
         domains = {i: Categorical(self.columns[i].labels) for i in self.parents}
         cpds: list[CPD] = [TableCPD(label, (), (), np.exp(self.prior))]
@@ -109,9 +110,6 @@ class Member:
 
     def _splits(self, t: int, given: Sequence[Any]) -> tuple[Any, Any]:
         """The count tree as a decision tree: a node asks for its branches one by one, what is left is its own leaf."""
-        from optbn.network.leaves import CategoricalLeaves
-        from optbn.network.tree import Split, Tree
-
         children, branch, values = self.forest.tree(t)
         nodes: list[Split | int] = [0]
         leaves: list[int] = []

@@ -22,6 +22,8 @@ from optbn.classifiers.source import Source
 from optbn.data.dataset import Categorical, Dataset, code_dtype
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
+from optbn.learning.learn import learn
+from optbn.network.inference import query
 from optbn.smoothing.protocol import Smoother
 
 if TYPE_CHECKING:
@@ -50,8 +52,6 @@ class Optimum:
         data = dataset(self.columns, np.maximum(codes, 0))
         answer = self.bayesian_network.predict_proba(self.target, data)
         if incomplete.any():
-            from optbn.network.inference import query
-
             rows, where = np.unique(codes[incomplete][:, inside], axis=0, return_inverse=True)
             found = np.empty((len(rows), answer.shape[1]))
             for r, row in enumerate(rows):
@@ -106,8 +106,6 @@ class OptimalBN(BayesianClassifier):
     def _learn(
         self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
     ) -> tuple[list[Any], NDArray[np.float64]]:
-        from optbn.learning.learn import learn
-
         if self.optimal not in KINDS:
             raise UnsupportedError(f"optimal={self.optimal!r}: expected one of {', '.join(KINDS)}")
         discretizer = self._discretized(source)

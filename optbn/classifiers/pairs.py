@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import LimitError
+from optbn.classifiers.kernels.pairs import ASIDE, WORDS, count_by_bits, count_by_rows, count_singles, pair_information
 
 Batch = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 """Codes int32[n, a] with -1 for unknown, classes, weights."""
@@ -51,8 +52,6 @@ class PairCounts:
 
     def add(self, batch: Batch) -> None:
         """Count one batch: by bits what has few cells, if every row counts once; the rest a row at a time."""
-        from optbn.classifiers.kernels.pairs import ASIDE, WORDS, count_by_bits, count_by_rows, count_singles
-
         codes, classes, weights = batch
         per_class = np.bincount(classes, weights, self.n_classes)
         self.classes += per_class
@@ -113,8 +112,6 @@ class PairCounts:
 
     def conditional_information(self) -> NDArray[np.float64]:
         """float64[a, a]: I(X_i; X_j | Y) in nats per row; what is only rounding is 0."""
-        from optbn.classifiers.kernels.pairs import pair_information
-
         found = pair_information(self.pairs, self.n_classes, self.sizes, self.pair_at) / max(self.classes.sum(), 1e-300)
         found[found < NEGLIGIBLE] = 0.0
         return np.asarray(found)

@@ -10,6 +10,7 @@ network, is not among what it reads.
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -301,8 +302,6 @@ def _soft(network: Any, scales: Sequence[Any], places: Array, classes: int) -> A
 
 def main() -> None:
     """python portable.py MODEL.json ROWS.csv: the predicted class and the probabilities of all, as csv."""
-    import csv
-
     model = Model(sys.argv[1])
     with open(sys.argv[2], newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -25,11 +25,22 @@ from typing import Any
 import numpy as np
 
 from optbn.base.errors import DataError, OptbnError
+from optbn.base.files import saving
+from optbn.classifiers import CLASSIFIERS, load_classifier
 from optbn.classifiers.a2de import PairParents
 from optbn.classifiers.aode import SuperParents
 from optbn.classifiers.calibrate import Curves
 from optbn.classifiers.member import Member
+from optbn.classifiers.optimal import Optimum
+from optbn.classifiers.record import Classifier, Head
 from optbn.classifiers.saved_networks import column_record, columns_of, expect, networks_of, networks_record
+from optbn.classifiers.soft.member import Mixture
+from optbn.classifiers.soft.saved import from_record as mixture_of
+from optbn.classifiers.soft.saved import to_record as mixture_record
+from optbn.classifiers.trees.member import TreeMember
+from optbn.classifiers.trees.saved import from_record, to_record
+from optbn.data.dataset import Categorical
+from optbn.network.formats import decode, encode
 
 FORMAT, VERSION = "optbn-classifier", 1
 
@@ -38,8 +49,6 @@ def to_json(classifier: Any) -> bytes:
     """The bytes of a fitted classifier."""
     import msgspec
     from sklearn.utils.validation import check_is_fitted
-
-    from optbn.classifiers import CLASSIFIERS
 
     check_is_fitted(classifier)
     kind = type(classifier)
@@ -68,9 +77,6 @@ def to_json(classifier: Any) -> bytes:
 def from_json(content: bytes, source: str = "input") -> Any:
     """The classifier that was written; `source` is what errors call the content."""
     import msgspec
-
-    from optbn.classifiers import load_classifier
-    from optbn.classifiers.record import Classifier, Head
 
     try:
         head = msgspec.json.decode(content, type=Head)
@@ -111,8 +117,6 @@ def from_json(content: bytes, source: str = "input") -> Any:
 
 def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier, whole or not at all."""
-    from optbn.base.files import saving
-
     content = to_json(classifier)
     with saving(path) as partial:
         Path(partial).write_bytes(content)
@@ -133,21 +137,13 @@ def _member(member: Any) -> dict[str, Any]:
     columns = [column_record(column) for column in member.columns]
     if isinstance(member, Member | SuperParents | PairParents):
         return networks_record(member)
-    from optbn.classifiers.trees.member import TreeMember
 
     if isinstance(member, TreeMember):
-        from optbn.classifiers.trees.saved import to_record
-
         return to_record(member, columns)
-    from optbn.classifiers.soft.member import Mixture
 
     if isinstance(member, Mixture):
-        from optbn.classifiers.soft.saved import to_record as mixture_record
-
         return mixture_record(member, columns, networks_record)
     import msgspec
-
-    from optbn.network.formats import encode
 
     network = msgspec.json.decode(encode(member.bayesian_network, "json"))
     return {"kind": "bayesian_network", "columns": columns, "target": member.target, "network": network}
@@ -160,16 +156,9 @@ def _read_member(record: Any, classes: int) -> Any:
         return networks_of(record, classes)
     columns = columns_of(record)
     if isinstance(record, DecisionTree):
-        from optbn.classifiers.trees.saved import from_record
-
         return from_record(record, columns, classes)
     if isinstance(record, Mixture):
-        from optbn.classifiers.soft.saved import from_record as mixture_of
-
         return mixture_of(record, columns, classes, lambda network: networks_of(network, classes))
-    from optbn.classifiers.optimal import Optimum
-    from optbn.data.dataset import Categorical
-    from optbn.network.formats import decode
 
     network = decode(bytes(record.network), "json", "its network")
     wanted = {record.target: classes, **{column.name: len(column.labels) for column in columns}}

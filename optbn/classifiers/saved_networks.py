@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from optbn.base.errors import DataError
+from optbn.classifiers import record as records
 from optbn.classifiers.a2de import PairParents
 from optbn.classifiers.aode import SuperParents
-from optbn.classifiers.forest import Forest
+from optbn.classifiers.forest import Forest, StoredTree
 from optbn.classifiers.member import Member
 from optbn.data.discretise.transformer import Column
 
@@ -57,8 +58,6 @@ def columns_of(record: Any) -> tuple[Column, ...]:
 
 def networks_of(record: Any, classes: int) -> Any:
     """The network or average that was written, or a DataError that says what does not fit."""
-    from optbn.classifiers import record as records
-
     columns = columns_of(record)
     if isinstance(record, records.Network):
         return _read_network(record, columns, classes)
@@ -160,8 +159,6 @@ def _tree(forest: Forest, t: int) -> dict[str, Any]:
 
 
 def _forest(parents: dict[int, tuple[int, ...]], trees: list[Any], sizes: list[int]) -> Forest:
-    from optbn.classifiers.forest import StoredTree
-
     stored = []
     for i, record in zip(parents, trees, strict=True):
         first = (1 + np.concatenate([[0], np.cumsum(record.fanout)])).astype(np.int32)

@@ -17,12 +17,18 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.numbers import counted
+from optbn.base.registry import unknown
 from optbn.classifiers.pairs import Batch
 from optbn.classifiers.reservoir import Reservoir
 from optbn.data.dataset import Categorical
 from optbn.data.discretise.table import Table, Values, code_type
 from optbn.data.discretise.transformer import Column, Discretizer
+from optbn.data.encode import Encoder, Known
+from optbn.data.findings import refuse
 from optbn.data.missing import Encoded
+from optbn.data.read import encoded_blocks, options, survey
+from optbn.data.schema import Schema
+from optbn.data.source import open_source
 
 Sample = tuple[Table, NDArray[np.int64], NDArray[np.float64]]
 """Columns, classes, weights."""
@@ -77,10 +83,6 @@ class OnDisk:
         self, path: Any, target: str, schema: Any, sample_size: int, seed: int, progress: Callable[[int], None] | None,
         how: Mapping[str, Any],
     ) -> None:  # fmt: skip
-        from optbn.data.encode import Encoder, Known
-        from optbn.data.findings import refuse
-        from optbn.data.read import survey
-        from optbn.data.schema import Schema
 
         if isinstance(sample_size, bool) or not isinstance(sample_size, int | np.integer) or sample_size < 1:
             raise UnsupportedError(f"sample_size={sample_size!r}: expected a whole number of rows, 1 or more")
@@ -89,8 +91,6 @@ class OnDisk:
         source = self._open()
         self.where = source.where
         if target not in source.names:
-            from optbn.base.registry import unknown
-
             raise DataError(f"{self.where}: {unknown('column', target, source.names)}")
         declared = Schema.of(schema)
         if declared.columns.get(target) == "ignore":
@@ -137,15 +137,10 @@ class OnDisk:
             self._keep_missing(values)
 
     def _open(self) -> Any:
-        from optbn.data.read import options
-        from optbn.data.source import open_source
-
         return open_source(self._path, options(**self._how))
 
     def _blocks(self) -> Iterator[tuple[list[Values], NDArray[np.int64]]]:
         """Attributes and classes of consecutive rows."""
-        from optbn.data.read import encoded_blocks
-
         first = 0
         for block in encoded_blocks(self._open(), self.said, ROWS):
             columns = {column.name: column for column in block}
@@ -172,11 +167,6 @@ class OnDisk:
 
 def tables(path: Any, columns: Sequence[Column], how: Mapping[str, Any]) -> Iterator[list[Values]]:
     """The named columns of a file in blocks of rows, in this order; other columns are not looked at."""
-    from optbn.base.registry import unknown
-    from optbn.data.encode import Known
-    from optbn.data.read import encoded_blocks, options
-    from optbn.data.source import open_source
-
     source = open_source(path, options(**how))
     said: dict[str, Any] = {}
     for column in columns:

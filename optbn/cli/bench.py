@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,8 +40,6 @@ def bench(
 
     Example: optbn bench results/recovery/spec.toml --jobs 2
     """
-    import sys
-
     from optbn.experiments import runner
     from optbn.experiments.spec import read
 
@@ -53,9 +54,6 @@ def bench(
 def run_and_print(experiment: Experiment, folder: Path | None, jobs: int) -> None:
     """Run an experiment put together on the command line and print its report; without a folder nothing is kept, so
     the report is printed without the pictures that stand beside it."""
-    import re
-    import tempfile
-
     from optbn.experiments import runner
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -75,8 +73,6 @@ def _run(
     scheduler: str | None = None,
     kept: bool = True,
 ) -> None:
-    import sys
-
     from optbn.experiments import runner
 
     def show(tally: runner.Tally, what: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import typer
@@ -31,10 +34,6 @@ def benchpress(
 
     Example: optbn benchpress data.csv --constraints edges.json -o adjmat.csv --time time.txt --timeout 60
     """
-    import multiprocessing
-    import sys
-    from time import perf_counter
-
     from optbn.experiments.learning import method
 
     method(score)  # a wrong name fails here, in one line
@@ -80,8 +79,6 @@ def benchpress(
 
 def work(job: dict[str, Any]) -> bool:
     """Learn and write; False when there is no graph to write."""
-    from time import perf_counter
-
     from optbn.base.errors import StoppedEarly
     from optbn.evaluate.files import write_matrix
     from optbn.evaluate.graphs import Graph
@@ -123,8 +120,6 @@ RESERVED = 0.8
 
 def _end_with(job: dict[str, Any]) -> None:
     """The process: 0 done, 3 no graph in time, 2 a mistake, said on stderr."""
-    import sys
-
     from optbn.base.errors import OptbnError
     from optbn_solvers.base.errors import SolverError
 

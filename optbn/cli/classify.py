@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -67,8 +68,6 @@ a gigabyte at a million rows of twenty columns."""
 
 def _by_size(data: str) -> str:
     """The model for a file of so many rows, and a line about it where it is large."""
-    import sys
-
     rows = _rows_about(Path(data))
     if rows <= LARGE:
         return "eskdb"

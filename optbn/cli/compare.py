@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,8 +40,6 @@ def compare(
 
     Example: optbn compare alarm learned.bif
     """
-    from dataclasses import asdict
-
     from optbn.base.errors import DataError
     from optbn.evaluate.distances import compare as distances
     from optbn.evaluate.files import read_graph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -47,8 +48,6 @@ def convert(
 
     Example: optbn convert model.bif model.net
     """
-    import sys
-
     from optbn.base.errors import NetworkError
     from optbn.network.catalog import load_network
     from optbn.network.formats import decode, encode, read_network, write_network

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -48,8 +49,6 @@ def curve(
 
 def parse_methods(text: str, more: list[str] | None = None) -> tuple[str, ...]:
     """Methods, comma-separated, and more of them; a wrong name fails here and not once per cell."""
-    import sys
-
     from optbn.experiments.methods import load_method
 
     sys.path.append(str(Path.cwd()))  # a function of the user's own; workers get the same path

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,10 +40,6 @@ def describe(
 
     Examples: optbn describe data.csv --save-schema schema.json; optbn sample alarm | optbn describe -
     """
-    import json
-    import sys
-    from dataclasses import replace
-
     from optbn.base.errors import UnsupportedError
     from optbn.base.files import check_writable
     from optbn.base.numbers import counted
@@ -84,8 +83,6 @@ def describe(
 
 def _compare(a: Description, b: Description, as_json: bool) -> None:
     """What differs between two files."""
-    import json
-
     from optbn.data.drift import drift
 
     found = drift(a, b)

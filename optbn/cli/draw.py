@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -39,8 +40,6 @@ def draw(
 
     Example: optbn draw asia --given smoke=yes -o asia.svg
     """
-    from pathlib import Path
-
     from optbn.base.errors import UnsupportedError
     from optbn.base.files import check_writable, saving
     from optbn.network.catalog import load_network

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,8 +24,6 @@ def export_proof(
 
     optbn export-proof scores.jkl solution.json -o optimal.pbp
     """
-    from pathlib import Path
-
     from optbn.base.files import check_writable
     from optbn.learning.solving import export, table_of
     from optbn_solvers.base.solution_json import from_json

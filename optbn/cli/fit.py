@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable, Mapping
 from itertools import chain, count
 from pathlib import Path
@@ -80,8 +82,6 @@ def _file_names(levels: Iterable[str]) -> list[str]:
 
 def _write(network: BayesianNetwork, output: str) -> None:
     """To a file, or JSON to stdout; what the format cannot say goes to JSON with a warning."""
-    import sys
-
     from optbn.base.numbers import counted
     from optbn.network.formats import encode
 
@@ -98,8 +98,6 @@ def _write(network: BayesianNetwork, output: str) -> None:
 
 def _write_report(result: Fitted, path: str) -> None:
     """Per variable the diagnostics, and the deviations of its table if the smoother computes them."""
-    import json
-
     import numpy as np
 
     from optbn.base.files import saving
@@ -124,8 +122,6 @@ def _write_report(result: Fitted, path: str) -> None:
 
 def _warn_of_chains(result: Fitted) -> None:
     """Name the variables whose Markov chains have not converged."""
-    import sys
-
     bad = {name: d for name, d in result.diagnostics().items() if d.get("converged") is False}
     if bad:
         worst = max(bad, key=lambda name: bad[name]["r_hat"])

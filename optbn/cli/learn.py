@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,10 +33,6 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn learn data.csv -o model.bif --report page.html
     """
-    import contextlib
-    import sys
-    import time
-
     import optbn
     from optbn.base.errors import UnsupportedError
     from optbn.report.report import to_json
@@ -115,16 +115,11 @@ def _estimate(data: Dataset, score: LocalScore, required: dict[str, Any], option
 
 def _command() -> str:
     """The command line to get this result again."""
-    import shlex
-    import sys
-
     return shlex.join(["optbn", *sys.argv[1:]])
 
 
 def _write(learned: Learned, outputs: Sequence[Path], report: Path | None) -> list[str]:
     """Write the files; a line on each. A network that a format cannot hold goes to JSON beside it, with the reason."""
-    import sys
-
     from optbn.base.files import saving
     from optbn.network.formats import encode
     from optbn.report.report import to_json

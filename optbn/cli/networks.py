@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
@@ -23,8 +24,6 @@ def networks(
 
     Example: optbn networks
     """
-    import json
-
     from optbn.network.catalog import catalog
     from optbn.network.render import columns
 

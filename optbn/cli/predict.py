@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import itertools
 import logging
+import sys
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -42,10 +45,6 @@ def predict(
 
 
 def _csv(output: str, names: list[str], classes: list[str], blocks: Iterator[Any]) -> None:
-    import csv
-    import io
-    import sys
-
     from optbn_solvers.base.files.atomic import replacing
 
     with contextlib.ExitStack() as stack:
@@ -81,7 +80,6 @@ def _parquet(output: str, names: list[str], classes: list[str], blocks: Iterator
 
 def _warned() -> logging.Handler:
     """A handler that shows a warning on stderr as one line."""
-    import sys
 
     class Warned(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -26,9 +28,6 @@ def bars(style: Style = "share", after: float = 0.0) -> Iterator[Show | None]:
     count    so many of how many, and the note
     number   so many, for what has no known end
     """
-    import sys
-    import time
-
     if not sys.stderr.isatty():
         yield None
         return

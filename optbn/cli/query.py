@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,8 +68,6 @@ def query(
 
 
 def _draw(model: BayesianNetwork, targets: list[str], evidence: dict[str, str], rows: int, seed: int) -> None:
-    import sys
-
     from optbn.data.write import write
 
     for name in targets:
@@ -145,9 +145,6 @@ def _quantile(answer: Posterior, share: float) -> str:
 
 def _warn(model: BayesianNetwork, evidence: dict[str, str]) -> None:
     """A line on each number outside the range of the data that the network was learned from."""
-    import contextlib
-    import sys
-
     from optbn.data.dataset import Real
 
     for name, value in evidence.items():

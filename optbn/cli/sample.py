@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,9 +41,6 @@ def sample(
 
     Example: optbn sample alarm -n 1000 --seed 1 -o data.csv
     """
-    import sys
-    from pathlib import Path
-
     from optbn.base.files import saving
     from optbn.data.write import ENDINGS, write
     from optbn.network.catalog import load_network
@@ -70,8 +70,6 @@ def _write_text(
     network: BayesianNetwork, rows: int, seed: int, file: Any, format: str, progress: Callable[[int], None] | None
 ) -> None:
     """Header and rows, one block at a time: every block is written as a table of its own, less its header."""
-    import io
-
     from optbn.data.write import write
     from optbn.network.sampling import sample, sample_blocks
 

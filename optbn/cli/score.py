@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -94,9 +97,6 @@ def _only(
     data: Dataset, method: LocalScore, families: Families, options: Values, sets: Mapping[str, str] | None = None
 ) -> None:
     """These families, in their order, unpruned; the file says what it is of, and whether those are all sets."""
-    from dataclasses import replace
-    from pathlib import Path
-
     from optbn.base.errors import UnsupportedError
     from optbn.scores.families import score_families
     from optbn.scores.pipeline import describe
@@ -117,8 +117,6 @@ def _only(
 
 def _write_structures(data: Dataset, scores: FamilyScores, path: str) -> None:
     """A line per family: child, parents, score, structure."""
-    import json
-
     from optbn.scores.structures import in_words
     from optbn_solvers.base.files.atomic import replacing
 

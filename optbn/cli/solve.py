@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -56,8 +58,6 @@ def solve(
 
 def _best(scores: str, required: Constraints | None, options: Values) -> None:
     """The best graph, with its evidence."""
-    from dataclasses import replace
-
     from optbn.learning.solving import export, table_of, written
     from optbn.learning.solving import solve as search
     from optbn.scores.selection import noted
@@ -121,8 +121,6 @@ def _put(text: str, output: str) -> None:
 
 def _read(table: ScoreTable, path: str) -> Solution:
     """An earlier answer."""
-    from pathlib import Path
-
     from optbn.base.errors import UnsupportedError
     from optbn_solvers.base.errors import CheckFailed
     from optbn_solvers.base.solution_json import from_json

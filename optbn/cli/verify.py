@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,12 +39,6 @@ def verify(
 
     optbn verify scores.jkl solution.json --proof optimal.proof
     """
-    import math
-    import time
-    from dataclasses import replace
-    from functools import partial
-    from pathlib import Path
-
     import msgspec
 
     from optbn.base.errors import UnsupportedError

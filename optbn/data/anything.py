@@ -12,6 +12,7 @@ from optbn.base.errors import DataError
 from optbn.base.foreign import Frame
 from optbn.data.dataset import Dataset
 from optbn.data.missing import MissingLike
+from optbn.data.read import read
 from optbn.data.schema import SchemaLike
 
 DataLike = Dataset | Frame | Mapping[str, Any] | np.ndarray[Any, Any] | str | os.PathLike[str]
@@ -33,8 +34,6 @@ def as_dataset(
     if isinstance(data, Dataset):
         return data
     if is_file(data):
-        from optbn.data.read import read
-
         return read(data, **{"schema": schema, "missing": missing, **(reading or {})})
     if isinstance(data, np.ndarray) and data.dtype.names:
         data = {name: data[name] for name in data.dtype.names}

@@ -14,6 +14,7 @@ from optbn.base.registry import unknown
 from optbn.data.arrow import columns_of, declarations, to_arrow
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.missing import MissingLike
+from optbn.data.read import read_source
 from optbn.data.schema import SchemaLike
 from optbn.data.source import Source, foreign, reason
 
@@ -111,8 +112,6 @@ def to_frame(data: Dataset, backend: str) -> Any:
 
 
 def _read_table(where: str, table: Any, schema: SchemaLike, missing: MissingLike) -> Reading:
-    from optbn.data.read import read_source
-
     declared, levels_given = declarations(where, table.schema)
     names = columns_of(where, table.schema)
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
 from optbn.base.numbers import counted
+from optbn.base.registry import unknown
 from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
 from optbn.data.findings import Finding
 from optbn.data.schema import PLAIN, Written
@@ -67,8 +68,6 @@ class Encoded:
 
 def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
     """The policy of each column; a policy or column that does not exist is refused."""
-    from optbn.base.registry import unknown
-
     if not isinstance(missing, str | Mapping):
         raise DataError(
             f"missing = {missing!r}; expected one of {', '.join(POLICIES)}, or a mapping of columns to them"

@@ -44,6 +44,7 @@ from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Domain, Real
 from optbn.data.dates import DateForm
 from optbn.data.numerals import Notation
+from optbn_solvers.base.files.atomic import replacing
 
 FEW = 10
 """At most so many different whole numbers are levels; more of them are measurements."""
@@ -168,8 +169,6 @@ class Schema:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, for `--schema` and `optbn.read`."""
-        from optbn_solvers.base.files.atomic import replacing
-
         with replacing(path) as file:
             file.write(self.to_json().encode())
 

@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
+from optbn.base.files import check_writable
 from optbn.base.registry import unknown
 from optbn.data.anything import DataLike, as_dataset
 from optbn.data.arrow import from_numpy, from_texts, to_arrow
 from optbn.data.dataset import Categorical, Dataset
+from optbn_solvers.base.files.atomic import replacing
 
 ROWS = 65_536
 
@@ -46,8 +48,6 @@ def write(
     if chosen is None:
         raise DataError(f"{path}: unknown file ending {path.suffix!r}, expected one of {', '.join(ENDINGS)}")
     writer = _writer(chosen)
-    from optbn.base.files import check_writable
-    from optbn_solvers.base.files.atomic import replacing
 
     check_writable(path)
     with replacing(path) as file:

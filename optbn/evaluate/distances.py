@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from optbn.evaluate.graphs import pairs_matrix
 from optbn.evaluate.intervention import Bounds, intervention_bounds, intervention_distance
 from optbn.evaluate.orientation import Matrix
+from optbn.evaluate.sources import as_graph
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,6 @@ def compare(
 
     known   pairs of variables of which the truth is known (an arc or that there is none), when not all of it is
     """
-    from optbn.evaluate.sources import as_graph
-
     first = as_graph(truth)
     second = as_graph(estimate).aligned(first.names)
     true, estimated = first.matrix, second.matrix

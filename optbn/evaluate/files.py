@@ -25,6 +25,8 @@ from optbn.base.errors import NetworkError
 from optbn.base.files import saving
 from optbn.evaluate.graphs import Graph
 from optbn.evaluate.sources import from_edges, from_matrix
+from optbn.network.catalog import catalog, load_network
+from optbn.network.structure import read_structure
 
 LARGEST = 100_000_000  # bytes
 TOPS = ({"from", "to"}, {"source", "target"}, {"parent", "child"})
@@ -35,8 +37,6 @@ MARKS = {"-->": "arc", "->": "arc", "<--": "back", "<-": "back", "---": "line", 
 
 def read_graph(source: str | PathLike[str]) -> Graph:
     """The graph in a file, or of the bundled network of that name."""
-    from optbn.network.catalog import catalog, load_network
-
     path = Path(source)
     if str(source) in catalog() or not path.is_file():
         structure = load_network(str(source)).structure  # says which names there are
@@ -55,7 +55,6 @@ def read_graph(source: str | PathLike[str]) -> Graph:
             raise NetworkError(f"{path}: {error}") from None
     if suffix == ".graphml" and b"undirected" in path.read_bytes()[:100_000]:
         return _of_graphml(path)
-    from optbn.network.structure import read_structure
 
     structure = read_structure(path)
     return Graph(structure.names, structure.to_adjacency())

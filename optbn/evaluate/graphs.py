@@ -23,6 +23,7 @@ import numpy as np
 from optbn.base.errors import NetworkError
 from optbn.base.registry import unknown
 from optbn.evaluate.orientation import Matrix, consistent_extension, is_acyclic
+from optbn.network.catalog import load_network
 from optbn.network.structure import Structure
 from optbn_solvers.base.errors import repeated
 
@@ -115,8 +116,6 @@ def structure_of(graph: Any) -> Structure:
     if hasattr(graph, "nodes") and hasattr(graph, "edges"):
         return Structure.from_networkx(graph)
     if isinstance(graph, str | PathLike):
-        from optbn.network.catalog import load_network
-
         return load_network(graph).structure
     raise NetworkError(f"expected a network, a structure or a networkx graph, got {type(graph).__name__}")
 

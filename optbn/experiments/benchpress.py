@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optbn.base.errors import DataError, UnsupportedError
+from optbn.data.dataset import Dataset
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -36,8 +37,6 @@ NOTHING = "None"
 def read_data(path: str | PathLike[str], discrete: bool | None = None, missing: str = "refuse") -> Dataset:
     """The rows of a data file. Without `discrete`, a second line of whole numbers above all values of their columns,
     which are whole numbers too, is taken for the numbers of levels."""
-    from optbn.data.dataset import Dataset
-
     with open(path, newline="", encoding="utf-8-sig") as file:
         rows = [row for row in csv.reader(file) if row]
     if len(rows) < 2:

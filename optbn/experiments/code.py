@@ -19,6 +19,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,8 +60,6 @@ def digest_of(task: str) -> str:
 
 def versions() -> str:
     """What a row was made with besides our code, on one line."""
-    from importlib.metadata import PackageNotFoundError, version
-
     found = [f"python {platform.python_version()}", platform.machine()]
     for package in PACKAGES:
         try:

@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from optbn.evaluate.distances import compare
 from optbn.experiments.evidence import FOUND, counted, evidence_of, told
-from optbn.experiments.methods import name_of
+from optbn.experiments.methods import Limits, load_method, name_of
 from optbn.experiments.verdicts import ranks
+from optbn.network.catalog import load_network
 from optbn.report.tables import Series, curves, half_interval, mean_and_error, table
 
 Row = Mapping[str, Any]
@@ -36,10 +38,6 @@ def cell(
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """One sample, one method (see `methods`); `solver` is that of our scores where the method names none."""
-    from optbn.evaluate.distances import compare
-    from optbn.experiments.methods import Limits, load_method
-    from optbn.network.catalog import load_network
-
     truth = load_network(network)
     seed = zlib.crc32(f"{network} {rows} {repeat}".encode())
     found = load_method(method, settings, solver)(truth.sample(rows, seed), Limits(max_parents, solve_seconds))

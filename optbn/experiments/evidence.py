@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from optbn_solvers.base.standing import standing
+
 if TYPE_CHECKING:
     from optbn_solvers import Solution
 
@@ -17,8 +19,6 @@ PROVED, COMPLETE, UNCHECKED, FOUND = "proved", "searched completely", "unchecked
 
 def evidence(solution: Solution) -> str:
     """The word for a solution."""
-    from optbn_solvers.base.standing import standing
-
     return str(standing(solution))
 
 

@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optbn.base.errors import DataError
+from optbn.base.numbers import unused
+from optbn.data.dataset import Categorical, Dataset, code_dtype
 from optbn.data.read import read
+from optbn.evaluate.distances import partial_hamming
+from optbn.evaluate.intersection import agreement, matrix, subsample
+from optbn.evaluate.significance import holm, wilcoxon
+from optbn.evaluate.sources import from_edges
 from optbn.experiments.evidence import counted, told
-from optbn.experiments.methods import name_of
+from optbn.experiments.methods import Limits, load_method, name_of
 from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
 if TYPE_CHECKING:
@@ -47,9 +53,6 @@ def cell(
 
     most_levels  a categorical column has so many at most: its rarest become one, called "others"
     """
-    from optbn.evaluate.intersection import subsample
-    from optbn.experiments.methods import Limits, load_method
-
     rows = prepared(read(_locate(data), missing="as_level"), most_levels)
     if part != WHOLE:
         rows = subsample(rows, rows.n_rows // part, seed, repeat)
@@ -67,8 +70,6 @@ def cell(
 
 def prepared(data: Dataset, most_levels: int | None) -> Dataset:
     """The data as the study wants them; from all rows, before any are sampled."""
-    from optbn.data.dataset import Categorical, Dataset
-
     domains, columns = list(data.domains), list(data.columns)
     for v, (domain, column) in enumerate(zip(data.domains, data.columns, strict=True)):
         if isinstance(domain, Categorical) and most_levels is not None and len(domain.levels) > most_levels:
@@ -78,9 +79,6 @@ def prepared(data: Dataset, most_levels: int | None) -> Dataset:
 
 def _merged(domain: Categorical, column: NDArray[Any], most: int) -> tuple[Categorical, NDArray[Any]]:
     """The `most - 1` levels with most rows in their order, and the others as one."""
-    from optbn.base.numbers import unused
-    from optbn.data.dataset import Categorical, code_dtype
-
     count = np.bincount(column, minlength=len(domain.levels))
     common = np.sort(np.argsort(-count, kind="stable")[: most - 1])
     codes = np.full(len(domain.levels), most - 1)
@@ -109,8 +107,6 @@ def report(rows: Sequence[Row], folder: Path) -> str:
 
 def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
     """The section of one data set; adds its curves to the series."""
-    from optbn.evaluate.intersection import agreement
-
     whole = {row["cell"]["method"]: _graph(row) for row in done if row["cell"]["part"] == WHOLE}
     if len(whole) < 2:
         return "Fewer than two methods have finished on the whole data.\n"
@@ -140,8 +136,6 @@ def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
 
 def losses(done: Sequence[Row]) -> dict[tuple[str, int], dict[int, int]]:
     """Of one data set: (method, part) -> repeat -> distance to the agreement graph; empty before there is one."""
-    from optbn.evaluate.intersection import agreement
-
     whole = {row["cell"]["method"]: _graph(row) for row in done if row["cell"]["part"] == WHOLE}
     if len(whole) < 2:
         return {}
@@ -152,8 +146,6 @@ def _paired_tests(
     methods: Sequence[str], distances: Mapping[tuple[str, int], Mapping[int, int]], fractions: Sequence[int]
 ) -> str:
     """Every method against every other, at each fraction and at all of them together, corrected for that many."""
-    from optbn.evaluate.significance import holm, wilcoxon
-
     columns = {**{f"1/{part}": (part,) for part in fractions}, "all": tuple(fractions)}
     means: dict[str, float] = {}
     single: dict[str, float] = {}
@@ -187,9 +179,6 @@ def _paired_tests(
 
 def _distances(agreed: Agreement, done: Sequence[Row]) -> dict[tuple[str, int], dict[int, int]]:
     """(method, part) -> repeat -> partial Hamming distance."""
-    from optbn.evaluate.distances import partial_hamming
-    from optbn.evaluate.intersection import matrix
-
     found: dict[tuple[str, int], dict[int, int]] = {}
     for row in done:
         method, part, repeat = (row["cell"][key] for key in ("method", "part", "repeat"))
@@ -201,8 +190,6 @@ def _distances(agreed: Agreement, done: Sequence[Row]) -> dict[tuple[str, int], 
 
 
 def _graph(row: Row) -> Graph:
-    from optbn.evaluate.sources import from_edges
-
     parents = row["result"]["parents"]
     arcs = [(parent, child) for child, each in parents.items() for parent in each]
     return from_edges(parents, arcs, map(tuple, row["result"].get("lines", ())))

@@ -23,6 +23,8 @@ import numpy as np
 from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure, learn_structure
+from optbn.scores import load_score
+from optbn.scores.pipeline import score_table
 
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
@@ -33,8 +35,6 @@ PLAIN = {"pcartp": "pcart", "ftp": "ft"}
 
 def method(score: str) -> tuple[str, dict[str, Any]]:
     """A score's name and settings from its name, which may carry an equivalent sample size as in "bdeu:10"."""
-    from optbn.scores import load_score
-
     name, colon, ess = score.partition(":")
     try:
         settings: dict[str, Any] = {"ess": float(ess)} if colon else {}
@@ -82,8 +82,6 @@ def plain_table(
     data: Dataset, name: str, max_parents: int, settings: tuple[tuple[str, Any], ...]
 ) -> tuple[ScoreTable, int, tuple[float, float]]:
     """Phase I: the table, how many families were scored for it, and the (wall, CPU) seconds that took."""
-    from optbn.scores.pipeline import score_table
-
     reports: list[ScoreProgress] = []
     watch = Stopwatch()
     with watch.phase("score"):

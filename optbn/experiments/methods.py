@@ -13,10 +13,12 @@ is a row that says so, as any cell is (runner.py).
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import re
 import resource
 import shlex
+import signal
 import subprocess
 import tempfile
 import time
@@ -29,7 +31,14 @@ import numpy as np
 
 from optbn.base.errors import DataError
 from optbn.base.registry import lookup, unknown
+from optbn.data.write import write
+from optbn.evaluate.files import read_graph
 from optbn.evaluate.graphs import Graph
+from optbn.evaluate.sources import as_graph
+from optbn.experiments.evidence import evidence
+from optbn.experiments.learning import learn, method
+from optbn.scores import SCORES
+from optbn_solvers.front.registry import SOLVERS
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -119,10 +128,6 @@ class _Exact:
     solver: str
 
     def __post_init__(self) -> None:
-        from optbn.experiments.learning import method
-        from optbn.scores import SCORES
-        from optbn_solvers.front.registry import SOLVERS
-
         score, _, solver = self.text.partition("+")
         if score.partition(":")[0] not in SCORES:
             raise unknown("method", score.partition(":")[0], [*SCORES, *PEERS])
@@ -131,10 +136,6 @@ class _Exact:
             raise unknown("solver", solver, SOLVERS)
 
     def __call__(self, data: Dataset, limits: Limits) -> Found:
-        from optbn.evaluate.sources import as_graph
-        from optbn.experiments.evidence import evidence
-        from optbn.experiments.learning import learn
-
         score, _, solver = self.text.partition("+")
         found = learn(data, score, limits.max_parents, solver or self.solver, limits.seconds, self.settings)
         gap = found.solution.gap
@@ -161,8 +162,6 @@ class _Called:
     objective: str | None
 
     def __call__(self, data: Dataset, limits: Limits) -> Found:
-        from optbn.evaluate.sources import as_graph
-
         takes_limits = "limits" in getattr(self.function, "__code__", self.__call__.__code__).co_varnames
         start = _cpu()
         graph = as_graph(self.function(data, limits=limits) if takes_limits else self.function(data))
@@ -180,9 +179,6 @@ class _Command:
             raise DataError(f"the command {self.command!r} has no {{graph}}, the file to which it writes its graph")
 
     def __call__(self, data: Dataset, limits: Limits) -> Found:
-        from optbn.data.write import write
-        from optbn.evaluate.files import read_graph
-
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "data.csv"
             write(data, rows)
@@ -205,8 +201,6 @@ class _Command:
 
 def _is_function(text: str) -> bool:
     """Whether it is module:function, and not a score with its sample size."""
-    from optbn.scores import SCORES
-
     return CALLABLE.fullmatch(text) is not None and text.partition(":")[0] not in SCORES
 
 
@@ -227,9 +221,6 @@ def _cpu() -> float:
 
 def _die_with_parent() -> None:
     """On Linux a program is killed when the process that started it is."""
-    import ctypes
-    import signal
-
     try:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     except (OSError, AttributeError):

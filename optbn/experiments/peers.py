@@ -18,6 +18,8 @@ import numpy as np
 
 from optbn.base.errors import UnsupportedError
 from optbn.data.dataset import Categorical
+from optbn.data.write import write
+from optbn.evaluate.files import read_graph
 from optbn.evaluate.graphs import Graph
 from optbn.evaluate.sources import from_edges
 from optbn.network.interop import required
@@ -118,9 +120,6 @@ def _pyagrum(data: Dataset, search: str, limits: Limits | None) -> Graph:
 
 def _bnlearn(data: Dataset, call: str) -> Graph:
     """Through R: a csv file in, a list of edges out."""
-    from optbn.data.write import write
-    from optbn.evaluate.files import read_graph
-
     if not shutil.which("Rscript"):
         raise UnsupportedError("this needs R with the package bnlearn (Rscript is not on the path)")
     with tempfile.TemporaryDirectory() as folder:

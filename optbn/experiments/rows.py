@@ -17,6 +17,7 @@ from typing import Any
 
 from optbn.base.errors import DataError
 from optbn.experiments.spec import Experiment, cell_name
+from optbn_solvers.base.files.atomic import replacing
 
 log = logging.getLogger(__name__)
 
@@ -60,8 +61,6 @@ class Rows:
 
     def put(self, cell: Cell, row: Row) -> None:
         """Keep the row of a cell that has just ended."""
-        from optbn_solvers.base.files.atomic import replacing
-
         self.runs.mkdir(parents=True, exist_ok=True)
         with replacing(self.runs / f"{cell_name(cell)}.json") as file:
             file.write(json.dumps(row, indent=1, sort_keys=True).encode() + b"\n")
@@ -69,8 +68,6 @@ class Rows:
 
     def gather(self) -> None:
         """One file of all rows; those of cells that the grid no longer lists come last."""
-        from optbn_solvers.base.files.atomic import replacing
-
         if not self._known:
             return
         place = {_key(cell): i for i, cell in enumerate(self.experiment.cells())}

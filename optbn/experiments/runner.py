@@ -9,6 +9,7 @@ today's are kept and counted until `refresh` does them again. Times in a row are
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import re
 import time
 from collections import Counter
@@ -19,10 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from optbn.base.errors import DataError
+from optbn.base.pictures import also_as_pdf
+from optbn.experiments.cluster import results
 from optbn.experiments.code import digest_of, versions
 from optbn.experiments.rows import Rows, listed
 from optbn.experiments.spec import Experiment, cell_name, read
 from optbn.experiments.worker import Cell, Row, Worker
+from optbn.report.tables import as_csv, latex, tables_of
+from optbn_solvers.base.files.atomic import replacing
 
 
 @dataclass(frozen=True)
@@ -101,8 +106,6 @@ def report(experiment: Experiment, folder: str | Path, paper: bool = False) -> P
 
     paper   write paper/ as well: every table as LaTeX and csv, every picture as svg and pdf
     """
-    from optbn_solvers.base.files.atomic import replacing
-
     folder = Path(folder)
     found = rows(experiment, folder)
     if not found:
@@ -133,9 +136,6 @@ def report(experiment: Experiment, folder: str | Path, paper: bool = False) -> P
 
 def _paper(experiment: Experiment, found: list[Row], folder: Path, text: str) -> None:
     """The report's tables and pictures, one file each, numbered as they come."""
-    from optbn.base.pictures import also_as_pdf
-    from optbn.report.tables import as_csv, latex, tables_of
-
     folder.mkdir(exist_ok=True)
     with also_as_pdf():
         experiment.module().report(found, folder)
@@ -161,7 +161,6 @@ def _results(experiment: Experiment, waiting: list[Cell], scheduler: Any, jobs: 
     """(cell, row) as cells finish, in whatever order they do."""
     if scheduler is None:
         return _here(experiment, waiting, jobs)
-    from optbn.experiments.cluster import results
 
     return results(experiment, waiting, scheduler, jobs)
 
@@ -192,8 +191,6 @@ def _here(experiment: Experiment, waiting: list[Cell], jobs: int) -> Iterator[tu
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """One run per folder at a time; the lock goes with the process, however it ends."""
-    import fcntl
-
     with (folder / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from optbn.evaluate.significance import difference_diagram, friedman, sign_test, wilcoxon
 from optbn.report.tables import table
 
 Results = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -74,8 +75,6 @@ class Claim(NamedTuple):
 
 def wilcoxon_of(first: ArrayLike, second: ArrayLike) -> Compared:
     """By the paired Wilcoxon test."""
-    from optbn.evaluate.significance import wilcoxon
-
     difference = float(np.mean(np.subtract(first, second)))
     p, pairs = wilcoxon(first, second), len(np.asarray(first))
     return Compared(difference, p, pairs, f"{difference:+.2f} over {pairs} pairs (p = {p:.2g})")
@@ -83,8 +82,6 @@ def wilcoxon_of(first: ArrayLike, second: ArrayLike) -> Compared:
 
 def signs_of(first: Any, second: Any, tolerance: float = 1e-4) -> Compared:
     """By the sign test; differences of at most `tolerance` times the larger of 1 and the second are draws."""
-    from optbn.evaluate.significance import sign_test
-
     unit = np.maximum(1.0, np.abs(second))
     test = sign_test(first / unit, second / unit, tolerance)
     # the side of a sign test is that of its wins, which need not be that of the mean
@@ -170,8 +167,6 @@ def ranks(
     results: Results, methods: Sequence[str], score: str, folder: Path, picture: str, units: str = "data sets"
 ) -> str:
     """Friedman ranks on the units that all the methods have, with a critical-difference diagram in the folder."""
-    from optbn.evaluate.significance import difference_diagram, friedman
-
     methods = [m for m in methods if m in results]
     if len(methods) < 2:
         return ""

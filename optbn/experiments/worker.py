@@ -10,11 +10,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
+import signal
 import sys
+import threading
 import time
 from multiprocessing.connection import wait
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
+
+from optbn.experiments.spec import Experiment
 
 if TYPE_CHECKING:
     from optbn.experiments.spec import Experiment
@@ -97,12 +102,6 @@ class Worker:
 
 def serve() -> None:
     """The process's life."""
-    import queue
-    import signal
-    import threading
-
-    from optbn.experiments.spec import Experiment
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from optbn.evaluate.sources import as_graph
+from optbn.scores.families import score_families
+from optbn.smoothing.fitting import fit
+
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
     from optbn.evaluate.density import Estimate
@@ -16,9 +20,6 @@ if TYPE_CHECKING:
 
 def score_of(graph: Any, data: Dataset, score: str, settings: Mapping[str, Any] | None = None) -> float:
     """The sum of its families' scores, in nats."""
-    from optbn.evaluate.sources import as_graph
-    from optbn.scores.families import score_families
-
     structure = as_graph(graph).aligned(data.names).structure()
     families = [(name, structure.parents(name)) for name in structure.names]
     return float(score_families(data, families, score, jobs=1, **(settings or {})).scores.sum())
@@ -27,7 +28,5 @@ def score_of(graph: Any, data: Dataset, score: str, settings: Mapping[str, Any] 
 def held_out(graph: Any, data: Dataset, fresh: Dataset, smoother: str = "m_estimate") -> Estimate:
     """The mean log-likelihood of fresh rows under the graph with parameters fitted to the data."""
     from optbn.evaluate.density import held_out
-    from optbn.evaluate.sources import as_graph
-    from optbn.smoothing.fitting import fit
 
     return held_out(fit(as_graph(graph).aligned(data.names).structure(), data, smoother), fresh)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from optbn.base.errors import LimitError
 from optbn.learning.estimate import Cost, in_words
+from optbn.scores.pipeline import table_of_sets
 
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
@@ -48,8 +49,6 @@ def affordable_table(
     progress: Callable[[ScoreProgress], None] | None = None,
 ) -> Scored:
     """The table for the largest size of `costs` that is done within `seconds` (the smallest is always done)."""
-    from optbn.scores.pipeline import table_of_sets
-
     begin = time.monotonic()
     reached: Scored | None = None
     slower = 1.0  # than estimated

@@ -30,7 +30,11 @@ from optbn.data.anything import DataLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.learning.resampling import Resampling
 from optbn.network.structure import Structure
+from optbn.scores import load_score
+from optbn.scores.pipeline import score_table
 from optbn.scores.protocol import LocalScore
+from optbn_solvers.base.standing import Standing, standing
+from optbn_solvers.front.warm import order_of, solve_like
 
 CONFIDENCE = 1.959963984540054  # of a normal: 95 %
 WIDEST = 12  # likely parents per variable of a consensus
@@ -189,11 +193,7 @@ def bootstrap(
     store        a file that keeps finished resamples: a run that was stopped goes on there
     progress     called with ("resamples", done, of how many)
     """
-    from optbn.scores import load_score
-    from optbn.scores.pipeline import score_table
     from optbn_solvers import Budget
-    from optbn_solvers.base.standing import Standing, standing
-    from optbn_solvers.front.warm import order_of, solve_like
 
     if resamples < 1:
         raise UnsupportedError(f"{resamples} resamples, expected at least 1")

@@ -15,6 +15,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optbn.base.errors import DataError
+from optbn.base.files import check_writable
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.files.atomic import replacing
+from optbn_solvers.base.solution import Exhausted, Solution, Status
+from optbn_solvers.base.solution_json import from_json, to_json
+
 if TYPE_CHECKING:
     from optbn_solvers import Constraints, Progress, ScoreTable, Solution
 
@@ -37,11 +44,6 @@ class Checkpoint:
     @classmethod
     def at(cls, table: ScoreTable, path: str | PathLike[str], constraints: Constraints | None = None) -> Checkpoint:
         """The checkpoint in a file, which may not exist yet; one of another problem is refused by name."""
-        from optbn.base.errors import DataError
-        from optbn.base.files import check_writable
-        from optbn_solvers.base.errors import CheckFailed
-        from optbn_solvers.base.solution_json import from_json
-
         path = Path(path)
         if not path.exists():
             check_writable(path)
@@ -82,15 +84,10 @@ class Checkpoint:
 
     def write(self, solution: Solution) -> None:
         """Replace the file."""
-        from optbn_solvers.base.files.atomic import replacing
-        from optbn_solvers.base.solution_json import to_json
-
         with replacing(self.path) as file:
             file.write(to_json(self.table, solution))
 
     def _state(self) -> Solution:
-        from optbn_solvers.base.solution import Exhausted, Solution, Status
-
         assert self.choice is not None
         score = self.table.total(self.choice)
         return Solution(

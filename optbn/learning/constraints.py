@@ -13,6 +13,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from optbn.base.threads import check_jobs
+from optbn.scores.families import Families, FamilyScores, scores_of
+from optbn_solvers.front.filtering import Numbered
+
 if TYPE_CHECKING:
     from optbn.scores.scoring import Scoring
     from optbn_solvers import Constraints, ScoreTable
@@ -22,8 +26,6 @@ SCORING = ("forbidden", "required", "tiers", "roots", "leaves")
 
 def check_constraints(constraints: Constraints | None, names: tuple[str, ...]) -> None:
     """Refuse names that do not exist, and constraints that contradict each other."""
-    from optbn_solvers.front.filtering import Numbered
-
     if constraints:
         Numbered.of(constraints, names).arcs()
 
@@ -35,9 +37,6 @@ def demanding(constraints: Constraints | None) -> bool:
 
 def all_families(scoring: Scoring, jobs: int | None, progress: Callable[[int, int], None] | None = None) -> ScoreTable:
     """The table of every candidate set, none left out."""
-    from optbn.base.threads import check_jobs
-    from optbn.scores.families import Families, FamilyScores, scores_of
-
     families = Families.allowed(scoring.data.names, scoring.sets, scoring.memory).without_dear(scoring.bound)
     scores = scores_of(scoring.bound, families, check_jobs(jobs), scoring.memory, progress)
     rows = FamilyScores(families, scores, scoring.bound).rows()

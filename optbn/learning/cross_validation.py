@@ -15,6 +15,7 @@ from optbn.base.errors import UnsupportedError
 from optbn.base.options import DEFAULT_SCORE
 from optbn.base.settings import check_seed
 from optbn.data.anything import DataLike, as_dataset
+from optbn.learning.learn import learn
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -48,8 +49,6 @@ def cross_validate(
     data: DataLike, score: str | LocalScore = DEFAULT_SCORE, folds: int = 5, *, seed: int = 0, **options: Any
 ) -> CrossValidated:
     """The held-out log-likelihood of `learn(rows, score=score, **options)`, over so many folds."""
-    from optbn.learning.learn import learn
-
     check_seed(seed)
     rows = as_dataset(data)
     if not 2 <= folds <= rows.n_rows:

@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from optbn.base.options import DEFAULT_SCORE
 from optbn.data.anything import DataLike, as_dataset
+from optbn.learning.constraints import all_families
+from optbn.scores import load_score
 from optbn.scores.protocol import LocalScore
+from optbn.scores.scoring import Scoring
+from optbn_solvers.front import edges as solver
 
 if TYPE_CHECKING:
     from optbn_solvers.front.edges import Edges
@@ -111,11 +115,7 @@ def edges(
     time_limit   seconds from the end of scoring; pairs that no time is left for have a loss of nan
     memory, jobs, progress   as in `score_table`; progress(what, done, of how many)
     """
-    from optbn.learning.constraints import all_families
-    from optbn.scores import load_score
-    from optbn.scores.scoring import Scoring
     from optbn_solvers import Budget
-    from optbn_solvers.front import edges as solver
 
     rows = as_dataset(data, reading=reading)
     method = load_score(score, **settings)

@@ -19,7 +19,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optbn.base.errors import OptbnError
+from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset, Real
+from optbn.scores.families import bytes_of_listed
+from optbn.scores.left_out import too_dear
+from optbn.scores.pipeline import score_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,10 +56,6 @@ class Cost:
 
 def estimate(scoring: Scoring, jobs: int | None = None) -> list[Cost]:
     """The cost for at most 0, 1, ... parents, up to the largest candidate set."""
-    from optbn.base.threads import check_jobs
-    from optbn.scores.families import bytes_of_listed
-    from optbn.scores.left_out import too_dear
-
     data, bound, rules, limit = scoring.data, scoring.bound, scoring.sets, scoring.memory
     n = data.n_variables
     generator = np.random.default_rng(0)
@@ -117,8 +117,6 @@ def estimate(scoring: Scoring, jobs: int | None = None) -> list[Cost]:
 
 def _compile(data: Dataset, score: LocalScore) -> None:
     """Use every kernel once. What is wrong with these data shows when all of them are scored."""
-    from optbn.scores.pipeline import score_table
-
     rows, columns = CORNER
     domains = {name: data.domain(name) for name in data.names}
     real = [name for name, domain in domains.items() if isinstance(domain, Real)]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optbn_solvers.front.posterior import posterior
+
 if TYPE_CHECKING:
     from optbn_solvers.front.near import Near
 
@@ -21,8 +23,6 @@ def described(
     The probability of an arc is over all graphs of the table where that can be computed (few variables, no
     constraints), and `mass` is the part that these graphs have; else it is over these graphs, and `mass` is None.
     """
-    from optbn_solvers.front.posterior import posterior
-
     table, names = near.table, near.table.names
     shares, chances, mass, over = near.shares(), near.probabilities(), None, "these graphs"
     if table.n <= MOST_OF_ALL and not constraints:

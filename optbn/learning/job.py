@@ -9,10 +9,24 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from optbn.base.errors import LimitError
+from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
+from optbn.learning import near
+from optbn.learning.affordable import Scored, affordable_table
+from optbn.learning.constraints import all_families, check_constraints, demanding
+from optbn.learning.estimate import estimate, in_words
+from optbn.learning.local import with_local_models
+from optbn.learning.reporting import Others
 from optbn.learning.restrictions import coarsened, restrictions
+from optbn.learning.solving import constraints_of
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
+from optbn.learning.timely import FALLBACK, Timely
 from optbn.learning.watcher import Watcher
+from optbn.scores.pipeline import table_of_sets
+from optbn.scores.scoring import Scoring
+from optbn.scores.selection import limited
+from optbn.smoothing.fitting import fitted
+from optbn.smoothing.protocol import load_smoother
 
 if TYPE_CHECKING:
     from optbn.data.interventions import Interventions
@@ -69,10 +83,6 @@ class Job:
         memory: int | str | None,
     ) -> None:
         """Bind the score to the data, under the constraints; contradictions are refused."""
-        from optbn.learning.constraints import check_constraints
-        from optbn.learning.solving import constraints_of
-        from optbn.scores.scoring import Scoring
-
         self.watcher.phase("score")
         with self.watch.phase("score"):
             self.constraints = constraints_of(constraints)
@@ -86,10 +96,6 @@ class Job:
 
     def score(self, max_parents: int | None, store: str | os.PathLike[str] | None) -> None:
         """The table, as large as `max_parents` says, or as the time allows."""
-        from optbn.learning.affordable import Scored, affordable_table
-        from optbn.learning.constraints import all_families, demanding
-        from optbn.scores.pipeline import table_of_sets
-
         families, everything = 0, demanding(self.constraints)
 
         def listen(report: ScoreProgress) -> None:
@@ -122,8 +128,6 @@ class Job:
 
     def _costs(self, limited: bool) -> list[Cost]:
         """What scoring would cost, for the sizes that the watcher agrees to."""
-        from optbn.learning.estimate import estimate, in_words
-
         with self.watch.phase("score"):
             costs = estimate(self.scoring, self.jobs)
             if not limited and costs[-1].seconds > UNTHINKABLE:
@@ -136,8 +140,6 @@ class Job:
 
     def solve(self, solver: str) -> None:
         """The best network of the table, checked."""
-        from optbn.scores.selection import limited
-
         self.watcher.phase("solve")
 
         def listen(progress: Progress) -> None:
@@ -160,11 +162,6 @@ class Job:
 
     def fit(self, smoother: str | Smoother, seed: int, more: bool) -> Fitted:
         """The parameters; a smoother that would not end in time gives way to a quicker one. `more` is to follow."""
-        from optbn.base.threads import check_jobs
-        from optbn.learning.local import with_local_models
-        from optbn.learning.timely import FALLBACK, Timely
-        from optbn.smoothing.fitting import fitted
-        from optbn.smoothing.protocol import load_smoother
 
         def listen(phase: str, done: int, of: int | None) -> None:
             if phase == "fitting" and of is not None:
@@ -195,9 +192,6 @@ class Job:
 
     def compare(self, alternatives: int, posteriors: bool) -> Others:
         """Other networks than the best, as far as they are wanted and the time allows."""
-        from optbn.learning import near
-        from optbn.learning.reporting import Others
-
         others = Others()
         if not (alternatives or posteriors):
             return others

@@ -28,9 +28,17 @@ from optbn.data.interventions import TargetsLike, reading_targets, without_targe
 from optbn.data.lags import forwards, lagged
 from optbn.data.read import reading as file_reading
 from optbn.learning.job import Job
+from optbn.learning.reporting import Headings, make_report
 from optbn.learning.search_log import SearchLog
+from optbn.learning.solving import constraints_of
 from optbn.learning.structure import Stopwatch
 from optbn.learning.watcher import Watcher as Watcher
+from optbn.report.page import render
+from optbn.scores import load_score, settings_of
+from optbn.scores.interventional import Interventional
+from optbn.smoothing.fitting import DEFAULT_SMOOTHER
+from optbn.smoothing.protocol import load_smoother
+from optbn_solvers.base.standing import Standing, standing
 
 if TYPE_CHECKING:
     from optbn.data.missing import MissingLike
@@ -53,8 +61,6 @@ class Learned:
 
     def page(self) -> str:
         """The self-contained HTML page."""
-        from optbn.report.page import render
-
         return render(self.report)
 
     def _repr_html_(self) -> str:
@@ -130,14 +136,6 @@ def learn(
     values = {name: value for name, value in locals().items() if name in options.of("learn")}
     check_seed(seed)
     options.check_together("learn", values)
-
-    from optbn.learning.reporting import Headings, make_report
-    from optbn.learning.solving import constraints_of
-    from optbn.scores import load_score, settings_of
-    from optbn.scores.interventional import Interventional
-    from optbn.smoothing.fitting import DEFAULT_SMOOTHER
-    from optbn.smoothing.protocol import load_smoother
-    from optbn_solvers.base.standing import Standing, standing
 
     if isinstance(score, str):
         options.check_arguments(learn, settings, f"score {score!r}", settings_of(score))

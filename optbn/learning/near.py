@@ -27,6 +27,10 @@ from numpy.typing import NDArray
 
 from optbn.learning.constraints import SCORING, all_families, demanding
 from optbn.learning.estimate import in_words
+from optbn.scores.selection import among
+from optbn_solvers.base.errors import StoppedError
+from optbn_solvers.front.near import best_graphs
+from optbn_solvers.front.posterior import posterior
 
 if TYPE_CHECKING:
     from optbn.network.structure import Structure
@@ -45,8 +49,6 @@ Chances = dict[tuple[str, str], float]
 def alternatives(table: ScoreTable, solution: Solution, k: int, seconds: float = math.inf) -> tuple[list[str], str]:
     """The k best networks after the best, a line each, and what to tell of that (or "")."""
     from optbn_solvers import Budget
-    from optbn_solvers.base.errors import StoppedError
-    from optbn_solvers.front.near import best_graphs
 
     assert solution.choice is not None and solution.score is not None
     if solution.gap > 0:
@@ -85,10 +87,7 @@ def arc_posteriors(
     `best` is an optimal network, where it is known. Nothing is begun when `needed`, what scoring took before, is more
     than the seconds there are.
     """
-    from optbn.scores.selection import among
     from optbn_solvers import Budget
-    from optbn_solvers.base.errors import StoppedError
-    from optbn_solvers.front.posterior import posterior
 
     end = time.monotonic() + seconds
     size = scoring.sets.largest
@@ -122,8 +121,6 @@ def _credible(
 ) -> tuple[Chances, str]:
     """The same over the widest credible set that can be had until the end."""
     from optbn_solvers import Budget
-    from optbn_solvers.base.errors import StoppedError
-    from optbn_solvers.front.near import best_graphs
 
     found: tuple[Near, int] | None = None
     why = ""

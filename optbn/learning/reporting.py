@@ -13,6 +13,9 @@ from optbn.base.version import __version__
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.learning.restrictions import named
 from optbn.learning.structure import LearnedStructure
+from optbn.network.formats.json import plain
+from optbn.report.report import Arc, Column, DataSummary, Outcome, Phase, Report, TracePoint
+from optbn_solvers.base.standing import Standing, checked_gap, standing
 
 if TYPE_CHECKING:
     from optbn.data.interventions import Interventions
@@ -88,8 +91,6 @@ def make_report(
     others: Others,
 ) -> Report:
     """Everything a reader may want to know, as plain values."""
-    from optbn.network.formats.json import plain
-    from optbn.report.report import Arc, Column, DataSummary, Phase, Report, TracePoint
 
     def column(name: str, domain: Categorical | Real) -> Column:
         if isinstance(domain, Real):
@@ -130,8 +131,6 @@ def make_report(
 
 def _others(chances: Mapping[tuple[str, str], float], structure: Structure) -> tuple[Any, ...]:
     """The arcs that the network does not have, the most probable first."""
-    from optbn.report.report import Arc
-
     there = set(structure.arcs)
     left = sorted((-chance, arc) for arc, chance in chances.items() if arc not in there and chance >= WORTH_TELLING)
     return tuple(Arc(*arc, posterior=-chance) for chance, arc in left[:MOST_TOLD])
@@ -144,9 +143,6 @@ def lower(text: str) -> str:
 
 def _outcome(learned: LearnedStructure, restrictions: tuple[str, ...]) -> Any:
     """What is known about optimality, in plain words: first of which networks, then how surely."""
-    from optbn.report.report import Outcome
-    from optbn_solvers.base.standing import Standing, checked_gap, standing
-
     solution = learned.solution
     assert solution.score is not None
     checked = solution.statistics.get("checked", {})

@@ -10,10 +10,22 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.memory import parse_memory
 from optbn.base.options import check_arguments
 from optbn.base.registry import unknown
+from optbn.learning.checkpoint import Checkpoint
 from optbn.network.formats.dot import digraph, statements
 from optbn.network.structure import Structure
+from optbn_solvers.base.errors import TableError
+from optbn_solvers.base.files import read_rows, read_table
+from optbn_solvers.base.files.atomic import beside
+from optbn_solvers.base.solution import Proof
+from optbn_solvers.base.solution_json import to_json
+from optbn_solvers.front.checked import checked, stopping_on_interrupt
+from optbn_solvers.front.near import best_graphs
+from optbn_solvers.front.registry import solver_class
+from optbn_solvers.proofs.veripb import write_problem_and_proof
 
 if TYPE_CHECKING:
     from optbn_solvers import Budget, Constraints, Progress, ScoreTable, Solution
@@ -50,9 +62,7 @@ def solve(
     settings                of the solver
     Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
     """
-
     import optbn_solvers
-    from optbn_solvers.front.registry import solver_class
 
     check_arguments(solve, settings, f"solver {solver!r}", [field.name for field in fields(solver_class(solver))])  # type: ignore[arg-type]
     required = constraints_of(constraints)
@@ -67,7 +77,6 @@ def solve(
 
 def constraints_of(words: Constraints | Mapping[str, Any] | None) -> Constraints | None:
     """The constraints, of a dictionary of fields too; None where there are none."""
-    from optbn.base.registry import unknown
     from optbn_solvers import Constraints
 
     if words is None or isinstance(words, Constraints):
@@ -81,9 +90,6 @@ def constraints_of(words: Constraints | Mapping[str, Any] | None) -> Constraints
 
 def table_of(path: str | PathLike[str], keep_dominated: bool = False) -> ScoreTable:
     """The table in a score file; under constraints, and for more than one answer, with all its families."""
-    from optbn_solvers.base.errors import TableError
-    from optbn_solvers.base.files import read_rows, read_table
-
     if not keep_dominated:
         return read_table(os.fspath(path))
     rows = read_rows(os.fspath(path))
@@ -110,9 +116,6 @@ def near(
     best divided by `within` (at most `most`); with `per_class` the best of each equivalence class. The limits are those
     of `solve`; scores without sets that a subset beats are refused, unless the listed ones are all (`only_listed`)."""
     import optbn_solvers
-    from optbn.base.errors import UnsupportedError
-    from optbn_solvers.front.checked import stopping_on_interrupt
-    from optbn_solvers.front.near import best_graphs
 
     if within is not None and not within >= 1:
         raise UnsupportedError(f"within a factor of {within!r}: expected a number from 1")
@@ -133,7 +136,6 @@ def _budget(
     grace: float | None = None,
 ) -> Budget:
     """The limits as a budget; None for no limit, and for half of the machine."""
-    from optbn.base.memory import parse_memory
     from optbn_solvers import Budget
 
     return Budget(
@@ -157,9 +159,6 @@ def _resumed(
 ) -> Solution:
     """`optbn_solvers.solve` with its state on disk, from where an earlier run left it."""
     import optbn_solvers
-    from optbn.learning.checkpoint import Checkpoint
-    from optbn_solvers.base.solution import Proof
-    from optbn_solvers.front.checked import checked
 
     kept = Checkpoint.at(table, path, required)
     earlier = kept.earlier
@@ -193,8 +192,6 @@ def structure_of(table: ScoreTable, solution: Solution) -> Structure:
 
 def rows_of(table: ScoreTable, structure: Structure) -> list[int]:
     """The rows of the table for a graph; a family that is not in the table gives way to its best subset that is."""
-    from optbn.base.errors import UnsupportedError
-
     place = {name: v for v, name in enumerate(table.names)}
     if set(structure.names) != set(place):
         odd = sorted(set(structure.names) ^ set(place))[0]
@@ -211,8 +208,6 @@ def rows_of(table: ScoreTable, structure: Structure) -> list[int]:
 
 def as_json(table: ScoreTable, solution: Solution) -> str:
     """Everything, evidence included; what `optbn verify` reads."""
-    from optbn_solvers.base.solution_json import to_json
-
     return to_json(table, solution).decode()
 
 
@@ -247,9 +242,6 @@ FORMATS: dict[str, Callable[[ScoreTable, Solution], str]] = {
 
 def export(table: ScoreTable, solution: Solution, path: str | PathLike[str]) -> Path:
     """Write the proof of an optimum for VeriPB, and the problem that it is about beside it (.opb); returns that."""
-    from optbn_solvers.base.files.atomic import beside
-    from optbn_solvers.proofs.veripb import write_problem_and_proof
-
     problem = Path(path).with_suffix(".opb")
     with beside(problem) as opb, beside(path) as pbp, open(opb, "w") as first, open(pbp, "w") as second:
         write_problem_and_proof(table, solution, first, second)

@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optbn.base.errors import StoppedEarly
 from optbn.data.dataset import Dataset
+from optbn.learning.constraints import check_constraints
+from optbn.learning.solving import constraints_of, solve, structure_of
 from optbn.network.structure import Structure
+from optbn.scores import load_score
+from optbn.scores.pipeline import table_of_sets
+from optbn.scores.scoring import Scoring
 
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
@@ -99,12 +105,6 @@ def learn_structure(
     settings     of the score, when the score is a name
     running      jobs, memory, store of `score_table`
     """
-    from optbn.learning.constraints import check_constraints
-    from optbn.learning.solving import constraints_of
-    from optbn.scores import load_score
-    from optbn.scores.pipeline import table_of_sets
-    from optbn.scores.scoring import Scoring
-
     words, memory = constraints_of(constraints), running.pop("memory", None)
     watch, families = Stopwatch(), 0
 
@@ -135,9 +135,6 @@ def best_structure(
     constraints: Constraints | None = None,
 ) -> LearnedStructure:
     """Phase II on a table that is there (time_limit, grace, constraints: see `optbn.solve`)."""
-    from optbn.base.errors import StoppedEarly
-    from optbn.learning.solving import solve, structure_of
-
     with watch.phase("solve"):
         solution = solve(table, solver, time_limit=time_limit, grace=grace, progress=progress, constraints=constraints)
     if solution.choice is None:

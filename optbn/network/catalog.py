@@ -16,6 +16,7 @@ from typing import Any
 
 from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.base.registry import unknown
+from optbn.network.formats import decode, read_network
 from optbn.network.network import BayesianNetwork
 
 
@@ -38,8 +39,6 @@ def catalog() -> dict[str, dict[str, Any]]:
 def load_network(name: str | PathLike[str]) -> BayesianNetwork:
     """A bundled network by its name, or the network in a file ("-": JSON from stdin); an unknown name lists what
     exists."""
-    from optbn.network.formats import decode, read_network
-
     if not isinstance(name, str | PathLike):
         raise UnsupportedError(f"expected the name of a bundled network or a path, got {type(name).__name__}")
     text, path = os.fspath(name), Path(name)

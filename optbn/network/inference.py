@@ -27,6 +27,7 @@ from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
 from optbn.data.missing import LEVEL
 from optbn.network.elimination import calibrated, marginal, min_fill, product, without
+from optbn.network.moments import draw_inside, moments, quantile
 from optbn.network.posterior import Explanation, Posterior, RealPosterior
 from optbn.network.sampling import covering_dataset
 from optbn.network.states import Evidence, States
@@ -161,8 +162,6 @@ def _mixture(states: States, target: str, joint: NDArray[np.float64], log_eviden
 
     joint   P(its parents that are not given, its interval | evidence)
     """
-    from optbn.network.moments import moments, quantile
-
     _, cells = states.cells(target)
     rows = joint.reshape(len(cells), -1)
     weights = np.zeros((states.network.cpd(target).leaves.cells, rows.shape[1]))
@@ -187,7 +186,6 @@ def _column(
         return drawn.astype(code_dtype(len(domain.levels)))
     if name in states.given:
         return np.full(n, float(states.given[name]))
-    from optbn.network.moments import draw_inside
 
     free, cells = states.cells(name)
     at = np.ravel_multi_index([codes[p] for p in free], [states.size(p) for p in free]) if free else np.zeros(n, int)

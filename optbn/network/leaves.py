@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
+from optbn.network.kernels import draw
 
 SUM_TOLERANCE = 1e-5
 """How far a row may be from one. Programs print six or seven digits: three times .333333 is off by 1e-6, the worst row
@@ -104,8 +105,6 @@ class CategoricalLeaves:
 
     def sample(self, cells: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
         """int64[N]: a level code per row."""
-        from optbn.network.kernels import draw
-
         out = np.empty(len(cells), dtype=np.int64)
         draw(cells, self._cumulative, generator.bit_generator.random_raw(len(cells)), out)
         return out

@@ -21,7 +21,9 @@ from optbn.data.anything import DataLike
 from optbn.data.dataset import Categorical, Dataset, Domain
 from optbn.network.cpds import CPD
 from optbn.network.equivalence import Cpdag
+from optbn.network.formats import read_network, write_network
 from optbn.network.prediction import complete, predictions, probabilities, recoded
+from optbn.network.sampling import sample
 from optbn.network.structure import Structure
 from optbn_solvers.base.errors import repeated
 
@@ -116,15 +118,11 @@ class BayesianNetwork:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the network to a file, in the format of its ending (json keeps everything; see `write_network`)."""
-        from optbn.network.formats import write_network
-
         write_network(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> BayesianNetwork:
         """The network in a file, in the format of its ending (see `read_network`)."""
-        from optbn.network.formats import read_network
-
         return read_network(path)
 
     def draw(
@@ -277,7 +275,6 @@ class BayesianNetwork:
             from optbn.network.inference import sample_given
 
             return sample_given(self, n, seed, evidence)
-        from optbn.network.sampling import sample
 
         return sample(self, n, seed)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.registry import unknown
+from optbn.network.render import columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +48,6 @@ class Posterior:
         return found[key]
 
     def __str__(self) -> str:
-        from optbn.network.render import columns
-
         rows = [(*key, f"{p:.6g}") for key, p in self.as_dict().items()]
         return columns([(*self.variables, "probability"), *rows], right=(len(self.variables),))
 

@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import LimitError, NetworkError
+from optbn.base.memory import readable
 from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
+from optbn_solvers.base.memory import half_of_memory
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -47,9 +49,6 @@ def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int]
 
 def _check_fits(network: BayesianNetwork, n: int) -> None:
     """Refuse what would fill the memory."""
-    from optbn.base.memory import readable
-    from optbn_solvers.base.memory import half_of_memory
-
     row = sum(
         np.dtype(code_dtype(len(d.levels))).itemsize if isinstance(d, Categorical) else 8 for d in network.domains
     )

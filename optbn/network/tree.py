@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical, Domain
+from optbn.network.kernels import descend
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,6 @@ class Tree:
 
     def cells(self, columns: Sequence[NDArray[Any]], n: int) -> NDArray[np.int64]:
         """int64[n]: the leaf of every row, given the parents' columns (codes or values)."""
-        from optbn.network.kernels import descend
-
         values = np.empty((n, len(columns)))
         for j, column in enumerate(columns):
             values[:, j] = column

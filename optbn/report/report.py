@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from optbn.base.errors import DataError
+from optbn.network.formats import decode
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -130,8 +131,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def model(self) -> BayesianNetwork:
         """The network."""
-        from optbn.network.formats import decode
-
         return decode(msgspec.json.encode(self.network), "json", "the report's network")
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from optbn.base.cluster import Cluster, Shared, check_version
 from optbn.scores.candidates import Candidates
+from optbn.scores.scoring import bind
 from optbn.scores.store import Block, Survivors
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ _bound: dict[str, Candidates] = {}  # of this process, for the job at hand
 
 def compute(block: Block, job: Job, below: NDArray[np.float64]) -> Result:
     """What a worker does: the survivors of a block, and the seconds they took."""
-    from optbn.scores.scoring import bind
-
     check_version(job.version)
     work = _bound.get(job.token)
     if work is None:

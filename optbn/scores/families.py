@@ -25,6 +25,7 @@ from optbn.scores.kernels.sets import binomials, sets_between
 from optbn.scores.left_out import too_dear
 from optbn.scores.protocol import BoundScore, LocalScore
 from optbn.scores.scoring import bind, check_data
+from optbn_solvers.base.files import READERS, read_rows
 from optbn_solvers.base.files.rows import Rows, member_lists
 
 if TYPE_CHECKING:
@@ -108,8 +109,6 @@ class Families:
     @classmethod
     def read(cls, path: str | PathLike[str], names: Sequence[str]) -> Families:
         """From a file of lines "child: parent, parent" ("#" comments), or a score file whose scores are ignored."""
-        from optbn_solvers.base.files import READERS, read_rows
-
         if Path(path).suffix.lower().removeprefix(".") in READERS:
             return cls.of(read_rows(Path(path)), names)
         line = 0

@@ -26,6 +26,7 @@ from optbn.base.errors import CheckError, LimitError, UnsupportedError
 from optbn.base.settings import check_whole
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
+from optbn.scores.kernels.tables import score_tables
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns
@@ -135,8 +136,6 @@ class BinnedTables:
         return _table(self.score, self.leaves, child, parents, float(scores[0, child]), tuple(reversed(cuts)))
 
     def _scores(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int64]]:
-        from optbn.scores.kernels.tables import score_tables
-
         sets = np.ascontiguousarray(sets, dtype=np.int32)
         self._check(sets)
         out, chosen = np.empty(wanted.shape), np.zeros(wanted.shape, np.int64)

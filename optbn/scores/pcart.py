@@ -22,6 +22,8 @@ from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.settings import check_positive, check_whole
 from optbn.data.dataset import Dataset
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+from optbn.scores.kernels.sparse import sparse_plan
+from optbn.scores.kernels.trees import score_trees
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.trees.bounds import Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
@@ -208,8 +210,6 @@ class BoundTrees:
         splits: Floats,
     ) -> tuple[Floats, Any, Any, Any]:
         """Scores of sets whose lattice is laid out, and the scratch of the last one."""
-        from optbn.scores.kernels.trees import score_trees
-
         n, k = self.columns.data.n_variables, sets.shape[1]
         most_boxes, most_splits = int(boxes.max(initial=1)), int(splits.max(initial=0))
         box = tuple(np.empty(most_boxes, dtype) for dtype in (np.int32, np.uint64, np.int32))
@@ -250,8 +250,6 @@ class BoundTrees:
         return lanes
 
     def _sparse(self, members: NDArray[np.int32], wanted: NDArray[np.bool_], leaf_rows: int) -> SparsePlan:
-        from optbn.scores.kernels.sparse import sparse_plan
-
         predictors = self.columns.predictors
         sites = Sites.of(self.leaves, members)
         if not (self.leaves.responses.levels[wanted] > 0).all():

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import LimitError
 from optbn.data.dataset import Dataset
+from optbn.scores.kernels.averages import average_trees, predict
 from optbn.scores.kernels.kinds import CATEGORICAL
+from optbn.scores.kernels.lattice import finest_part
 from optbn.scores.pcart import PCART, BoundTrees
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.fitted import FittedTree
@@ -83,9 +85,6 @@ class BoundAverages:
     def predictions(self, child: int, parents: tuple[int, ...]) -> Floats:
         """float64[cells, r]: a categorical child's distribution in each of its parents' finest cells (cells of the last
         parent next to each other), averaged over all trees by their posterior probabilities."""
-        from optbn.scores.kernels.averages import predict
-        from optbn.scores.kernels.lattice import finest_part
-
         columns, leaves = self.leaves.columns, self.leaves
         predictors, r = columns.predictors, columns.data.cardinalities[child]
         sets = np.array([parents], np.int32).reshape(1, -1)
@@ -105,8 +104,6 @@ class BoundAverages:
 
     def _sums(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_]) -> tuple[Floats, Floats, tuple[Any, ...]]:
         """The sums, the leaf costs of the sets, and the kernel's scratch."""
-        from optbn.scores.kernels.averages import average_trees
-
         columns, responses = self.leaves.columns, self.leaves.responses
         boxes, splits = self._extent(sets[wanted.any(axis=1)])
         self._check(sets[wanted.any(axis=1)], boxes)

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.smoothing.kernels.counting import insert, rehash, tally, tally_weighted
+from optbn.smoothing.order import information_order
 from optbn.smoothing.tree import CountTree
 
 DENSE_CELLS = 1 << 18
@@ -44,7 +46,6 @@ class FamilyCounts:
                 values[:, j] = column
             self._trie.add(values, child.astype(np.int64), np.ones(len(child)) if weights is None else weights)
             return
-        from optbn.smoothing.kernels.counting import tally, tally_weighted
 
         keys = np.empty(min(CHUNK, len(child)), dtype=np.int64)
         for begin in range(0, len(child), CHUNK):
@@ -79,8 +80,6 @@ class FamilyCounts:
 
     def tree(self, order: Sequence[int] | None = None, first: int = 0) -> CountTree:
         """The count tree in the given order, or by falling information about the child given the `first` variables."""
-        from optbn.smoothing.order import information_order
-
         configurations, counts = self.configurations()
         if order is None:
             order = information_order(configurations, counts, self.sizes, first)
@@ -100,8 +99,6 @@ class _Trie:
         self.used = np.ones(1, dtype=np.int64)
 
     def add(self, values: NDArray[np.int32], child: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
-        from optbn.smoothing.kernels.counting import insert
-
         begin = 0
         while True:
             begin = insert(
@@ -120,7 +117,6 @@ class _Trie:
         self.value = np.concatenate([self.value, np.zeros(grown, dtype=np.int32)])
         self.counts = np.concatenate([self.counts, np.zeros((grown, self.counts.shape[1]))])
         slots = 1 << (2 * size).bit_length()
-        from optbn.smoothing.kernels.counting import rehash
 
         self.slot_key = np.full(slots, -1, dtype=np.int64)
         self.slot_node = np.zeros(slots, dtype=np.int32)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ from optbn.base.threads import check_jobs
 from optbn.data.anything import DataLike, as_dataset, is_file
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.data.interventions import Interventions
-from optbn.data.schema import SchemaLike
+from optbn.data.schema import Schema, SchemaLike
+from optbn.network.catalog import load_network
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure, read_parents, read_structure
@@ -160,7 +162,6 @@ def _finish(
 
     if threads == 1:
         return list(told(map(one, range(len(fits)))))
-    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads) as pool:
         return list(told(pool.map(one, range(len(fits)))))
@@ -171,8 +172,6 @@ def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:
     if isinstance(structure, BayesianNetwork | Structure):
         return structure
     if isinstance(structure, str | os.PathLike):
-        from optbn.network.catalog import load_network
-
         if Path(structure).suffix.lower() == ".graphml":
             return read_structure(structure)
         return read_parents(structure) or load_network(str(structure))
@@ -236,7 +235,6 @@ def _batches(
 ) -> Iterator[Dataset]:
     """The needed columns, in batches."""
     needed = tuple(dict.fromkeys((*structure.names, *besides, *((weights,) if weights else ()))))
-    from optbn.data.schema import Schema
 
     known: dict[str, Any] = dict(Schema.of(schema).columns)
     if isinstance(structure, BayesianNetwork):

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.settings import check_positive
+from optbn.smoothing.kernels.gradient import combine, inverse_trace, leave_one_out
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
@@ -58,8 +59,6 @@ class Gradient:
             raise UnsupportedError(f"Gradient: penalty is {self.penalty!r}, expected at least 0 or None")
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
-        from optbn.smoothing.kernels.gradient import combine
-
         problem = Problem.of(tree)
         diagnostics: dict[str, float] = {}
         if self.alpha is not None:
@@ -106,8 +105,6 @@ class Problem(NamedTuple):
     def _evaluate(
         self, log_strength: NDArray[np.float64], gradient: NDArray[np.float64], own: NDArray[np.float64]
     ) -> float:
-        from optbn.smoothing.kernels.gradient import leave_one_out
-
         return float(
             leave_one_out(
                 np.exp(log_strength), self.node, self.level, self.counts, self.totals, self.parent, self.place,
@@ -119,7 +116,6 @@ class Problem(NamedTuple):
         """trace(G (G + penalty I)^{-1})."""
         if not 0.0 < penalty < np.inf:
             return 0.0 if penalty else float(self.size)
-        from optbn.smoothing.kernels.gradient import inverse_trace
 
         own = np.zeros((len(self.node), self.depth + 1))
         self._evaluate(log_strength, np.zeros(self.size), own)

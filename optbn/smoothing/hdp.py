@@ -37,8 +37,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
+from optbn.base.registry import unknown
 from optbn.base.settings import check_positive, check_whole
 from optbn.smoothing.convergence import Moments
+from optbn.smoothing.kernels.hdp import run
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate, matched_precision
 from optbn.smoothing.tree import CountTree
@@ -77,8 +79,6 @@ class HDP:
 
     def __post_init__(self) -> None:
         if self.tying not in TYINGS:
-            from optbn.base.registry import unknown
-
             raise unknown("tying of concentrations", self.tying, TYINGS)
         if self.compat not in (None, "published"):
             raise UnsupportedError(f"hdp: compat is {self.compat!r}, expected None or 'published'")
@@ -266,8 +266,6 @@ class ChainState:
         concentrations: NDArray[np.float64],
     ) -> None:
         """Run some sweeps; with `record` their estimates make one batch."""
-        from optbn.smoothing.kernels.hdp import run
-
         K = len(layout.counts) // len(layout.totals)
         size = len(layout.counts)
         sums, squares = np.zeros(size), np.zeros(size)

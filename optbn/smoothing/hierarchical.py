@@ -32,7 +32,9 @@ from scipy.special import gammaln
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.base.settings import check_positive
+from optbn.smoothing.kernels.hierarchical import ascend, ascend_strength
 from optbn.smoothing.m_estimate import whole_counts
+from optbn.smoothing.polynomial import exact_moments
 from optbn.smoothing.protocol import Estimate, matched_precision
 from optbn.smoothing.tree import CountTree
 
@@ -105,13 +107,10 @@ def posterior(
     s = float(counts.shape[1]) if s is None else float(s)
     seen = counts[counts.sum(axis=1) > 0]
     if method == "exact":
-        from optbn.smoothing.polynomial import exact_moments
-
         mean, covariance, evidence = exact_moments(np.rint(seen).astype(np.int64), s, alpha0)
         return Posterior(counts, s, mean, covariance, evidence, np.zeros(0), float("nan"))
     if seen.shape[0] == 0 or seen.shape[1] == 1:
         return _nothing_learned(counts, s, alpha0)
-    from optbn.smoothing.kernels.hierarchical import ascend
 
     table, trace = _Distinct.of(seen), np.empty(MOST_STEPS + 1)
     kappa, tau = table.start_of_ascent(alpha0)
@@ -131,7 +130,6 @@ def learned_posterior(
     seen = counts[counts.sum(axis=1) > 0]
     if seen.shape[0] == 0 or seen.shape[1] == 1:
         return _nothing_learned(counts, levels, alpha0)
-    from optbn.smoothing.kernels.hierarchical import ascend_strength
 
     table, trace = _Distinct.of(seen), np.empty(MOST_STEPS + 1)
     kappa, tau = table.start_of_ascent(alpha0)

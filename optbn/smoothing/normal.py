@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
+from optbn.base.registry import unknown
 from optbn.data.dataset import Real
 from optbn.network.leaves import NormalLeaves, StudentLeaves
 
@@ -127,6 +128,4 @@ KINDS: tuple[str, ...] = get_args(LeafKind)
 def check_kind(kind: Any) -> None:
     """Refuse a kind of leaves that does not exist."""
     if kind not in KINDS:
-        from optbn.base.registry import unknown
-
         raise unknown("kind of leaves for real variables", str(kind), KINDS)

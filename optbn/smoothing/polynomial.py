@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from optbn.base.errors import LimitError
+from optbn.smoothing.kernels.hierarchical import log_product, log_rising_product, log_sum
 
 MOST_WORK = 2e9
 """n^2 K^2, about half a minute."""
@@ -27,8 +28,6 @@ def exact_moments(
     counts: NDArray[np.int64], s: float, alpha0: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """E alpha (float64[K]), Cov alpha (float64[K, K]) for alpha = s beta, and the log evidence; counts int64[Y, K]."""
-    from optbn.smoothing.kernels.hierarchical import log_product, log_rising_product, log_sum
-
     Y, K = counts.shape
     if float(counts.sum()) ** 2 * K**2 > MOST_WORK:
         raise LimitError(

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnknownNameError
+from optbn.base.registry import lookup
 from optbn.smoothing.tree import CountTree
 
 SMOOTHERS: dict[str, str] = {
@@ -83,8 +85,6 @@ def load_smoother(smoother: str | Smoother, **settings: Any) -> Smoother:
     """A smoother by name with its settings, or the one given; names that do not exist list those that do."""
     if not isinstance(smoother, str):
         return smoother
-    from optbn.base.errors import UnknownNameError
-    from optbn.base.registry import lookup
 
     cls = lookup("smoother", SMOOTHERS, smoother)
     unknown = sorted(set(settings) - set(cls.__dataclass_fields__))

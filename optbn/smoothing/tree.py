@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.smoothing.kernels.counting import descend
+
 
 @dataclass(frozen=True, eq=False)
 class CountTree:
@@ -161,7 +163,6 @@ class CountTree:
         values = np.empty((n, len(self.order)), dtype=np.int32)
         for d, i in enumerate(self.order):
             values[:, d] = columns[i]
-        from optbn.smoothing.kernels.counting import descend
 
         nodes: NDArray[np.int64] = descend(values, self.branch, self.first_child)
         return nodes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 _EXPORTS = {
@@ -14,6 +15,5 @@ _EXPORTS = {
 def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
         raise AttributeError(f"module 'optbn.classifiers.discriminative' has no attribute {name!r}")
-    import importlib
 
     return getattr(importlib.import_module(_EXPORTS[name]), name)

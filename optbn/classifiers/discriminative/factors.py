@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import LimitError
 from optbn.classifiers.forest import Forest, StoredTree
+from optbn.classifiers.member import class_prior
 from optbn.classifiers.pairs import Batch
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.protocol import Smoother
@@ -245,8 +246,6 @@ class Layout:
 
         counts  float64[cells, C]
         """
-        from optbn.classifiers.member import class_prior
-
         table = np.zeros((self.n_classes, self.cells + 2))
         everywhere = []
         for f, (factor, stream) in enumerate(zip(self.factors, seed.spawn(len(self.factors)), strict=True)):

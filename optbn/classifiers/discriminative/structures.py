@@ -12,6 +12,7 @@ from optbn.classifiers.discriminative.factors import Family
 from optbn.classifiers.pairs import Batch, PairCounts
 from optbn.classifiers.single import by_information, k_parents
 from optbn.classifiers.tan import best_tree
+from optbn.evaluate.graphs import structure_of
 
 Pass = Callable[[], Iterator[Batch]]
 
@@ -37,8 +38,6 @@ def families(
 
 
 def _of_dag(structure: Any, names: Sequence[str], target: str) -> tuple[Family, ...]:
-    from optbn.evaluate.graphs import structure_of
-
     dag = structure_of(structure)
     place = {name: i for i, name in enumerate(names)}
     if target not in dag.names:
@@ -61,7 +60,6 @@ def is_moral(structure: Any, target: str) -> bool:
     """Whether all parents of every variable that has the class in its family are adjacent; true of nb, tan, kdb1."""
     if isinstance(structure, str):
         return structure in ("nb", "tan", "kdb0", "kdb1")
-    from optbn.evaluate.graphs import structure_of
 
     dag = structure_of(structure)
     y = dag.index(target)

@@ -17,8 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
+from optbn.classifiers.discriminative.kernels.likelihood import adaptive_pass, loss_and_gradient
 from optbn.classifiers.discriminative.parameters import Direct, Exponents, Parameters
 from optbn.classifiers.discriminative.rows import Block
+from optbn.report.tables import Series
+from optbn.report.tables import curves as draw
 from optbn.smoothing.gradient import one_blas_thread
 
 RATE = 0.5
@@ -52,8 +55,6 @@ class Objective:
 
     def loss(self, x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The negative conditional log-likelihood and its gradient."""
-        from optbn.classifiers.discriminative.kernels.likelihood import loss_and_gradient
-
         scores = self.parameters.scores(x)
         gradient = np.zeros_like(scores)
         total = 0.0
@@ -103,8 +104,6 @@ def descend(
     objective: Objective, start: NDArray[np.float64], passes: int, seed: np.random.SeedSequence
 ) -> tuple[NDArray[np.float64], Curve]:
     """AdaGrad; the loss on the curve is the one met on the way through a pass."""
-    from optbn.classifiers.discriminative.kernels.likelihood import adaptive_pass
-
     chosen = objective.parameters
     if not isinstance(chosen, Direct | Exponents):
         raise UnsupportedError(
@@ -134,9 +133,6 @@ def descend(
 
 def plot_curves(curves: Mapping[str, Curve], path: str | Path, passes: int | None = None) -> None:
     """The loss after every pass, a line per curve, logarithmic axes; needs matplotlib."""
-    from optbn.report.tables import Series
-    from optbn.report.tables import curves as draw
-
     series: Series = {}
     for name, curve in curves.items():
         points = zip(curve.passes, curve.loss, strict=True)

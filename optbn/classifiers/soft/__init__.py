@@ -16,6 +16,7 @@ they leave out.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 _HOMES = {"SoftKDB": "estimator", "SoftESKDB": "estimator", "Blend": "blend"}
@@ -24,6 +25,5 @@ _HOMES = {"SoftKDB": "estimator", "SoftESKDB": "estimator", "Blend": "blend"}
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'optbn.classifiers.soft' has no attribute {name!r}")
-    import importlib
 
     return getattr(importlib.import_module(f"optbn.classifiers.soft.{_HOMES[name]}"), name)

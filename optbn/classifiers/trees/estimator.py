@@ -27,7 +27,7 @@ from optbn.classifiers.trees.growing import Growth, Prepared, columns_of, values
 from optbn.classifiers.trees.member import TreeMember
 from optbn.classifiers.trees.pruning import pessimistic, reduced
 from optbn.classifiers.trees.tree import Tree, Values
-from optbn.data.discretise.transformer import Column
+from optbn.data.discretise.transformer import Column, checked_table
 from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.m_estimate import MEstimate
 from optbn.smoothing.protocol import Smoother
@@ -220,8 +220,6 @@ class ProbabilityTree(Trees):
 
     def explain(self, X: Any) -> list[Explanation]:
         """For every row the path it takes, with counts and how the estimate moved; print one to read it."""
-        from optbn.data.discretise.transformer import checked_table
-
         member = self._member()
         values = values_of(member.columns, checked_table(self, X, reset=False))
         classes = [str(c) for c in self.classes_]

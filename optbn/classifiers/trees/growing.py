@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.trees.kernels import grow as kernel
 from optbn.classifiers.trees.tree import Tree, Values
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
@@ -119,8 +120,6 @@ class Prepared:
 
     def grow(self, weights: NDArray[np.float64], growth: Growth, random: NDArray[np.uint64]) -> Tree:
         """A tree from the rows with positive weight; `random` is uint64[1]."""
-        from optbn.classifiers.trees.kernels import grow as kernel
-
         A = len(self.levels)
         total = float(weights.sum())
         divided = bool(((self.codes < 0).any(axis=1) & ~self.third).any())

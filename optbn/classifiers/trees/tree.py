@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.trees.kernels.walk import child, depths, spread
 from optbn.smoothing.tree import CountTree
 
 Values = NDArray[np.float64]
@@ -44,8 +45,6 @@ class Tree:
         kind: NDArray[np.int64],
     ) -> Tree:  # fmt: skip
         """From nodes in any order with parents before children; siblings are put in the order of their branches."""
-        from optbn.classifiers.trees.kernels.walk import depths
-
         m = len(parent)
         depth = depths(parent.astype(np.int64))
         place = np.zeros(m, dtype=np.int64)
@@ -83,8 +82,6 @@ class Tree:
 
     @cached_property
     def depth(self) -> NDArray[np.int32]:
-        from optbn.classifiers.trees.kernels.walk import depths
-
         return np.asarray(depths(self.parent.astype(np.int64)).astype(np.int32))
 
     @cached_property
@@ -147,8 +144,6 @@ class Tree:
         self, values: Values, weights: NDArray[np.float64], classes: NDArray[np.int32], answers: NDArray[np.float64],
         out: NDArray[np.float64],
     ) -> None:  # fmt: skip
-        from optbn.classifiers.trees.kernels.walk import spread
-
         spread(
             values, np.flatnonzero(weights > 0), self.kind, self.attribute, self.cut, self.first, self.children,
             self.branch, self.totals, weights, classes, answers, out,
@@ -156,8 +151,6 @@ class Tree:
 
     def path(self, values: Sequence[float]) -> list[tuple[int, float]]:
         """The nodes one row passes, each with the share of the row; more than one per level after unknown values."""
-        from optbn.classifiers.trees.kernels.walk import child
-
         found, waiting = [], [(0, 1.0)]
         while waiting:
             node, share = waiting.pop()

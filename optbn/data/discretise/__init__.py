@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.registry import lookup
+
 if TYPE_CHECKING:
     from optbn.data.discretise.transformer import Discretizer
 
@@ -26,8 +29,6 @@ def load_discretizer(discretizer: str | Discretizer, **settings: Any) -> Discret
     """A fresh discretiser by name with its settings, or an unfitted copy of the one given."""
     from sklearn.base import clone
 
-    from optbn.base.errors import UnsupportedError
-    from optbn.base.registry import lookup
     from optbn.data.discretise.transformer import Discretizer
 
     if isinstance(discretizer, str):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
+from optbn.data.discretise.kernels.entropy import partition
 from optbn.data.discretise.transformer import Discretizer, midpoints
 
 ENCODINGS = ("rows", "values")
@@ -44,7 +45,6 @@ def chosen_cuts(
     """The cuts of the recursion; with a generator they are drawn instead of the best (see `random_mdlp`)."""
     if encoding not in ENCODINGS:
         raise UnsupportedError(f"encoding={encoding!r}: expected one of {', '.join(ENCODINGS)}")
-    from optbn.data.discretise.kernels.entropy import partition
 
     order = np.argsort(values, kind="stable")
     ordered = values[order]

@@ -6,6 +6,7 @@ LaTeX. A Picture shows itself in notebooks and is saved by its ending; png and p
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -47,8 +48,6 @@ class Picture:
 
     def pdf(self) -> bytes:
         """As pdf."""
-        import io
-
         try:
             from reportlab.graphics.renderPDF import drawToString
             from svglib.svglib import svg2rlg

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import CheckError
 from optbn.data.dataset import Categorical
+from optbn.network.tree import Split, Tree
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.leaves import LeafContent
@@ -52,8 +53,6 @@ class FittedTree:
 
     def tree(self, data_domains: tuple[object, ...]) -> Tree:
         """The splits as `optbn.network.tree.Tree`, given the data's domains."""
-        from optbn.network.tree import Tree
-
         return Tree.build(self.nodes, [data_domains[u] for u in self.parents])  # type: ignore[misc]
 
 
@@ -94,8 +93,6 @@ def trace(
     parents: tuple[int, ...],
 ) -> FittedTree:
     """The best tree of a solved family; cost = log 4C, `constant` is what the score adds to the root's value."""
-    from optbn.network.tree import Split
-
     columns = leaves.columns
     root = len(solved.value) - 1
     fewest = _fewest_leaves(solved, root)

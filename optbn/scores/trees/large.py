@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.scores.kernels.climb import climb
+from optbn.scores.kernels.sites import refine, tabulate
+from optbn.scores.kernels.trees import arrange
 from optbn.scores.trees.responses import BoundLeaves
 
 LANES_AT_A_TIME = 8
@@ -30,8 +33,6 @@ class Sites:
 
     @classmethod
     def of(cls, leaves: BoundLeaves, members: NDArray[np.int32]) -> Sites:
-        from optbn.scores.kernels.sites import refine, tabulate
-
         columns, responses = leaves.columns, leaves.responses
         cells = columns.predictors.cells
         n_rows, k = columns.data.n_rows, len(members)
@@ -97,9 +98,6 @@ class SparsePlan:
         self, leaves: BoundLeaves, wanted: NDArray[np.bool_], cost: float
     ) -> Iterator[tuple[NDArray[np.int64], tuple[NDArray[Any], ...]]]:
         """Run the plan for a few responses at a time: (responses, scratch with value last); see `workspace`."""
-        from optbn.scores.kernels.climb import climb
-        from optbn.scores.kernels.trees import arrange
-
         responses = leaves.responses
         inside = responses.order[wanted[responses.order]]
         for at in range(0, len(inside), LANES_AT_A_TIME):

@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+from optbn.scores.kernels.prior import sum_of_trees
+from optbn.scores.kernels.sets import binomials
 
 Shape = tuple[tuple[int, int], ...]
 """Sorted (kind, levels declared or halvings allowed) of the predictors."""
@@ -46,9 +48,6 @@ def leaf_cost(shape: Shape, gamma: float | None = 0.25) -> float:
 @cache
 def log_normaliser(shape: Shape, gamma: float | None = 0.25) -> float:
     """log c(P)."""
-    from optbn.scores.kernels.prior import sum_of_trees
-    from optbn.scores.kernels.sets import binomials
-
     splits = root_splits(shape)
     if not splits or gamma is None:
         return 0.0

@@ -31,6 +31,7 @@ from optbn_solvers.base.whole import need_whole
 from optbn_solvers.front.completion import cheap_recursion, completed
 from optbn_solvers.front.filtering import Filtered, allowed_families
 from optbn_solvers.front.registry import load_solver
+from optbn_solvers.proofs import check_carried, check_proof
 from optbn_solvers.relaxation.cases import Cases
 from optbn_solvers.verify import verify
 from optbn_solvers.verify.subsets import LARGEST
@@ -140,8 +141,6 @@ def bound_of_proof(table: ScoreTable, stated: int, proof: Proof | Tree, late: Ca
 
     OutOfTime when it is `late` before that is known.
     """
-    from optbn_solvers.proofs import check_carried, check_proof
-
     limit = () if late is None else (late,)
 
     if isinstance(proof, Tree):

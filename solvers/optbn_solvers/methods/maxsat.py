@@ -32,6 +32,7 @@ from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Exhausted, Solution
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.methods.cores import Cores
 from optbn_solvers.relaxation.ascent import dual_ascent, reduced_costs
 from optbn_solvers.relaxation.orders import search
 
@@ -154,8 +155,6 @@ class _Oracle:
     """RC2 in a thread of its own, so that the main thread keeps hearing Ctrl-C; what it raises is raised by `model`."""
 
     def __init__(self, formula: WCNF, budget: Budget) -> None:
-        from optbn_solvers.methods.cores import Cores
-
         self._solver = Cores(formula)
         self._answer: list[int] | None = None
         self._error: BaseException | None = None

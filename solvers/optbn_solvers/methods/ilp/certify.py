@@ -16,6 +16,7 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.writer import write_rows, write_tree
 from optbn_solvers.relaxation.evidence import row_bound
 from optbn_solvers.relaxation.ledger import Ledger
+from optbn_solvers.search.solver import ClusterSearch
 
 
 def certified(
@@ -40,7 +41,6 @@ def certified(
         return replace(_with(solution, "the rows of the root and a tree below it"), evidence=proof)
     if not finish:
         return _with(solution, "none: the root did not close (certify lets the cluster search finish the proof)")
-    from optbn_solvers.search.solver import ClusterSearch
 
     known = row_bound(ledger)
     assert not any(isinstance(row, ClauseRow | LimitRow) for stage in known.stages for row in stage)

@@ -47,6 +47,8 @@ from optbn_solvers.relaxation.orders import FamilyIndex, search
 from optbn_solvers.relaxation.refine import refine, within_rounding
 from optbn_solvers.relaxation.root import THOROUGH, Root, RootSettings, ascend, first_relaxation
 from optbn_solvers.relaxation.rules import Rules
+from optbn_solvers.relaxation.strengthen import some_stages
+from optbn_solvers.search.solver import ClusterSearch
 
 SEARCH_WORK = 10**9  # of the cluster search: nodes times variables times families
 FEWEST_NODES = 100  # with which it is worth a try
@@ -208,9 +210,6 @@ class _Solve:
 
     def _cluster_search(self) -> bool:
         """Try the search on clusters (optbn_solvers.search) below the root, as long as it seems to end soon; did it?"""
-        from optbn_solvers.relaxation.strengthen import some_stages
-        from optbn_solvers.search.solver import ClusterSearch
-
         ledger, settings = self.ledger, self.settings
         nodes = min(settings.search_nodes, SEARCH_WORK // (self.table.n * max(1, int(ledger.alive.sum()))))
         if self.rules is not None or nodes < FEWEST_NODES:
