@@ -159,7 +159,12 @@ def _short(level: str) -> str:
 
 
 def _numbers(column: Numbers) -> str:
-    low, high = column.range
+    from optbn.data.dates import in_unit
+
+    low, high = (in_unit(end, column.unit) for end in column.range)
     if column.mean is None or column.sd is None or column.quartiles is None:
-        return f"{low:g} to {high:g}"
-    return f"{low:g} to {high:g}, median {column.quartiles[1]:g}, mean {column.mean:.4g} ± {column.sd:.3g}"
+        return f"{low} to {high}"
+    median = in_unit(column.quartiles[1], column.unit)
+    middle = round(column.mean) if column.whole else column.mean
+    mean = in_unit(middle, column.unit) if column.unit else f"{column.mean:.4g}"
+    return f"{low} to {high}, median {median}, mean {mean} ± {column.sd:.3g} {column.unit}".rstrip()

@@ -11,8 +11,10 @@ import numpy as np
 from optbn.base.errors import DataError
 from optbn.base.foreign import Frame
 from optbn.data.dataset import Dataset
+from optbn.data.frame import arrays_reading, frame_reading
 from optbn.data.missing import MissingLike
-from optbn.data.read import read
+from optbn.data.read import Reading
+from optbn.data.read import reading as read_file
 from optbn.data.schema import SchemaLike
 
 DataLike = Dataset | Frame | Mapping[str, Any] | np.ndarray[Any, Any] | str | os.PathLike[str]
@@ -31,16 +33,26 @@ def as_dataset(
     schema    what is known about the columns; missing, what to do with missing values (as in `optbn.read`)
     reading   further options of `optbn.read`, for files
     """
+    return as_reading(data, schema, missing, reading).told()
+
+
+def as_reading(
+    data: DataLike | Any,
+    schema: SchemaLike = None,
+    missing: MissingLike = "refuse",
+    reading: Mapping[str, Any] | None = None,
+) -> Reading:
+    """The same, with what was noticed, which nobody is told yet."""
     if isinstance(data, Dataset):
-        return data
+        return Reading(data)
     if is_file(data):
-        return read(data, **{"schema": schema, "missing": missing, **(reading or {})})
+        return read_file(data, **{"schema": schema, "missing": missing, **(reading or {})})
     if isinstance(data, np.ndarray) and data.dtype.names:
         data = {name: data[name] for name in data.dtype.names}
     if isinstance(data, Mapping | np.ndarray):
-        return Dataset.from_arrays(data, schema=schema, missing=missing)
+        return arrays_reading(data, None, schema, missing)
     if hasattr(data, "columns") or hasattr(data, "collect_schema"):
-        return Dataset.from_frame(data, schema, missing)
+        return frame_reading(data, schema, missing)
     raise DataError(
         "data are a Dataset, a data frame, arrays by name, a two-dimensional array, a path or an open file, "
         f"not {'nothing at all' if data is None else f'a {type(data).__name__}'}"

@@ -63,6 +63,16 @@ def from_texts(texts: Iterable[str]) -> Any:
     return pa.Array.from_buffers(pa.large_string(), len(raw), buffers).cast(pa.string())
 
 
+def days(array: Any) -> NDArray[np.float64]:
+    """Dates or moments as days since 1970-01-01, NaN where there is none."""
+    import pyarrow as pa
+
+    if pa.types.is_date32(array.type):
+        return to_numpy(array.cast(pa.int32()).cast(pa.float64()), np.nan)
+    ticks = array.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
+    return to_numpy(ticks, np.nan) / 86_400_000
+
+
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type is one of the types of texts."""
     import pyarrow as pa
@@ -115,7 +125,8 @@ def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[
     levels_given: dict[str, bool] = {}
     for field in schema:
         kind = field.type
-        if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        numbers = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        if numbers or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             declared[field.name] = "real"
         elif pa.types.is_dictionary(kind):
             declared[field.name] = "categorical"

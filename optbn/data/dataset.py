@@ -21,6 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from optbn.base.errors import DataError
+from optbn.data.domains import Categorical as Categorical
+from optbn.data.domains import Domain as Domain
+from optbn.data.domains import Real as Real
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
@@ -29,40 +32,6 @@ if TYPE_CHECKING:
     from optbn.data.missing import MissingLike
     from optbn.data.read import PathLike
     from optbn.data.schema import Schema, SchemaLike
-
-
-@dataclass(frozen=True)
-class Categorical:
-    """Levels in declared order; `ordered` says that the order means something (an ordinal variable)."""
-
-    levels: tuple[str, ...]
-    ordered: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(map(str, self.levels)))
-        if len(set(self.levels)) != len(self.levels):
-            raise DataError(f"level {repeated(self.levels)!r} is declared twice")
-
-
-@dataclass(frozen=True)
-class Real:
-    """A closed interval every value lies in; `absent` says that a row may also have no number, which is NaN."""
-
-    low: float
-    high: float
-    absent: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "low", float(self.low) + 0.0)  # + 0.0: there is one zero
-        object.__setattr__(self, "high", float(self.high) + 0.0)
-        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low <= self.high):
-            raise DataError(f"[{self.low}, {self.high}] is not a finite range")
-
-    def __repr__(self) -> str:
-        return f"Real(low={self.low!r}, high={self.high!r}{', absent=True' if self.absent else ''})"
-
-
-Domain = Categorical | Real
 
 
 @dataclass(frozen=True, eq=False)

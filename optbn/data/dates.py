@@ -3,8 +3,10 @@ of a day), or the hours of a day."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -97,9 +99,14 @@ class DateForm:
         return day + hours / 24
 
     @property
+    def unit(self) -> str:
+        """What the numbers count."""
+        return "hours" if self.example == "hh:mm" else "days"
+
+    @property
     def words(self) -> str:
         """What the numbers mean."""
-        return "hours" if self.example == "hh:mm" else "days since 1970-01-01"
+        return "hours" if self.unit == "hours" else "days since 1970-01-01"
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -122,6 +129,28 @@ def _month(text: str) -> int:
 
 
 _ALL = tuple(map(DateForm, FORMS))
+
+
+def in_unit(number: float, unit: str) -> str:
+    """A number as people read it: days since 1970-01-01 as a date, to the minute; hours as a time of day."""
+    if unit == "days" and math.isfinite(number):
+        minutes = round(number * 1440)
+        with suppress(ValueError, OverflowError):
+            text = date.fromordinal(EPOCH + minutes // 1440).isoformat()
+            return f"{text} {_clock(minutes % 1440)}" if minutes % 1440 else text
+    if unit == "hours" and 0 <= number <= 24:
+        return _clock(round(number * 60))
+    return f"{number:.6g}"
+
+
+def from_text(text: str, unit: str) -> float | None:
+    """The number that a date (2024-01-31, 2024-01-31 12:30) or a time of day stands for; None if it is none."""
+    forms = {"days": ("yyyy-mm-dd", "yyyy-mm-dd hh:mm", "yyyy-mm-ddThh:mm"), "hours": ("hh:mm",)}.get(unit, ())
+    return next((number for form in forms if (number := DateForm(form)(text)) is not None), None)
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"
 
 
 def date_forms(texts: Collection[str]) -> Sequence[DateForm]:

@@ -38,6 +38,8 @@ class Numbers:
     sd: float | None
     quartiles: tuple[float, float, float] | None
     missing: int
+    whole: bool = False
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,11 @@ def _column(part: Encoded) -> Levels | Numbers:
         return Levels(part.name, kind, domain.levels, tuple(counts.tolist()), part.n_missing)
     values = part.values[~part.absent()] if part.n_missing else part.values
     span = (domain.low, domain.high)
+    form = (bool(domain.whole), domain.unit)
     if not len(values):
-        return Numbers(part.name, "real", span, None, None, None, part.n_missing)
+        return Numbers(part.name, "real", span, None, None, None, part.n_missing, *form)
     exponent = int(np.frexp(np.abs(values).max())[1])  # scaled to below one, exactly: squares of 1e200 have no number
     small = np.ldexp(values, -exponent)
     told = np.ldexp([small.mean(), small.std(), *np.quantile(small, (0.25, 0.5, 0.75))], exponent).tolist()
     mean, sd, low, middle, high = told
-    return Numbers(part.name, "real", span, mean, sd, (low, middle, high), part.n_missing)
+    return Numbers(part.name, "real", span, mean, sd, (low, middle, high), part.n_missing, *form)

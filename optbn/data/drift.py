@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from optbn.data.dates import in_unit
 from optbn.data.describe import Description, Levels, Numbers
 from optbn.data.findings import Finding
 
@@ -38,7 +39,8 @@ def _column(a: Levels | Numbers, b: Levels | Numbers, rows_a: int, rows_b: int) 
 def _numbers(a: Numbers, b: Numbers) -> Iterator[str]:
     (low, high), (other_low, other_high) = a.range, b.range
     if other_low < low or other_high > high:
-        yield f"from {other_low:g} to {other_high:g}, outside {low:g} to {high:g}"
+        there, here = (" to ".join(in_unit(end, one.unit) for end in one.range) for one in (b, a))
+        yield f"from {there}, outside {here}"
     if a.mean is not None and b.mean is not None and a.sd and abs(b.mean - a.mean) > a.sd / 2:
         yield f"mean {a.mean:.4g}, then {b.mean:.4g} ({(b.mean - a.mean) / a.sd:+.1f} standard deviations)"
 

@@ -11,15 +11,16 @@ end. Peak memory: the codes and one column more.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
-from optbn.data.arrow import from_texts, is_text, to_numpy
+from optbn.data.arrow import days, from_texts, is_text, to_numpy
 from optbn.data.dataset import Categorical, Real, code_dtype
+from optbn.data.dates import DateForm
 from optbn.data.findings import Finding
 from optbn.data.judge import Judgement, Texts, judge, number_like, short
 from optbn.data.missing import Encoded
@@ -306,6 +307,7 @@ class TextColumn:
         if isinstance(self.known.declared, Real):
             self._check_range(numbers, self.known.declared)
             domain = self.known.declared
+        domain = looking(domain, bool((kept == np.floor(kept)).all()), unit_of(written))
         values = numbers[self.values.taken] if self.keep else np.empty(0)
         gone = [code for code in self.codes.values() if np.isnan(numbers[code])]
         n_missing = self.n_missing + int(sum(self.counts[code] for code in gone))
@@ -345,6 +347,7 @@ class RealColumn:
         self.tokens = tokens
         self.absent_texts = from_texts(sorted(tokens))
         self.odd = False
+        self.unit = ""
         self.seen = Numbers(place.name, known.typed or known.open, known.unnamed, known.wanted, known.typed)
         self.values = Growing(np.float64, keep)
 
@@ -363,6 +366,8 @@ class RealColumn:
             values = self._numbers(array, first_row, None)
         elif pa.types.is_null(kind):
             values = np.full(len(array), np.nan)
+        elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            self.unit, values = "days", days(array)
         elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
             values = to_numpy(array.cast(pa.float64(), safe=False), np.nan)
         else:
@@ -436,7 +441,7 @@ class RealColumn:
         values = self.values.taken
         name = self.place.name
         if self.domain is not None or found is None:
-            domain = self.domain or self.seen.range()
+            domain = looking(self.domain or self.seen.range(), self.seen.whole, unit_of(self.written) or self.unit)
             return Encoded(name, domain, values, self.seen.n_missing, self.written)
         if found.kind == "ignore":
             empty = Categorical(())
@@ -445,7 +450,18 @@ class RealColumn:
             values[np.isin(values, found.absent)] = np.nan
         written = Written(None, tuple(f"{value:g}" for value in found.absent))
         n_missing = self.seen.n_missing + self.seen.count(found.absent)
-        return Encoded(name, self.seen.range(found.absent), values, n_missing, written, found.findings)
+        domain = looking(self.seen.range(found.absent), self.seen.whole, self.unit)
+        return Encoded(name, domain, values, n_missing, written, found.findings)
+
+
+def looking(domain: Real, whole: bool, unit: str) -> Real:
+    """The domain with what its numbers look like, where nobody declared it."""
+    return replace(domain, whole=whole if domain.whole is None else domain.whole, unit=domain.unit or unit)
+
+
+def unit_of(written: Written) -> str:
+    """What the numbers of dates count."""
+    return written.way.unit if isinstance(written.way, DateForm) else ""
 
 
 Accumulator = TextColumn | RealColumn

@@ -27,7 +27,7 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def read_frame(frame: Any, schema: SchemaLike, missing: MissingLike) -> Dataset:
     """See `Dataset.from_frame`."""
-    return frame_reading(frame, schema, missing).data
+    return frame_reading(frame, schema, missing).told()
 
 
 def frame_reading(frame: Any, schema: SchemaLike, missing: MissingLike) -> Reading:
@@ -50,6 +50,13 @@ def read_arrays(
     arrays: Mapping[str, ArrayLike] | ArrayLike, names: Sequence[str] | None, schema: SchemaLike, missing: MissingLike
 ) -> Dataset:
     """See `Dataset.from_arrays`."""
+    return arrays_reading(arrays, names, schema, missing).told()
+
+
+def arrays_reading(
+    arrays: Mapping[str, ArrayLike] | ArrayLike, names: Sequence[str] | None, schema: SchemaLike, missing: MissingLike
+) -> Reading:
+    """The same, with what was noticed."""
     import pyarrow as pa
 
     if isinstance(arrays, Mapping):
@@ -79,7 +86,7 @@ def read_arrays(
         except pa.ArrowException as error:
             raise DataError(f"column {name!r}, an array of {values.dtype}: {reason(error)}") from None
     table = pa.table(converted, names=list(map(str, names)))
-    return _read_table("the arrays", table, schema, missing).data
+    return _read_table("the arrays", table, schema, missing)
 
 
 def to_frame(data: Dataset, backend: str) -> Any:

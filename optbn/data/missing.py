@@ -19,7 +19,7 @@ One policy holds for all columns, with exceptions if need be: "as_level, age=imp
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -181,7 +181,7 @@ def domain_after(where: str, column: Encoded, policy: str, closed: Collection[st
     if not column.n_missing or policy not in ("as_level", "value"):
         return column.domain
     if isinstance(column.domain, Real) and policy == "value":
-        return Real(column.domain.low, column.domain.high, absent=True)
+        return replace(column.domain, absent=True)
     assert isinstance(column.domain, Categorical), "refused before"
     if LEVEL in column.domain.levels:
         return column.domain

@@ -40,7 +40,7 @@ class Numbers:
         self._typed = typed
         self._judging, self._unnamed, self._wanted = judging, unnamed, wanted
         self._counting = judging and not wanted and not typed  # 0, 1, 2, .. or 1, 2, 3, ..
-        self._whole = True
+        self.whole = True
         self._few: set[float] | None = set()
         self._known: dict[float, tuple[int, int]] = {}  # marks of missing values: how often, first in which row
         self._inner = [np.inf, -np.inf]  # the range of all others
@@ -54,8 +54,10 @@ class Numbers:
         if n_missing < len(values):
             low, high = float(np.nanmin(values)), float(np.nanmax(values))
             self.low, self.high = min(self.low, low), max(self.high, high)
+            there = values[~absent] if n_missing else values
+            self.whole = self.whole and bool((there == np.floor(there)).all())
             if self._judging:
-                self._look(values[~absent] if n_missing else values, low, high, values, first_row)
+                self._look(there, low, high, values, first_row)
         self._counting = self._counting and not n_missing
         self.rows += len(values)
 
@@ -67,8 +69,6 @@ class Numbers:
         if self._counting:
             expected = np.arange(self._start + self.rows, self._start + self.rows + len(there))
             self._counting = self._start in (0.0, 1.0) and np.array_equal(there, expected)
-        if self._whole:
-            self._whole = bool((there == np.floor(there)).all())
         if self._few is not None:
             self._few = self._few.union(np.unique(there).tolist())
             self._few = None if len(self._few) > FEW else self._few
@@ -103,8 +103,8 @@ class Numbers:
             return numbers_of_rows(self.name, int(self._start), self.rows, self._unnamed)
         if self._typed:
             return Judgement("real", findings=tuple(self._notes()))
-        beyond = max(-self.low, self.high) >= EXACT and self._whole
-        may_be_keys = not self._wanted and self._whole and (beyond or is_id(self.name)) and not self.n_missing
+        beyond = max(-self.low, self.high) >= EXACT and self.whole
+        may_be_keys = not self._wanted and self.whole and (beyond or is_id(self.name)) and not self.n_missing
         if may_be_keys and len(values) > MANY_NAMES and len(np.unique(values)) == len(values):
             return keys(self.name, self.rows)
         said_all: list[Finding] = []
@@ -121,7 +121,7 @@ class Numbers:
         return Judgement("real", None, frozenset(), absent, tuple(said_all))
 
     def _notes(self) -> Iterator[Finding]:
-        if self._few and len(self._few) <= FEW and self._whole and self.n_missing:
+        if self._few and len(self._few) <= FEW and self.whole and self.n_missing:
             what = f"{len(self._few)} different whole numbers, stored as fractions for what is missing: levels?"
             yield Finding(
                 "note", what, self.name, None, f"--column {quoted(f'{self.name}=categorical')} makes them levels"

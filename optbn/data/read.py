@@ -33,10 +33,16 @@ _log = logging.getLogger("optbn.data")
 
 @dataclass(frozen=True)
 class Reading:
-    """Data as read, and all that was noticed and done on the way."""
+    """Data as read, what they are called, and all that was noticed and done on the way."""
 
     data: Dataset
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
+    where: str = "the data"
+
+    def told(self) -> Dataset:
+        """The data, once the log has what was noticed."""
+        _tell(self.where, self.findings)
+        return self.data
 
 
 def read(
@@ -58,7 +64,7 @@ def read(
     progress  called with (bytes done, bytes in all or None) after each block
     form      the fields of `optbn.data.source.Options`: format, header, delimiter, encoding, decimal, missing_tokens
     """
-    return reading(path, schema, missing=missing, columns=columns, strict=strict, progress=progress, **form).data
+    return reading(path, schema, missing=missing, columns=columns, strict=strict, progress=progress, **form).told()
 
 
 def reading(
@@ -71,7 +77,7 @@ def reading(
     progress: Progress | None = None,
     **form: Any,
 ) -> Reading:
-    """As `read`, with what was noticed."""
+    """As `read`, with what was noticed, which nobody is told yet."""
     source = open_source(path, options(**form))
     return read_source(source, schema, missing=missing, columns=columns, strict=strict, progress=progress)
 
@@ -90,7 +96,7 @@ def read_source(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Reading:
-    """The Dataset in an opened table."""
+    """The Dataset in an opened table, and what was noticed."""
     declared = Schema.of(schema)
     said = wanted(source, declared, columns)
     policies(missing, tuple(said))
@@ -102,8 +108,7 @@ def read_source(
     if not data.n_rows:
         raise DataError(f"{source.where}: no row is without a missing value, so drop would leave none; use impute")
     findings += [*done, *notes(dict(zip(data.names, data.domains, strict=True)), inferred, data.n_rows)]
-    _tell(source.where, findings)
-    return Reading(data, tuple(findings))
+    return Reading(data, tuple(findings), source.where)
 
 
 def _kept(where: str, columns: list[Encoded]) -> list[Encoded]:

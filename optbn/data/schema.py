@@ -21,6 +21,7 @@ A schema is written as JSON, one entry per column, all of them optional:
      "size": {"ordinal": ["s", "m", "l"]},       levels whose order means something
      "age": "real",                              a number; the range is the observed one
      "x": {"real": [0, 8]},                      a number in a declared range
+     "n": {"real": [0, 99], "whole": true},       a whole number in it; also "unit": "days" since 1970, or "hours"
      "code": "categorical",                      levels from the data
      "z": {"real": [0, 8], "absent": true},      a number, or none: a missing value is a value like others
      "id": "ignore",                             not a variable
@@ -35,7 +36,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -53,6 +54,7 @@ Kind = Literal["categorical", "real", "ignore"]
 Declared = Domain | Kind
 """What can be said about a column: everything, or only what kind it is."""
 
+UNITS = ("days", "hours")
 FORMS = '["a", "b"], {"ordinal": ["a", "b"]}, {"real": [0, 1]}, "categorical", "real" or "ignore"'
 WAYS = 'an example, "1,234.5" or "1.234,5 %" say, or a form of dates, "dd.mm.yyyy" say'
 
@@ -222,7 +224,9 @@ def level_order(texts: Collection[str]) -> tuple[str, ...]:
 def _declared(where: str, said: Any) -> Declared:
     try:
         match said:
-            case Categorical() | Real() | "categorical" | "real" | "ignore":
+            case Real():
+                return replace(said, declared=True)
+            case Categorical() | "categorical" | "real" | "ignore":
                 return said
             case [*levels]:
                 return Categorical(_levels(levels))
@@ -230,18 +234,21 @@ def _declared(where: str, said: Any) -> Declared:
                 return Categorical(_levels(levels))
             case {"ordinal": [*levels], **rest} if not rest:
                 return Categorical(_levels(levels), ordered=True)
-            case {"real": [int() | float() as low, int() | float() as high], **rest} if not rest:
-                return Real(float(low), float(high))
-            case {"real": [int() | float() as low, int() | float() as high], "absent": bool() as absent, **rest} if (
-                not rest
-            ):
-                return Real(float(low), float(high), absent)
+            case {"real": [int() | float() as low, int() | float() as high], **rest} if _is_form(rest):
+                form: Any = rest
+                return Real(float(low), float(high), declared=True, **form)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
     except OverflowError:
         raise DataError(f"{where}: a bound of the range is too large for a floating-point number") from None
     shown = repr(said) if len(repr(said)) <= 60 else repr(said)[:57] + "..."
     raise DataError(f"{where}: {shown} is not a declaration; expected {FORMS}")
+
+
+def _is_form(entries: Mapping[Any, Any]) -> bool:
+    """Whether this is what may stand beside a range."""
+    flags = all(isinstance(entries[key], bool) for key in entries.keys() & {"absent", "whole"})
+    return flags and entries.keys() <= {"absent", "whole", "unit"} and entries.get("unit", "") in ("", *UNITS)
 
 
 def _written(where: str, entry: Mapping[str, Any]) -> Written:
@@ -268,7 +275,8 @@ def _plain(said: Declared) -> Any:
         case Categorical(levels, ordered):
             return {"ordinal": list(levels)} if ordered else list(levels)
         case Real(low, high, absent):
-            return {"real": [low, high], "absent": True} if absent else {"real": [low, high]}
+            form = {"absent": absent, "whole": said.whole, "unit": said.unit}
+            return {"real": [low, high], **{key: value for key, value in form.items() if value}}
     return said
 
 

@@ -57,7 +57,7 @@ def affordable_table(
         left = seconds - (time.monotonic() - begin)
         guess = cost.seconds * slower
         if reached is not None and guess > left:
-            return _with_note(reached, costs, guess, seconds)
+            return _with_note(reached, costs, guess, left)
         families = 0
         start = time.monotonic()
         deadline = math.inf if reached is None else begin + seconds
@@ -74,7 +74,7 @@ def affordable_table(
             table = table_of_sets(scoring.at_most(cost.size), jobs=jobs, progress=watch)
         except _OutOfTime:
             assert reached is not None
-            return _with_note(reached, costs, None, seconds)
+            return _with_note(reached, costs, None, 0.0)
         except LimitError as refusal:
             if reached is None:
                 raise
@@ -87,14 +87,16 @@ def affordable_table(
     return reached
 
 
-def _with_note(reached: Scored, costs: Sequence[Cost], guess: float | None, seconds: float) -> Scored:
-    """What was reached, saying what was not."""
-    next_size = reached.size + 1
-    cost = f"{next_size} would take about {in_words(guess)}" if guess else f"{next_size} took too long"
-    note = (
-        f"{_smaller(reached, costs)}: {cost}, and there were {seconds:,.0f} s for scoring; the network is the best "
-        "among those"
-    )
+def _with_note(reached: Scored, costs: Sequence[Cost], guess: float | None, left: float) -> Scored:
+    """What was reached, saying what was not: the next size, which was not begun (guess) or not ended (None)."""
+    sets = f"sets of {reached.size + 1}"
+    if guess is None:
+        reason = f"those of {reached.size + 1} were not scored in time"
+    elif left < LEAST_TIMED:
+        reason = f"no time was left to score {sets}"
+    else:
+        reason = f"{sets} would take about {in_words(guess)}, and {in_words(left)} were left for scoring"
+    note = f"{_smaller(reached, costs)}: {reason}"
     return Scored(reached.table, reached.families, reached.size, note)
 
 

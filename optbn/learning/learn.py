@@ -20,13 +20,11 @@ import msgspec
 
 from optbn.base import options
 from optbn.base.settings import check_seed
-from optbn.data.anything import DataLike, as_dataset, is_file
+from optbn.data.anything import DataLike, as_reading
 from optbn.data.dataset import Dataset
 from optbn.data.findings import SAID
-from optbn.data.frame import frame_reading
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
 from optbn.data.lags import forwards, lagged
-from optbn.data.read import reading as file_reading
 from optbn.learning.job import Job
 from optbn.learning.reporting import Headings, make_report
 from optbn.learning.search_log import SearchLog
@@ -176,16 +174,8 @@ def learn(
 def _dataset(
     data: DataLike, schema: SchemaLike, missing: MissingLike, how: Mapping[str, Any]
 ) -> tuple[Dataset, str, tuple[str, ...]]:
-    """The data, what to call them, and what was done to read them."""
-    if isinstance(data, Dataset):
-        return data, "the data", ()
-    if is_file(data):
-        found = file_reading(data, schema, missing=missing, **how)
-        name = os.path.basename(os.fspath(data)) if isinstance(data, str | os.PathLike) else "the file"
-    elif hasattr(data, "columns"):
-        found, name = frame_reading(data, schema, missing), "the data frame"
-    else:
-        return as_dataset(data, schema, missing), "the arrays", ()
-    done = [str(finding) for finding in found.findings if finding.grade != "note"]
-    more = [f"{len(done) - SAID} more columns were read in a way that optbn describe lists"] if len(done) > SAID else []
-    return found.data, name, (*done[:SAID], *more)
+    """The data, what to call them, and what was noticed and done to read them: notes of the report, and no log."""
+    found = as_reading(data, schema, missing, how)
+    lines = [str(finding) for finding in found.findings]
+    more = [f"{len(lines) - SAID} more lines like these, which optbn describe has"] if len(lines) > SAID else []
+    return found.data, os.path.basename(found.where), (*lines[:SAID], *more)

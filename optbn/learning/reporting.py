@@ -94,7 +94,7 @@ def make_report(
 
     def column(name: str, domain: Categorical | Real) -> Column:
         if isinstance(domain, Real):
-            return Column(name, "real", low=domain.low, high=domain.high)
+            return Column(name, "real", low=domain.low, high=domain.high, unit=domain.unit)
         return Column(name, "ordinal" if domain.ordered else "categorical", levels=domain.levels)
 
     strengths = learned.strengths()

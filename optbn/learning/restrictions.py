@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from optbn.base.numbers import counted
 from optbn.scores.left_out import families_left_out
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ def restrictions(scoring: Scoring) -> tuple[str, ...]:
         said.append(f"with at most {size} parent{'' if size == 1 else 's'} per variable")
     if scoring.candidates is not None:
         said.append(f"of the {scoring.candidates} likeliest parents of each variable")
+    if wide := _coarsened(scoring):
+        said.append(f"with {counted(len(wide), 'wide column')} coarsened as parent{'' if len(wide) == 1 else 's'}")
     if left_out := families_left_out(scoring.bound, scoring.sets):
         said.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
     return tuple(said)
@@ -26,16 +31,27 @@ def restrictions(scoring: Scoring) -> tuple[str, ...]:
 
 def coarsened(scoring: Scoring) -> list[str]:
     """A note on the columns that are no parents with all their levels."""
-    columns = getattr(scoring.bound, "columns", None)
-    if columns is None or not columns.coarsened:
+    wide = _coarsened(scoring)
+    if not wide:
         return []
-    data = scoring.data
-    names = [f"{data.names[v]!r} ({data.cardinalities[v]:,} levels)" for v in columns.coarsened]
+    data, apart = scoring.data, getattr(scoring.bound, "columns").most_levels - 1  # noqa: B009
+    names = [f"{data.names[v]!r} ({data.cardinalities[v]:,} levels)" for v in wide]
+    if len(wide) == 1:
+        return [
+            f"as a parent, {names[0]} has its {apart} most frequent levels apart and all others together; "
+            "as a child it is whole"
+        ]
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return [
-        f"as parents, {', '.join(names[:SHOWN])}{more} have their {columns.most_levels - 1} most frequent levels apart "
-        "and all others together; as children they are whole"
+        f"as parents, {', '.join(names[:SHOWN])}{more} have their {apart} most frequent levels apart and all others "
+        "together; as children they are whole"
     ]
+
+
+def _coarsened(scoring: Scoring) -> tuple[int, ...]:
+    """The variables that may be parents, but not with all their levels."""
+    columns, parents = getattr(scoring.bound, "columns", None), set(np.flatnonzero(scoring.sets.allowed.any(axis=0)))
+    return () if columns is None else tuple(v for v in columns.coarsened if v in parents and scoring.sets.largest > 0)
 
 
 def named(restrictions: tuple[str, ...]) -> str:

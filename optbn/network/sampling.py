@@ -11,6 +11,7 @@ Cost: O(n * variables * levels) compares; an alarm row takes about a microsecond
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,5 +96,5 @@ def _covering(domain: Domain, column: NDArray[Any]) -> Domain:
         numbers = column[~np.isnan(column)] if domain.absent else column
         if len(numbers):
             low, high = min(domain.low, float(numbers.min())), max(domain.high, float(numbers.max()))
-            return Real(low, high, domain.absent)
+            return replace(domain, low=low, high=high)
     return domain

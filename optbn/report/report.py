@@ -32,6 +32,7 @@ class Column(msgspec.Struct, frozen=True):
     levels: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    unit: str = ""
 
 
 class DataSummary(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from typing import Any
 
 from optbn.base.numbers import counted
 from optbn.data.dataset import Categorical, Domain
+from optbn.data.dates import in_unit
 from optbn.network.layout import layered
 from optbn.report.report import PHASES, Column, Report
 
@@ -135,7 +136,8 @@ def _box(domain: Domain, name: str, many: bool) -> tuple[float, float, bool]:
 
 def _summary(column: Column) -> str:
     if column.kind == "real":
-        return f"{_number(column.low or 0.0)} to {_number(column.high or 0.0)}"
+        ends = (column.low or 0.0, column.high or 0.0)
+        return " to ".join(in_unit(end, column.unit) if column.unit else _number(end) for end in ends)
     shown = ", ".join(column.levels[:12])
     return shown + (f", … ({len(column.levels)} levels)" if len(column.levels) > 12 else "")
 

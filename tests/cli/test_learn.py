@@ -32,3 +32,14 @@ def test_a_report_does_not_overwrite_the_network(capsys, tmp_path):
         main(["learn", str(tmp_path / "a.csv"), "-o", str(tmp_path / "m.json"), "-r", str(tmp_path / "m.json")])
     assert end.value.code == 2 and "m.json is named twice" in capsys.readouterr().err
     assert not (tmp_path / "m.json").exists()
+
+
+def test_each_finding_of_reading_is_told_once(capsys, tmp_path, caplog):
+    rows = "".join(f"2024-03-{i % 28 + 1:02d},{'ab'[i % 2]},same\n" for i in range(60))
+    (tmp_path / "d.csv").write_text("day,A,constant\n" + rows)
+    with pytest.raises(SystemExit), caplog.at_level("WARNING", "optbn.data"):
+        main(["learn", str(tmp_path / "d.csv"), "-D", "1", "--report", str(tmp_path / "r.html")])
+    out, err = capsys.readouterr()
+    assert out.count("read as days since 1970") == 1 and out.count("constant column") == 1
+    assert not caplog.records and not err
+    assert "2024-03-01 to 2024-03-28" in (tmp_path / "r.html").read_text()

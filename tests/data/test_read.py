@@ -319,8 +319,26 @@ def test_parquet_and_arrow_types(tmp_path: Path) -> None:
     assert labels(data, "level") == ["ant", "zoo", "ant"]
     declared = optbn.read(path, {"whole": ["3", "2", "1"], "flag": "ignore", "gap": "ignore"})
     assert labels(declared, "whole") == ["1", "2", "3"]
-    with pytest.raises(DataError, match="column 'when': values of type timestamp"):
-        Dataset.from_frame(pa.table({"when": pa.array([0], pa.timestamp("s"))}))
+    with pytest.raises(DataError, match="column 'when': values of type duration"):
+        Dataset.from_frame(pa.table({"when": pa.array([0], pa.duration("s"))}))
+
+
+def test_dates_and_moments_are_days() -> None:
+    import pyarrow as pa
+
+    frame = pa.table(
+        {
+            "day": pa.array([0, 1, None], pa.date32()),
+            "moment": pa.array([0, 43_200, -86_400], pa.timestamp("s")),
+            "far": pa.array([0, 10**15, 86_400 * 10**9], pa.timestamp("ns")),
+        }
+    )
+    data = Dataset.from_frame(frame, missing="value")
+    assert [data.domain(name).unit for name in data.names] == ["days"] * 3
+    assert data.column("day")[:2].tolist() == [0.0, 1.0] and np.isnan(data.column("day")[2])
+    assert data.column("moment").tolist() == [0.0, 0.5, -1.0]
+    assert data.domain("moment").text(0.5) == "1970-01-01 12:00" and data.domain("moment").text(-1) == "1969-12-31"
+    assert (data.domain("day").whole, data.domain("moment").whole) == (True, False)
 
 
 def test_arff(tmp_path: Path) -> None:

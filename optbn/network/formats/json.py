@@ -46,6 +46,9 @@ class _Variable(_Record):
     ordered: bool = False
     range: tuple[float, float] | None = None
     absent: bool = False
+    whole: bool | None = None
+    unit: str = ""
+    declared: bool = False
 
 
 class _Categorical(_Record, tag_field="kind", tag="categorical"):
@@ -158,7 +161,8 @@ def _domain(variable: _Variable) -> Domain:
         if not variable.levels:
             raise NetworkError(f"variable {variable.name!r} has no levels")
         return Categorical(tuple(variable.levels), variable.ordered)
-    return Real(*variable.range, absent=variable.absent)  # type: ignore[misc]
+    form = {key: getattr(variable, key) for key in ("absent", "whole", "unit", "declared")}
+    return Real(*variable.range, **form)  # type: ignore[misc]
 
 
 def _cpd(record: _Table | _Tree | _Binned, domain: Domain, known: dict[str, Domain]) -> CPD:
@@ -283,7 +287,8 @@ def _variables(network: BayesianNetwork) -> list[_Variable]:
 def _variable(name: str, domain: Domain) -> _Variable:
     if isinstance(domain, Categorical):
         return _Variable(name, levels=list(domain.levels), ordered=domain.ordered)
-    return _Variable(name, range=(domain.low, domain.high), absent=domain.absent)
+    span, whole = (domain.low, domain.high), domain.whole or None
+    return _Variable(name, None, False, span, domain.absent, whole, domain.unit, domain.declared)
 
 
 def _record(cpd: CPD) -> _Table | _Tree | _Binned:
