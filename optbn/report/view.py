@@ -105,6 +105,8 @@ PAPERS = {
     "learning Bayesian network structures, PGM.",
     "QNML": "qNML: Silander, Leppä-aho, Jääsaari, Roos (2018), Quotient normalized maximum likelihood criterion for "
     "learning Bayesian network structures, AISTATS.",
+    "HMD": "HMD: Azzimonti, Corani, Zaffalon (2019), Hierarchical estimation of parameters in Bayesian networks, "
+    "Computational Statistics and Data Analysis 137 (the model; its evidence as a score is ours).",
     "BGe": "BGe: Geiger, Heckerman (2002), Parameter priors for directed acyclic graphical models and the "
     "characterization of several probability distributions, Annals of Statistics 30.",
     "hdp": "Probabilities: Petitjean, Buntine, Webb, Zaidi (2018), Accurate parameter estimation for Bayesian network "

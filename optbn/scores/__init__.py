@@ -18,6 +18,7 @@ SCORES: dict[str, str] = {
     "bge": "optbn.scores.bge:BGe",
     "bic": "optbn.scores.bic:BIC",
     "fnml": "optbn.scores.fnml:FNML",
+    "hmd": "optbn.scores.hmd:HMD",
     "k2": "optbn.scores.k2:K2",
     "pcart": "optbn.scores.pcart:PCART",
     "pcart-avg": "optbn.scores.pcart_avg:PCARTAverage",

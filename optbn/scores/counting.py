@@ -116,7 +116,7 @@ class CountScore:
     def __init__(self, terms: CountTerms, data: Dataset) -> None:
         self._terms = terms
         self._data = data
-        self._levels = np.array(_levels(terms, data), dtype=np.int64)
+        self._levels = np.array(categorical_levels(type(terms).__name__, data), dtype=np.int64)
         self._n, self._rows = data.n_variables, data.n_rows
         self._codes = np.empty((self._n, self._rows), dtype=np.uint16)
         for v, column in enumerate(data.columns):
@@ -200,16 +200,7 @@ class CountScore:
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> CountTable:
         """The counts behind one score."""
-        shape = [int(self._levels[u]) for u in (*parents, child)]
-        if math.prod(shape) > 1 << 30:
-            names = ", ".join(self._data.names[u] for u in parents)
-            raise UnsupportedError(
-                f"the table of {self._data.names[child]!r} given {{{names}}} has {math.prod(shape):,} cells, "
-                f"expected at most {1 << 30:,}; allow fewer parents or merge rare levels"
-            )
-        columns = [self._data.columns[u].astype(np.int64) for u in (*parents, child)]
-        cell = np.ravel_multi_index(columns, shape)
-        return CountTable(child, parents, np.bincount(cell, minlength=math.prod(shape)).reshape(shape))
+        return count_table(self._data, child, parents)
 
     def _entropies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(N H(v) by v, N H(v | t) by t and v)."""
@@ -307,11 +298,23 @@ class _Book:
             return self._arrays
 
 
-def _levels(terms: CountTerms, data: Dataset) -> Sequence[int]:
-    """The declared levels of every column; a column this family of scores cannot serve is refused by name."""
+def count_table(data: Dataset, child: int, parents: tuple[int, ...]) -> CountTable:
+    """The counts of one family; one too large to be written down is refused."""
+    shape = [data.cardinalities[u] for u in (*parents, child)]
+    if math.prod(shape) > 1 << 30:
+        names = ", ".join(data.names[u] for u in parents)
+        raise UnsupportedError(
+            f"the table of {data.names[child]!r} given {{{names}}} has {math.prod(shape):,} cells, "
+            f"expected at most {1 << 30:,}; allow fewer parents or merge rare levels"
+        )
+    cell = np.ravel_multi_index([data.columns[u].astype(np.int64) for u in (*parents, child)], shape)
+    return CountTable(child, parents, np.bincount(cell, minlength=math.prod(shape)).reshape(shape))
+
+
+def categorical_levels(name: str, data: Dataset) -> Sequence[int]:
+    """The declared levels of every column; one that the score of that name cannot serve is refused."""
     if data.n_rows == 0:
         raise DataError("the data have no rows, there is nothing to score")
-    name = type(terms).__name__
     for column, domain in zip(data.names, data.domains, strict=True):
         if not isinstance(domain, Categorical):
             raise UnsupportedError(

@@ -118,7 +118,7 @@ MISTAKES = [
     ("learn asia.csv --time-limit 0", "Invalid value for '--time-limit': … (see optbn learn --help)"),
     (
         "learn asia.csv --score bdue",
-        "no score 'bdue' (did you mean 'bdeu'?); there are: aic, bdeu, bds, bge, bic, fnml, ft, ftp, k2, pcart, "
+        "no score 'bdue' (did you mean 'bdeu'?); there are: aic, bdeu, bds, bge, bic, fnml, ft, ftp, hmd, k2, pcart, "
         "pcart-avg, pcartp, qnml",
     ),
     (

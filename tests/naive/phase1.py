@@ -288,3 +288,75 @@ def best_total(table: Any) -> float:
                 totals.append(best[rest] + next(own, -math.inf))
         best[first] = max(totals)
     return best[(1 << table.n) - 1]
+
+
+def contexts(data: Dataset, child: int, parents: tuple[int, ...]) -> Any:
+    """float64[contexts, K]: the child's levels in each configuration of the parents that occurs."""
+    joint, own, _, r = counts(data, child, parents)
+    return np.array([[joint[j, k] for k in range(r)] for j in own], dtype=float)
+
+
+def hmd(data: Dataset, child: int, parents: tuple[int, ...], alpha0: float = 1.0, spread: float = 1.5) -> float:
+    """HMD by a general optimiser in u = log alpha, and a Hessian by finite differences; cut to its bound."""
+    from scipy.optimize import minimize
+    from scipy.special import gammaln
+
+    n = contexts(data, child, parents)
+    K = n.shape[1]
+    if len(n) == 1:
+        return dirichlet_multinomial(n[0], alpha0)
+
+    def loss(u: Any) -> float:
+        alpha = np.exp(u)
+        s = alpha.sum()
+        prior = gammaln(K * alpha0) - K * gammaln(alpha0) + alpha0 * (u - np.log(s)).sum()
+        prior -= 0.5 * ((np.log(s / K)) / spread) ** 2 + np.log(spread * np.sqrt(2 * np.pi))
+        return -float(prior + (gammaln(s) - gammaln(s + n.sum(1))).sum() + (gammaln(n + alpha) - gammaln(alpha)).sum())
+
+    u = minimize(loss, np.zeros(K), method="BFGS", options={"gtol": 1e-7}).x
+    h, hessian = 1e-3, np.empty((K, K))
+    for i, j in itertools.product(range(K), repeat=2):
+        a, b = h * np.eye(K)[i], h * np.eye(K)[j]
+        hessian[i, j] = (loss(u + a + b) - loss(u + a - b) - loss(u - a + b) + loss(u - a - b)) / (4 * h * h)
+    value = -loss(u) + 0.5 * (K * math.log(2 * math.pi) - np.linalg.slogdet(hessian)[1])
+    s = np.exp(u).sum()
+    factor = second_derivative(lambda t: -K * alpha0 * math.log(t) - 0.5 * (math.log(t / K) / spread) ** 2
+                               + float((gammaln(t) - gammaln(t + n.sum(1))).sum()), s)  # fmt: skip
+    for a, shape in zip(np.exp(u), np.diag(hessian) + factor * np.exp(2 * u), strict=True):
+        assert a > 0
+        value += gammaln(shape) - ((shape - 0.5) * math.log(shape) - shape + 0.5 * math.log(2 * math.pi))
+    return min(float(value), hmd_bound(data, child, parents, alpha0))
+
+
+def hmd_bound(data: Dataset, child: int, parents: tuple[int, ...], alpha0: float = 1.0) -> float:
+    """A row of the rarest level from each context, as draws from the common distribution."""
+    n = contexts(data, child, parents)
+    rare = np.argsort(np.bincount(data.columns[child], minlength=n.shape[1]), kind="stable")
+    chosen = [next(int(x) for x in rare if row[x]) for row in n]
+    return dirichlet_multinomial(np.bincount(chosen, minlength=n.shape[1]), alpha0)
+
+
+def dirichlet_multinomial(c: Any, alpha0: float) -> float:
+    """The logarithm of the probability of draws in order, with these counts."""
+    from scipy.special import gammaln
+
+    K = len(c)
+    return float(gammaln(K * alpha0) - gammaln(K * alpha0 + c.sum()) + (gammaln(c + alpha0) - gammaln(alpha0)).sum())
+
+
+def second_derivative(f: Any, at: float) -> float:
+    h = 1e-3 * at
+    return float((f(at + h) - 2 * f(at) + f(at - h)) / (h * h))
+
+
+def hmd_exact(data: Dataset, child: int, parents: tuple[int, ...], alpha0: float = 1.0, spread: float = 1.5) -> float:
+    """The evidence that HMD approximates: exact over the common distribution, by quadrature over log s."""
+    from optbn.smoothing.polynomial import exact_moments
+
+    n = contexts(data, child, parents).astype(np.int64)
+    K = n.shape[1]
+    grid = math.log(K) + spread * np.linspace(-5, 5, 81)
+    logs = [exact_moments(n, math.exp(x), alpha0)[2] - 0.5 * ((x - math.log(K)) / spread) ** 2 for x in grid]
+    top = max(logs)
+    area = np.trapezoid(np.exp(np.array(logs) - top), grid) / (spread * math.sqrt(2 * math.pi))
+    return float(top + math.log(area))

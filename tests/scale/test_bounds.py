@@ -11,7 +11,7 @@ import optbn
 from optbn.scores import load_score, scoring
 from tests.naive import phase1 as naive
 
-SCORES = ["bic", "aic", "bdeu", "bds", "k2", "fnml", "qnml", "ft", "ftp"]
+SCORES = ["bic", "aic", "bdeu", "bds", "k2", "fnml", "qnml", "ft", "ftp", "hmd"]
 
 
 class NoFloor:
