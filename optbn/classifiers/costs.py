@@ -69,12 +69,12 @@ class Decide(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
         expected = p @ self.costs_
         least = expected.min(axis=1, keepdims=True)
         best = np.where(expected <= least + 1e-12 * np.abs(least), p, -1.0).argmax(axis=1)
-        said = self.classes_[best]
+        decisions = self.classes_[best]
         if self.reject is None:
-            return np.asarray(said)
-        said = said.astype(object)
-        said[least[:, 0] > self.reject] = self.rejected
-        return np.asarray(said)
+            return np.asarray(decisions)
+        decisions = decisions.astype(object)
+        decisions[least[:, 0] > self.reject] = self.rejected
+        return np.asarray(decisions)
 
     def _matrix(self) -> NDArray[np.float64]:
         C = len(self.classes_)

@@ -66,7 +66,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table, codes, weights = self._checked(X, y, sample_weight, weight_scale=weight_scale)
         kept = np.flatnonzero(weights > 0)
         source = InMemory(table, codes, weights, len(self.classes_))
-        _told.pop(self, None)
+        _warned.pop(self, None)
         self._fit_source(source if len(kept) == len(weights) else source.take(kept))
         return self
 
@@ -251,15 +251,15 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-_told: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+_warned: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
 """Of every classifier, and since it was fitted, the columns whose new levels were told."""
 
 
 def _tell(classifier: BayesianClassifier, unseen: Unseen) -> None:
     """One line about columns with levels that were not there at fitting; it is said once of each."""
-    told = _told.setdefault(classifier, set())
-    unseen = {name: what for name, what in unseen.items() if name not in told}
-    told.update(unseen)
+    warned = _warned.setdefault(classifier, set())
+    unseen = {name: what for name, what in unseen.items() if name not in warned}
+    warned.update(unseen)
     if unseen:
         shown = "; ".join(
             f"column {name!r} {n:,} (first {text!r}, row {row})" for name, (n, row, text) in list(unseen.items())[:5]

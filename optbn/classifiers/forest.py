@@ -55,7 +55,7 @@ class Forest:
     """See `kernels.forest` for the arrays; `values` is a row of sizes[t] numbers for every node."""
 
     attribute: NDArray[np.int64]
-    asked: NDArray[np.int64]
+    questions: NDArray[np.int64]
     sizes: NDArray[np.int64]
     node_at: NDArray[np.int64]
     value_at: NDArray[np.int64]
@@ -88,7 +88,7 @@ class Forest:
     def add_logs(self, codes: NDArray[np.int32], out: NDArray[np.float64]) -> None:
         """out[r, y] += the values (logarithms) that rows reach under each class."""
         add_logs(
-            codes, self.attribute, self.asked, self.sizes, self.node_at, self.value_at, self.children, self.branch,
+            codes, self.attribute, self.questions, self.sizes, self.node_at, self.value_at, self.children, self.branch,
             self.values, out,
         )  # fmt: skip
 
@@ -104,18 +104,18 @@ def count_trees(batches: Iterable[Batch], parents: Parents, sizes: Sequence[int]
 
     Rows that come in one batch are split level by level, which is faster than to hash what comes in many.
     """
-    asked_sizes = [(n_classes, *(sizes[p] for p in asked)) for asked in parents.values()]
+    question_sizes = [(n_classes, *(sizes[p] for p in questions)) for questions in parents.values()]
     waiting = iter(batches)
     first = next(waiting, None)
     second = next(waiting, None)
     if first is not None and second is None:
-        families = zip(_families(first, parents), asked_sizes, parents, strict=True)
-        return [_tree_of_rows(*rows, asked, sizes[i]) for rows, asked, i in families]
-    counts = [FamilyCounts(asked, sizes[i]) for asked, i in zip(asked_sizes, parents, strict=True)]
+        families = zip(_families(first, parents), question_sizes, parents, strict=True)
+        return [_tree_of_rows(*rows, questions, sizes[i]) for rows, questions, i in families]
+    counts = [FamilyCounts(questions, sizes[i]) for questions, i in zip(question_sizes, parents, strict=True)]
     for batch in itertools.chain([b for b in (first, second) if b is not None], waiting):
         for (columns, child, weights), count in zip(_families(batch, parents), counts, strict=True):
             count.add(columns, child, weights)
-    return [count.tree(order=range(len(asked))) for count, asked in zip(counts, asked_sizes, strict=True)]
+    return [count.tree(order=range(len(questions))) for count, questions in zip(counts, question_sizes, strict=True)]
 
 
 Rows = tuple[list[NDArray[Any]], NDArray[Any], NDArray[np.float64]]
@@ -127,12 +127,12 @@ def _families(batch: Batch, parents: Parents) -> Iterator[Rows]:
     codes, classes, weights = batch
     columns = [np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])]
     incomplete = [bool((column < 0).any()) for column in columns]
-    for i, asked in parents.items():
-        if any(incomplete[j] for j in (i, *asked)):
-            rows = (codes[:, [i, *asked]] >= 0).all(axis=1)
-            yield [classes[rows], *(columns[p][rows] for p in asked)], columns[i][rows], weights[rows]
+    for i, questions in parents.items():
+        if any(incomplete[j] for j in (i, *questions)):
+            rows = (codes[:, [i, *questions]] >= 0).all(axis=1)
+            yield [classes[rows], *(columns[p][rows] for p in questions)], columns[i][rows], weights[rows]
         else:
-            yield [classes, *(columns[p] for p in asked)], columns[i], weights
+            yield [classes, *(columns[p] for p in questions)], columns[i], weights
 
 
 def _tree_of_rows(
@@ -234,7 +234,7 @@ class LeaveOneOut:
             part = codes[rows]
             picked = np.empty((len(part) if choice[0] >= 0 else 0, len(self.class_counts)))
             leave_one_out(
-                part, classes[rows], weights[rows], self.class_counts, attribute, f.asked, f.sizes, f.node_at,
+                part, classes[rows], weights[rows], self.class_counts, attribute, f.questions, f.sizes, f.node_at,
                 f.value_at, f.children, f.branch, f.values, self.totals, self.m, self.kind,
                 np.array(choice, dtype=np.int64), losses, picked,
             )  # fmt: skip

@@ -67,14 +67,14 @@ def grown_from(root: int, conditional: NDArray[np.float64], k: int) -> Parents:
     """The order and parents of one member; of equal attributes and parents the first comes first."""
     parents: Parents = {root: ()}
     ancestors: dict[int, set[int]] = {root: set()}
-    told = conditional[root].copy()  # by each attribute about those taken up; these themselves are out
-    told[root] = -np.inf
+    gain = conditional[root].copy()  # by each attribute about those taken up; these themselves are out
+    gain[root] = -np.inf
     while len(parents) < len(conditional):
-        i = int(told.argmax())
+        i = int(gain.argmax())
         best = sorted(parents, key=lambda j: (-conditional[i, j], j))[: min(k, 1)]
         others = sorted(ancestors[best[0]], key=lambda j: (-conditional[i, j], j))[: k - 1] if best else []
         parents[i] = (*best, *others)
         ancestors[i] = {*best, *(ancestors[best[0]] if best else ())}
-        told += conditional[i]
-        told[i] = -np.inf
+        gain += conditional[i]
+        gain[i] = -np.inf
     return parents

@@ -76,15 +76,15 @@ class Member:
         names, label = [target], Categorical(tuple(classes))
         domains = {i: Categorical(self.columns[i].labels) for i in self.parents}
         cpds: list[CPD] = [TableCPD(label, (), (), np.exp(self.prior))]
-        for t, (i, asked) in enumerate(self.parents.items()):
-            given = (label, *(domains[p] for p in asked))
+        for t, (i, questions) in enumerate(self.parents.items()):
+            given = (label, *(domains[p] for p in questions))
             shape = tuple(len(d.levels) for d in (*given, domains[i]))
             name = self.columns[i].name
-            asked_names = (target, *(self.columns[p].name for p in asked))
+            question_names = (target, *(self.columns[p].name for p in questions))
             if math.prod(shape) <= LARGEST_TABLE:
-                cpds.append(TableCPD(domains[i], asked_names, given, self._table(t, i, asked, shape)))
+                cpds.append(TableCPD(domains[i], question_names, given, self._table(t, i, questions, shape)))
             else:
-                cpds.append(TreeCPD(domains[i], asked_names, given, *self._splits(t, given)))
+                cpds.append(TreeCPD(domains[i], question_names, given, *self._splits(t, given)))
             names.append(name)
         return BayesianNetwork(tuple(names), (label, *domains.values()), tuple(cpds), target)
 
@@ -92,17 +92,17 @@ class Member:
         """The forest of one attribute."""
         one = self.forest
         return Forest(
-            one.attribute[t : t + 1], one.asked[t : t + 1], one.sizes[t : t + 1], one.node_at[t : t + 1],
+            one.attribute[t : t + 1], one.questions[t : t + 1], one.sizes[t : t + 1], one.node_at[t : t + 1],
             one.value_at[t : t + 1], one.children, one.branch, one.values,
         )  # fmt: skip
 
-    def _table(self, t: int, i: int, asked: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def _table(self, t: int, i: int, questions: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
         """P(x_i | y, parents) for all configurations, by asking the forest."""
         alone = self._alone(t)
         inner = shape[1:]
         cells = np.indices(inner).reshape(len(inner), -1).T
         codes = np.full((len(cells), len(self.columns)), -1, dtype=np.int32)
-        codes[:, [*asked, i]] = cells
+        codes[:, [*questions, i]] = cells
         out = np.zeros((len(cells), shape[0]))
         alone.add_logs(codes, out)
         table: NDArray[np.float64] = np.exp(out).T.reshape(shape)

@@ -156,14 +156,14 @@ class _Branches:
 def _log_joint(network: Any, codes: Sequence[Array], classes: int) -> Array:
     n = len(codes[0])
     out = np.tile(np.array(network["prior"]), (n, 1))
-    for (attribute, asked), tree in zip(network["parents"], network["trees"], strict=True):
+    for (attribute, questions), tree in zip(network["parents"], network["trees"], strict=True):
         branches = _Branches(tree["fanout"], tree["branch"])
         values = np.array([[-np.inf if v is None else v for v in row] for row in tree["values"]], dtype=float)
         x = codes[attribute]
         for y in range(classes):
             node = np.zeros(n, dtype=int)
             alive = np.ones(n, dtype=bool)
-            for value in (np.full(n, y), *(codes[p] for p in asked)):
+            for value in (np.full(n, y), *(codes[p] for p in questions)):
                 below = branches.child(node, value)
                 alive &= below >= 0
                 node = np.where(alive, below, node)

@@ -116,14 +116,14 @@ def _read_network(record: Any, columns: tuple[Column, ...], classes: int) -> Mem
     sizes = [column.n_levels for column in columns]
     parents = {i: tuple(p) for i, p in record.parents}
     expect(len(parents) == len(record.parents) == len(record.trees), "as many trees as attributes are expected")
-    for i, asked in parents.items():
-        family = {i, *asked}
+    for i, questions in parents.items():
+        family = {i, *questions}
         within = all(0 <= at < len(columns) for at in family)
-        expect(within and len(family) == 1 + len(asked), f"attribute {i} with the parents {list(asked)}")
+        expect(within and len(family) == 1 + len(questions), f"attribute {i} with the parents {list(questions)}")
     prior = np.array(record.prior, dtype=np.float64)
     expect(len(prior) == classes and bool(np.isfinite(prior).all()), "one logarithm per class is expected")
-    for (i, asked), tree in zip(parents.items(), record.trees, strict=True):
-        _check_tree(tree, i, sizes[i], 1 + len(asked))
+    for (i, questions), tree in zip(parents.items(), record.trees, strict=True):
+        _check_tree(tree, i, sizes[i], 1 + len(questions))
     return Member(columns, prior, parents, _forest(parents, record.trees, sizes))
 
 

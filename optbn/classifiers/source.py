@@ -101,10 +101,10 @@ class OnDisk:
         found = {column.name: column for column in columns if not column.ignored}
         if target not in found:
             raise DataError(f"{self.where}: the target {target!r} only names the rows")
-        self.said = {name: Known(column.domain, column.written) for name, column in found.items()}
+        self.known = {name: Known(column.domain, column.written) for name, column in found.items()}
         reservoir = Reservoir(sample_size, np.random.default_rng(seed))
         self.n_rows = 0
-        for batch in source.rows(list(self.said)):
+        for batch in source.rows(list(self.known)):
             for begin in range(0, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
                 reservoir.add(part)
@@ -123,11 +123,11 @@ class OnDisk:
             raise DataError(f"{self.where}: the target {target!r} has {absent}")
         self.classes = domain.levels
         self.n_classes = len(domain.levels)
-        self.names = tuple(name for name in self.said if name != target)
+        self.names = tuple(name for name in self.known if name != target)
         if not self.names:
             raise DataError(f"{self.where}: there is no column besides the target {target!r}")
         self._incomplete = {name for name in self.names if found[name].n_missing}
-        chosen = Encoder(source.where, self.said, source.tokens)
+        chosen = Encoder(source.where, self.known, source.tokens)
         for batch in reservoir.batches():
             chosen.add(batch)
         sampled = {column.name: column for column in chosen.finish()}
@@ -142,7 +142,7 @@ class OnDisk:
     def _blocks(self) -> Iterator[tuple[list[Values], NDArray[np.int64]]]:
         """Attributes and classes of consecutive rows."""
         first = 0
-        for block in encoded_blocks(self._open(), self.said, ROWS):
+        for block in encoded_blocks(self._open(), self.known, ROWS):
             columns = {column.name: column for column in block}
             first += len(block[0].values)
             yield [_values(columns[name]) for name in self.names], columns[self.target].values.astype(np.int64)
@@ -168,14 +168,14 @@ class OnDisk:
 def tables(path: Any, columns: Sequence[Column], how: Mapping[str, Any]) -> Iterator[list[Values]]:
     """The named columns of a file in blocks of rows, in this order; other columns are not looked at."""
     source = open_source(path, options(**how))
-    said: dict[str, Any] = {}
+    known: dict[str, Any] = {}
     for column in columns:
         if column.name not in source.names:
             raise DataError(f"{source.where}: {unknown('column', column.name, source.names)}")
-        said[column.name] = Known("categorical" if column.levels is not None else "real")
-    for block in encoded_blocks(source, said, ROWS):
+        known[column.name] = Known("categorical" if column.levels is not None else "real")
+    for block in encoded_blocks(source, known, ROWS):
         found = {column.name: column for column in block}
-        yield [_values(found[name]) for name in said]
+        yield [_values(found[name]) for name in known]
 
 
 def _values(column: Encoded) -> Values:

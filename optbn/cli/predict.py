@@ -73,8 +73,8 @@ def _parquet(output: str, names: list[str], classes: list[str], blocks: Iterator
     with replacing(output) as raw, pq.ParquetWriter(raw, schema) as writer:
         for block in blocks:
             best = pa.array(block.argmax(axis=1).astype("int32"))
-            said = pa.DictionaryArray.from_arrays(best, pa.array(classes))
-            columns = [said, *(pa.array(block[:, c]) for c in range(len(classes)))]
+            predicted = pa.DictionaryArray.from_arrays(best, pa.array(classes))
+            columns = [predicted, *(pa.array(block[:, c]) for c in range(len(classes)))]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 

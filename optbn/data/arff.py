@@ -69,12 +69,12 @@ def _header(text: Text) -> tuple[list[str], dict[str, Declared], Iterator[tuple[
                 raise DataError(f"{text.where}: line {number}: expected @attribute NAME TYPE, got {line[:60]!r}")
             name = _plain(found[1])
             try:
-                said = _declaration(found[2])
+                kind = _declaration(found[2])
             except DataError as error:
                 raise DataError(f"{text.where}: line {number}: attribute {name!r}: {error}") from None
             names.append(name)
-            if said is not None:
-                declared[name] = said
+            if kind is not None:
+                declared[name] = kind
         elif low.startswith("@data"):
             return names, declared, lines
         elif not low.startswith("@relation"):

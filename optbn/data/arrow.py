@@ -118,9 +118,9 @@ def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[
             entries = None
         if not isinstance(entries, dict):
             raise DataError(f"{where}: damaged, its metadata {KEY.decode()!r} are not a schema in JSON")
-        said = Schema.of(entries).columns
-        if all(name in said for name in schema.names):
-            return said, {}
+        of_file = Schema.of(entries).columns
+        if all(name in of_file for name in schema.names):
+            return of_file, {}
     declared: dict[str, Declared] = {}
     levels_given: dict[str, bool] = {}
     for field in schema:

@@ -89,9 +89,9 @@ def describe(
     domains: dict[str, Declared] = {part.name: "ignore" if part.ignored else part.domain for part in found}
     written = {part.name: part.written for part in kept if part.written != PLAIN}
     inferred = [part.name for part in kept if part.name not in declared and part.name not in source.declared]
-    said = [*source.findings, *(finding for part in found for finding in part.findings)]
-    said += notes({part.name: part.domain for part in kept}, inferred, rows)
-    ranked = sorted(said, key=lambda finding: ORDER.index(finding.grade))
+    findings = [*source.findings, *(finding for part in found for finding in part.findings)]
+    findings += notes({part.name: part.domain for part in kept}, inferred, rows)
+    ranked = sorted(findings, key=lambda finding: ORDER.index(finding.grade))
     return Description(source.where, rows, tuple(map(_column, kept)), Schema(domains, written), tuple(ranked))
 
 
@@ -116,6 +116,6 @@ def _column(part: Encoded) -> Levels | Numbers:
         return Numbers(part.name, "real", span, None, None, None, part.n_missing, *form)
     exponent = int(np.frexp(np.abs(values).max())[1])  # scaled to below one, exactly: squares of 1e200 have no number
     small = np.ldexp(values, -exponent)
-    told = np.ldexp([small.mean(), small.std(), *np.quantile(small, (0.25, 0.5, 0.75))], exponent).tolist()
-    mean, sd, low, middle, high = told
+    numbers = np.ldexp([small.mean(), small.std(), *np.quantile(small, (0.25, 0.5, 0.75))], exponent).tolist()
+    mean, sd, low, middle, high = numbers
     return Numbers(part.name, "real", span, mean, sd, (low, middle, high), part.n_missing, *form)

@@ -275,8 +275,8 @@ class TextColumn:
             return Encoded(self.place.name, self.domain, self.values.taken, self.n_missing, self.written)
         if self.names_rows:
             what = f"more than {MANY:,} different texts name the rows, so it is left out"
-            said = Finding("probable", what, self.place.name, None, "declared categorical it is kept")
-            return self._ignored((said,))
+            finding = Finding("probable", what, self.place.name, None, "declared categorical it is kept")
+            return self._ignored((finding,))
         if self.known.open or self.known.open_numbers:
             return self._judged(judge(self._seen()))
         return self._with_levels(self.written, frozenset(), ())
@@ -289,19 +289,19 @@ class TextColumn:
         if found.kind == "categorical":
             return self._with_levels(written, frozenset(absent), found.findings)
         numbers = np.full(len(self.first), np.nan)
-        said = list(found.findings)
+        findings = list(found.findings)
         for text, code in self.codes.items():
             number = None if text in absent else written.number(text)
             if number is not None and not np.isfinite(number):
                 row = self.first[code]
                 at = None if row is None else row + 1
-                said.append(Finding("doubtful", f"{text} is not a finite number", self.place.name, at))
+                findings.append(Finding("doubtful", f"{text} is not a finite number", self.place.name, at))
                 number = None
             if number is not None and number not in found.absent:
                 numbers[code] = number
-        return self._numbers(numbers, written, tuple(said))
+        return self._numbers(numbers, written, tuple(findings))
 
-    def _numbers(self, numbers: NDArray[np.float64], written: Written, said: tuple[Finding, ...]) -> Encoded:
+    def _numbers(self, numbers: NDArray[np.float64], written: Written, findings: tuple[Finding, ...]) -> Encoded:
         kept = numbers[np.isfinite(numbers)]
         domain = Real(kept.min(), kept.max()) if len(kept) else Real(0.0, 0.0)
         if isinstance(self.known.declared, Real):
@@ -311,7 +311,7 @@ class TextColumn:
         values = numbers[self.values.taken] if self.keep else np.empty(0)
         gone = [code for code in self.codes.values() if np.isnan(numbers[code])]
         n_missing = self.n_missing + int(sum(self.counts[code] for code in gone))
-        return Encoded(self.place.name, domain, values, n_missing, written, said)
+        return Encoded(self.place.name, domain, values, n_missing, written, findings)
 
     def _check_range(self, numbers: NDArray[np.float64], declared: Real) -> None:
         for text, code in self.codes.items():
@@ -319,7 +319,7 @@ class TextColumn:
                 what = f"{text} is outside the declared range [{declared.low:g}, {declared.high:g}]"
                 raise self.place.error(what, self.first[code])
 
-    def _with_levels(self, written: Written, absent: frozenset[str], said: tuple[Finding, ...]) -> Encoded:
+    def _with_levels(self, written: Written, absent: frozenset[str], findings: tuple[Finding, ...]) -> Encoded:
         of = {text: written.level(text) for text in self.codes if text not in absent}
         different = tuple(dict.fromkeys(of.values()))
         levels = different if self.known.levels_given is not None else level_order(different)
@@ -330,10 +330,12 @@ class TextColumn:
         self.values.translate(final)
         domain = Categorical(levels, bool(self.known.levels_given))
         n_missing = self.n_missing + int(sum(self.counts[self.codes[text]] for text in absent))
-        return Encoded(self.place.name, domain, self.values.taken, n_missing, written, said)
+        return Encoded(self.place.name, domain, self.values.taken, n_missing, written, findings)
 
-    def _ignored(self, said: tuple[Finding, ...]) -> Encoded:
-        return Encoded(self.place.name, Categorical(()), self.values.taken, self.n_missing, PLAIN, said, ignored=True)
+    def _ignored(self, findings: tuple[Finding, ...]) -> Encoded:
+        return Encoded(
+            self.place.name, Categorical(()), self.values.taken, self.n_missing, PLAIN, findings, ignored=True
+        )
 
 
 class RealColumn:

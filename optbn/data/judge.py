@@ -152,8 +152,10 @@ def _without(column: Texts, markers: Sequence[str], found: Judgement) -> Judgeme
         f"{listed} among {'dates' if isinstance(found.way, DateForm) else 'numbers'} read as missing ({rows:,} cells)"
     )
     grade: Grade = "certain" if set(markers) <= SPREADSHEET | {"-", "."} else "probable"
-    said = column.finding(grade, what, markers[0], column.another())
-    return Judgement(found.kind, found.way, found.missing | frozenset(markers), found.absent, (*found.findings, said))
+    finding = column.finding(grade, what, markers[0], column.another())
+    return Judgement(
+        found.kind, found.way, found.missing | frozenset(markers), found.absent, (*found.findings, finding)
+    )
 
 
 def _plain(column: Texts, texts: Sequence[str]) -> Judgement | None:
@@ -165,13 +167,13 @@ def _plain(column: Texts, texts: Sequence[str]) -> Judgement | None:
     kept = [text for text in texts if numbers[text] not in absent]
     if not column.real and not makes_real(kept) and not makes_real(texts):
         return None  # few enough to be levels, one that marks missing values among them
-    said = tuple(_sentinel_finding(column, value, numbers) for value in absent)
+    findings = tuple(_sentinel_finding(column, value, numbers) for value in absent)
     gone = frozenset(text for text, number in numbers.items() if number in absent)
     if not column.real and (finding := _written_with_point(column, kept, bool(gone))):
-        return Judgement("categorical", Notation(), gone, (), (*said, finding))
+        return Judgement("categorical", Notation(), gone, (), (*findings, finding))
     if column.real or makes_real(kept):
-        return _thousands_with_points(column, kept) or Judgement("real", None, frozenset(), absent, said)
-    return Judgement("categorical", None, gone, (), said)
+        return _thousands_with_points(column, kept) or Judgement("real", None, frozenset(), absent, findings)
+    return Judgement("categorical", None, gone, (), findings)
 
 
 def _row_numbers(column: Texts, texts: Sequence[str]) -> Judgement | None:
@@ -240,12 +242,12 @@ def _written(column: Texts, texts: Sequence[str]) -> Judgement | None:
         what = f"{sample!r} is {values[sample]:.12g} or {other(sample):.12g}"
         return Judgement("real", way, findings=(_either(column, what, sample, (way.example, other.example)),))
     absent = () if column.real else _sentinels(column, values)
-    said = tuple(_sentinel_finding(column, value, values) for value in absent)
+    findings = tuple(_sentinel_finding(column, value, values) for value in absent)
     what = f"{sample!r} read as {values[sample]:.12g}{why}"
     if way.before or way.after:
         what += f" (in {(way.before or way.after).strip()})"
     remedy = _as(column, other.example) if other else column.another()
-    return Judgement("real", way, frozenset(), absent, (column.finding(grade, what, sample, remedy), *said))
+    return Judgement("real", way, frozenset(), absent, (column.finding(grade, what, sample, remedy), *findings))
 
 
 def _settled(column: Texts, found: Sequence[Notation], parts: Sequence[Numeral]) -> tuple[Notation, Grade, str]:
@@ -295,10 +297,10 @@ def _dated(column: Texts, texts: Sequence[str]) -> Judgement | None:
     order = ", the month first" if form.example.startswith("mm") else order
     values = {one: float(form(one) or 0.0) for one in texts}
     absent = tuple(value for value in _DATE_SENTINELS if value in values.values() and _far(value, values.values()))
-    said = tuple(_sentinel_finding(column, value, values) for value in absent)
+    findings = tuple(_sentinel_finding(column, value, values) for value in absent)
     gone = frozenset(one for one, value in values.items() if value in absent)
     what = f"{text!r} read as {form.words} ({form.example}{order}): {form(text):.12g}"
-    return Judgement("real", form, gone, (), (column.finding("certain", what, text, column.another()), *said))
+    return Judgement("real", form, gone, (), (column.finding("certain", what, text, column.another()), *findings))
 
 
 def _mixed(column: Texts, texts: Sequence[str]) -> Judgement | None:
@@ -368,16 +370,16 @@ def _most(texts: Sequence[str], parts: Mapping[str, Numeral | None]) -> Notation
 def _levels(column: Texts, texts: Sequence[str]) -> Judgement:
     """Levels as they stand, but for what spreadsheets write for nothing; names of rows are left out."""
     nothing = [text for text in texts if text.strip() in SPREADSHEET and len(texts) > 1]
-    said: list[Finding] = []
+    findings: list[Finding] = []
     if nothing:
         what = f"{nothing[0]!r} read as missing ({sum(column.counts.get(t, 0) for t in nothing):,} cells)"
-        said.append(column.finding("certain", what, nothing[0], column.another()))
+        findings.append(column.finding("certain", what, nothing[0], column.another()))
     different, present = len(texts) - len(nothing), column.rows - column.n_missing
     numbers = all(map(is_number, texts))
     if not numbers and not column.wanted and different > MANY_NAMES and 10 * different >= 9 * present:
         what = f"{different:,} different texts in {present:,} rows name the rows, so it is left out"
         return Judgement("ignore", findings=(column.finding("probable", what, None, f"{_keep(column.name)} keeps it"),))
-    return Judgement("categorical", None, frozenset(nothing), (), tuple(said))
+    return Judgement("categorical", None, frozenset(nothing), (), tuple(findings))
 
 
 def _keep(name: str, kind: str = "categorical") -> str:

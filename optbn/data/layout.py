@@ -56,11 +56,11 @@ class Layout:
 
 def layout(where: str, head: bytes, whole: bool, options: Options) -> Layout:
     """The layout of a text that begins like this; `whole` if that is all of it."""
-    said: list[Finding] = []
+    findings: list[Finding] = []
     skipped = 0
     if options.delimiter is None and (sep := _SEP.match(head)):
         skipped = sep.end()
-        said.append(
+        findings.append(
             Finding("certain", f"the first line says that {sep[1].decode(errors='replace')!r} is the delimiter")
         )
     lines = _lines(head[skipped:], whole)
@@ -82,24 +82,26 @@ def layout(where: str, head: bytes, whole: bool, options: Options) -> Layout:
         names = tuple(f"X{i}" for i in range(1, len(rows[0]) + 1))
         if options.header is None:
             what = f"the first row looks like values, so there is no header and the columns are X1 to X{len(names)}"
-            said.append(Finding("probable", what, remedy="--header if it holds the names"))
-        return Layout(delimiter, names, skipped, changes, decimal=_decimal(rows), findings=tuple(said))
+            findings.append(Finding("probable", what, remedy="--header if it holds the names"))
+        return Layout(delimiter, names, skipped, changes, decimal=_decimal(rows), findings=tuple(findings))
     first = list(rows[0])
     body = rows[1:]
     if body and all(len(row) == len(first) + 1 for row in body) and options.header is None:
-        said.append(Finding("certain", "the header has one name less than the rows have fields: the first has none"))
+        findings.append(
+            Finding("certain", "the header has one name less than the rows have fields: the first has none")
+        )
         first.insert(0, "")
-    names, unnamed = _named(where, first, delimiter, said)
+    names, unnamed = _named(where, first, delimiter, findings)
     start = skipped + _length_of_rows(where, head[skipped:], delimiter, 1)
     arities = _arities(body, names) if options.header is None else None
     declared: Mapping[str, Declared] = {}
     if arities is not None:
         declared, finding = arities
-        said.append(finding)
+        findings.append(finding)
         body = body[1:]
         start = skipped + _length_of_rows(where, head[skipped:], delimiter, 2)
     return Layout(
-        delimiter, names, start, changes, declared, unnamed, _decimal(body), tuple(said), only_header=not body
+        delimiter, names, start, changes, declared, unnamed, _decimal(body), tuple(findings), only_header=not body
     )
 
 
@@ -121,7 +123,7 @@ def is_total(names: Sequence[str], line: str, layout: Layout, above: Sequence[st
 
 
 def _named(
-    where: str, first: Sequence[str], delimiter: str, said: list[Finding]
+    where: str, first: Sequence[str], delimiter: str, findings: list[Finding]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
     """The names of the columns, all different and none empty, and those that the file has none for."""
     if delimiter == " " and "" in first[1:]:
@@ -136,11 +138,11 @@ def _named(
         if not name:
             new = _free(f"X{i}", taken)
             unnamed.append(new)
-            said.append(Finding("certain", f"column {i} has no name and is called {new!r}"))
+            findings.append(Finding("certain", f"column {i} has no name and is called {new!r}"))
         elif name in names:
             new = _free(next(f"{name}.{k}" for k in range(2, len(first) + 2) if f"{name}.{k}" not in taken), taken)
             what = f"columns {names.index(name) + 1} and {i} are both named {name!r}; the second is called {new!r}"
-            said.append(Finding("probable", what))
+            findings.append(Finding("probable", what))
         else:
             new = name
         taken.add(new)

@@ -98,12 +98,12 @@ def read_source(
 ) -> Reading:
     """The Dataset in an opened table, and what was noticed."""
     declared = Schema.of(schema)
-    said = wanted(source, declared, columns)
-    policies(missing, tuple(said))
+    kinds = wanted(source, declared, columns)
+    policies(missing, tuple(kinds))
     found = survey(source, declared, columns, progress)
     findings = [*source.findings, *(finding for column in found for finding in column.findings)]
     refuse(source.where, findings, strict)
-    inferred = {name for name, kind in said.items() if kind is None and name not in source.levels_given}
+    inferred = {name for name, kind in kinds.items() if kind is None and name not in source.levels_given}
     data, done = resolve(source.where, _kept(source.where, found), missing, closed=declared.closed)
     if not data.n_rows:
         raise DataError(f"{source.where}: no row is without a missing value, so drop would leave none; use impute")
@@ -199,8 +199,8 @@ def wanted(source: Source, schema: Schema, columns: Sequence[str] | None) -> dic
         if name not in known:
             raise DataError(f"{source.where}: {unknown('column', name, source.names)}")
     names = source.names if columns is None else columns
-    said = {name: schema[name] if name in schema else source.declared.get(name) for name in names}
-    kept: dict[str, Declared | None] = {name: kind for name, kind in said.items() if kind != "ignore"}
+    kinds = {name: schema[name] if name in schema else source.declared.get(name) for name in names}
+    kept: dict[str, Declared | None] = {name: kind for name, kind in kinds.items() if kind != "ignore"}
     if not kept:
         raise DataError(f"{source.where}: no columns are left to read")
     return kept

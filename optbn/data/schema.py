@@ -136,14 +136,14 @@ class Schema:
     def _of(cls, where: str, entries: Mapping[str, Any]) -> Schema:
         columns: dict[str, Declared] = {}
         written: dict[str, Written] = {}
-        for name, said in entries.items():
+        for name, entry in entries.items():
             place = f"{where}: column {name!r}"
-            if isinstance(said, Mapping) and ("written" in said or "missing" in said):
-                written[name] = _written(place, said)
-                said = {key: value for key, value in said.items() if key not in ("written", "missing")}
-                said = said["kind"] if set(said) == {"kind"} else said
-            if not (isinstance(said, Mapping) and not said and name in written):
-                columns[name] = _declared(place, said)
+            if isinstance(entry, Mapping) and ("written" in entry or "missing" in entry):
+                written[name] = _written(place, entry)
+                entry = {key: value for key, value in entry.items() if key not in ("written", "missing")}
+                entry = entry["kind"] if set(entry) == {"kind"} else entry
+            if not (isinstance(entry, Mapping) and not entry and name in written):
+                columns[name] = _declared(place, entry)
         return cls(columns, written)
 
     def to_json_object(self) -> dict[str, Any]:
@@ -177,7 +177,7 @@ class Schema:
     @property
     def closed(self) -> frozenset[str]:
         """The columns whose levels are declared, so that none may be added."""
-        return frozenset(name for name, said in self.columns.items() if isinstance(said, Categorical))
+        return frozenset(name for name, entry in self.columns.items() if isinstance(entry, Categorical))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -221,13 +221,13 @@ def level_order(texts: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def _declared(where: str, said: Any) -> Declared:
+def _declared(where: str, entry: Any) -> Declared:
     try:
-        match said:
+        match entry:
             case Real():
-                return replace(said, declared=True)
+                return replace(entry, declared=True)
             case Categorical() | "categorical" | "real" | "ignore":
-                return said
+                return entry
             case [*levels]:
                 return Categorical(_levels(levels))
             case {"categorical": [*levels], **rest} if not rest:
@@ -241,7 +241,7 @@ def _declared(where: str, said: Any) -> Declared:
         raise DataError(f"{where}: {error}") from None
     except OverflowError:
         raise DataError(f"{where}: a bound of the range is too large for a floating-point number") from None
-    shown = repr(said) if len(repr(said)) <= 60 else repr(said)[:57] + "..."
+    shown = repr(entry) if len(repr(entry)) <= 60 else repr(entry)[:57] + "..."
     raise DataError(f"{where}: {shown} is not a declaration; expected {FORMS}")
 
 
@@ -270,14 +270,14 @@ def _levels(levels: list[Any]) -> tuple[str, ...]:
     return tuple(map(str, levels))
 
 
-def _plain(said: Declared) -> Any:
-    match said:
+def _plain(entry: Declared) -> Any:
+    match entry:
         case Categorical(levels, ordered):
             return {"ordinal": list(levels)} if ordered else list(levels)
         case Real(low, high, absent):
-            form = {"absent": absent, "whole": said.whole, "unit": said.unit}
+            form = {"absent": absent, "whole": entry.whole, "unit": entry.unit}
             return {"real": [low, high], **{key: value for key, value in form.items() if value}}
-    return said
+    return entry
 
 
 def _text(value: Any) -> str:

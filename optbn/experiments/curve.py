@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from optbn.evaluate.distances import compare
-from optbn.experiments.evidence import FOUND, counted, evidence_of, told
+from optbn.experiments.evidence import FOUND, counted, evidence_of, tells_evidence
 from optbn.experiments.methods import Limits, load_method, name_of
 from optbn.experiments.verdicts import ranks
 from optbn.network.catalog import load_network
@@ -89,7 +89,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
 
 
 def _optimality(done: Sequence[Row]) -> str:
-    claiming = [row for row in done if told(row["result"])]
+    claiming = [row for row in done if tells_evidence(row["result"])]
     open_ = [row for row in claiming if evidence_of(row["result"]) == FOUND]
     text = f"## Proofs\n\n{counted([row['result'] for row in claiming])}."
     if open_:

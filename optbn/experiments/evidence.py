@@ -27,7 +27,7 @@ def evidence_of(result: Mapping[str, Any]) -> str:
     return str(result.get("evidence") or (UNCHECKED if result.get("optimal") else FOUND))
 
 
-def told(result: Mapping[str, Any]) -> bool:
+def tells_evidence(result: Mapping[str, Any]) -> bool:
     """Whether the row is of a method that says anything of optimality; other programs do not."""
     return "evidence" in result or "optimal" in result
 

@@ -22,7 +22,7 @@ from optbn.evaluate.distances import partial_hamming
 from optbn.evaluate.intersection import agreement, matrix, subsample
 from optbn.evaluate.significance import holm, wilcoxon
 from optbn.evaluate.sources import from_edges
-from optbn.experiments.evidence import counted, told
+from optbn.experiments.evidence import counted, tells_evidence
 from optbn.experiments.methods import Limits, load_method, name_of
 from optbn.report.tables import Series, curves, mean_and_error, standard_error, table
 
@@ -129,7 +129,7 @@ def _data_set(data: str, done: Sequence[Row], series: Series) -> str:
     text = f"{rows:,} rows, {n} variables. The methods agree on {pairs} of {n * (n - 1) // 2} pairs of variables;"
     text += f" {agreed.agreed_edges} of them are edges."
     text += f" **Caution: {agreed.caution}.**" if agreed.caution else ""
-    text += f" {counted([row['result'] for row in done if told(row['result'])])}.\n\n"
+    text += f" {counted([row['result'] for row in done if tells_evidence(row['result'])])}.\n\n"
     text += table(["method", "edges from all rows", *(f"1/{part}" for part in fractions)], body)
     return text + _paired_tests(list(whole), distances, fractions)
 

@@ -17,16 +17,16 @@ SHOWN = 8  # columns that a note names
 
 def restrictions(scoring: Scoring) -> tuple[str, ...]:
     """In words that go on "the best network"."""
-    size, said = scoring.sets.largest, []
+    size, limits = scoring.sets.largest, []
     if size < scoring.data.n_variables - 1:
-        said.append(f"with at most {size} parent{'' if size == 1 else 's'} per variable")
+        limits.append(f"with at most {size} parent{'' if size == 1 else 's'} per variable")
     if scoring.candidates is not None:
-        said.append(f"of the {scoring.candidates} likeliest parents of each variable")
+        limits.append(f"of the {scoring.candidates} likeliest parents of each variable")
     if wide := _coarsened(scoring):
-        said.append(f"with {counted(len(wide), 'wide column')} coarsened as parent{'' if len(wide) == 1 else 's'}")
+        limits.append(f"with {counted(len(wide), 'wide column')} coarsened as parent{'' if len(wide) == 1 else 's'}")
     if left_out := families_left_out(scoring.bound, scoring.sets):
-        said.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
-    return tuple(said)
+        limits.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
+    return tuple(limits)
 
 
 def coarsened(scoring: Scoring) -> list[str]:

@@ -23,7 +23,7 @@ class SearchLog(Watcher):
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.last: tuple[float | None, float] | None = None
-        self.told = time.monotonic()
+        self.reported = time.monotonic()
 
     def phase(self, name: str) -> None:
         """A line per phase, and the head of the table before the search."""
@@ -31,8 +31,8 @@ class SearchLog(Watcher):
 
     def scoring(self, report: ScoreProgress) -> None:
         """Now and then a line on how far Phase I is."""
-        if time.monotonic() - self.told >= EVERY:
-            self.told = time.monotonic()
+        if time.monotonic() - self.reported >= EVERY:
+            self.reported = time.monotonic()
             self._write(f"  {report.done:,} of {report.total:,} candidate parent sets, {report.survivors:,} kept")
 
     def solving(self, report: Progress) -> None:

@@ -90,7 +90,7 @@ def most_probable(network: BayesianNetwork, evidence: Evidence | None = None) ->
     codes: dict[str, int] = {}
     for name, rest, argmax in reversed(choices):
         codes[name] = int(argmax[tuple(codes[v] for v in rest)])
-    assignment = {v: _said(states, v) if v in states.given else states.labels(v)[codes[v]] for v in network.names}
+    assignment = {v: _shown(states, v) if v in states.given else states.labels(v)[codes[v]] for v in network.names}
     return Explanation(assignment, math.log(best) + last.log_scale)
 
 
@@ -226,11 +226,11 @@ def _check(network: BayesianNetwork, targets: tuple[str, ...], states: States) -
 
 
 def _impossible(states: States) -> UnsupportedError:
-    said = ", ".join(f"{name}={_said(states, name)}" for name in states.given)
-    return UnsupportedError(f"the evidence {said} has probability zero, so nothing follows from it")
+    evidence = ", ".join(f"{name}={_shown(states, name)}" for name in states.given)
+    return UnsupportedError(f"the evidence {evidence} has probability zero, so nothing follows from it")
 
 
-def _said(states: States, name: str) -> str:
+def _shown(states: States, name: str) -> str:
     domain, value = states.network.domain(name), states.given[name]
     if isinstance(domain, Categorical):
         return domain.levels[int(value)]

@@ -119,11 +119,11 @@ PAPERS = {
 
 def citations(settings: Iterable[Any]) -> list[str]:
     """The papers of the score and the smoother."""
-    said = [str(value).lower() for value in settings]
+    lowered = [str(value).lower() for value in settings]
     found = []
     for name, paper in PAPERS.items():
         names = (name, "FT", "FullTable") if name == "PCART" else (name,)
-        if any(text.startswith(tuple(n.lower() for n in names)) for text in said):
+        if any(text.startswith(tuple(n.lower() for n in names)) for text in lowered):
             found.append(paper)
     return found
 

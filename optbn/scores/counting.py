@@ -127,7 +127,7 @@ class CountScore:
         self._distinct_levels, self._level_class = np.unique(self._levels, return_inverse=True)
         self._lower_bytes = 512 << 20
         self._lower: dict[int, tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
-        self._asked: Counter[int] = Counter()
+        self._served: Counter[int] = Counter()
         self._lock = threading.Lock()
         self._entropy: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._entropy_lock = threading.Lock()
@@ -238,7 +238,7 @@ class CountScore:
         )  # fmt: skip
         return sums, observed
 
-    def _tables(self, k: int, asked: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def _tables(self, k: int, n_sets: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The tables of all k-sets and where each starts, for counting `asked` sets of k + 1; empty when they would not
         fit, or not pay yet: they are made once a sixteenth of their number has been asked for without them.
         """
@@ -248,8 +248,8 @@ class CountScore:
         with self._lock:
             if k not in self._lower:
                 choose = binomials(self._n, k)
-                self._asked[k] += asked
-                if choose[self._n, k] < 0 or self._asked[k] < choose[self._n, k] / 16:
+                self._served[k] += n_sets
+                if choose[self._n, k] < 0 or self._served[k] < choose[self._n, k] / 16:
                     return none
                 if 4 * _symmetric(self._levels, k) + 12 * choose[self._n, k] > self._lower_bytes:
                     self._lower[k] = none

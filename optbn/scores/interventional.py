@@ -72,13 +72,13 @@ class InterventionalBound:
         """Each child's scores from its own part."""
         scores = np.full(wanted.shape, -np.inf)
         for children, bound in self.parts:
-            asked = wanted & children
-            if not asked.any():
+            chosen = wanted & children
+            if not chosen.any():
                 continue
             if bound is None:
-                scores[asked] = 0.0 if sets.shape[1] == 0 else -np.inf
+                scores[chosen] = 0.0 if sets.shape[1] == 0 else -np.inf
             else:
-                scores[:, children] = bound.block(sets, asked, floor)[:, children]
+                scores[:, children] = bound.block(sets, chosen, floor)[:, children]
         return scores
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> Any:

@@ -349,8 +349,8 @@ class BoundTrees:
         self._refuse_hopeless(sets)
         boxes, splits = self._extent(sets)
         each = np.where(self._laid_out(sets, boxes, splits), SECONDS_PER_DENSE_SPLIT, SECONDS_PER_SPLIT)
-        told: Floats = np.minimum(splits, MOST_SPLITS) * each
-        return told
+        needed: Floats = np.minimum(splits, MOST_SPLITS) * each
+        return needed
 
     def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
         """bool[m]: sets whose trees are too many to go through, by a bound on the splits of boxes that hold rows. Such

@@ -83,10 +83,10 @@ def fit_domains(
     check_kind(leaves)
     check_seed(seed)
     chosen = load_smoother(SMOOTHERS_OF[share] if smoother is None else smoother, **settings)
-    asked = as_structure(structure)
-    if domain in asked.names:
+    graph = as_structure(structure)
+    if domain in graph.names:
         raise UnsupportedError(f"column {domain!r} says which domain a row is from, but it is part of the structure")
-    families, besides, blocks = families_and_rows(asked, data, weights, schema, reading, (domain,))
+    families, besides, blocks = families_and_rows(graph, data, weights, schema, reading, (domain,))
     column = besides[domain]
     if not isinstance(column, Categorical):
         raise DataError(f"column {domain!r} is real, but the domain of a row must have levels; declare it categorical")

@@ -113,8 +113,8 @@ def fitted(
     check_seed(seed)
     check_jobs(threads)
     chosen = load_smoother(smoother, **settings)
-    asked = as_structure(structure)
-    families, _, blocks = families_and_rows(asked, data, weights, schema, reading)
+    graph = as_structure(structure)
+    families, _, blocks = families_and_rows(graph, data, weights, schema, reading)
     fits = [FamilyFit(family) for family in families]
     rows = 0
     for columns, n, row_weights in blocks:
@@ -129,8 +129,8 @@ def fitted(
         tuple(f.name for f in families),
         tuple(f.domain for f in families),
         tuple(cpds),
-        asked.name if isinstance(asked, BayesianNetwork) else "",
-        asked.properties if isinstance(asked, BayesianNetwork) else {},
+        graph.name if isinstance(graph, BayesianNetwork) else "",
+        graph.properties if isinstance(graph, BayesianNetwork) else {},
         {f.family.name: f.precision for f in fits if f.precision is not None},
     )
     return Fitted(network, {f.family.name: f for f in fits}, rows)
@@ -154,17 +154,17 @@ def _finish(
     def one(i: int) -> CPD:
         return fits[i].finish(smoother, generator_of(seed, i), leaves)
 
-    def told(cpds: Iterable[CPD]) -> Iterator[CPD]:
+    def with_reports(cpds: Iterable[CPD]) -> Iterator[CPD]:
         for done, cpd in enumerate(cpds, start=1):
             if progress is not None:
                 progress("fitting", done, len(fits))
             yield cpd
 
     if threads == 1:
-        return list(told(map(one, range(len(fits)))))
+        return list(with_reports(map(one, range(len(fits)))))
 
     with ThreadPoolExecutor(threads) as pool:
-        return list(told(pool.map(one, range(len(fits)))))
+        return list(with_reports(pool.map(one, range(len(fits)))))
 
 
 def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:

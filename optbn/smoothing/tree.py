@@ -52,14 +52,14 @@ class CountTree:
     ) -> CountTree:
         """The tree of the distinct rows of `configurations` (int[c, k]) with their counts (float64[c, K])."""
         order = tuple(range(len(sizes))) if order is None else tuple(order)
-        asked = tuple(sizes[i] for i in order)
+        level_sizes = tuple(sizes[i] for i in order)
         seen = counts.sum(axis=1) > 0
         rows = configurations[seen][:, list(order)]
         counts = np.asarray(counts[seen], dtype=np.float64)
         if len(order) and len(rows) > 1:
             sorting = np.lexsort(rows.T[::-1])
             rows, counts = rows[sorting], counts[sorting]
-        spans = np.cumprod(np.array([1.0, *asked[::-1]]))[::-1]
+        spans = np.cumprod(np.array([1.0, *level_sizes[::-1]]))[::-1]
         parts_counts, parts_parent = [counts.sum(axis=0, keepdims=True)], [np.array([-1])]
         parts_branch, sizes_of_levels = [np.array([0])], [1]
         fresh = np.zeros(len(rows), dtype=np.bool_)
@@ -83,7 +83,7 @@ class CountTree:
             np.concatenate(parts_branch).astype(np.int32),
             spans[depth],
             order,
-            asked,
+            level_sizes,
         )
 
     @classmethod

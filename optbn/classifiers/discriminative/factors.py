@@ -99,23 +99,23 @@ class Factor:
 
         Of a class's own family log P(y | values so far and x).
         """
-        C, asked = self.n_classes, self.prefixes
-        inside = asked[self.leaves]
+        C, paths = self.n_classes, self.prefixes
+        inside = paths[self.leaves]
         if self.family.of_class:
             rows = np.concatenate(
                 [np.repeat(inside, self.levels, axis=0), np.tile(np.arange(self.levels), len(inside))[:, None]], axis=1
             )
             tree = CountTree.from_configurations(rows, counts.reshape(-1, C), (*self.tree.sizes, self.levels))
-            every = np.repeat(asked, self.levels, axis=0)
-            x = np.tile(np.arange(self.levels), len(asked))
+            every = np.repeat(paths, self.levels, axis=0)
+            x = np.tile(np.arange(self.levels), len(paths))
             found = _logs(tree, smoother, generator, [*every.T, x])
-            return found.reshape(len(asked), self.levels, C).transpose(2, 0, 1)
+            return found.reshape(len(paths), self.levels, C).transpose(2, 0, 1)
         rows = np.concatenate([np.repeat(np.arange(C), len(inside))[:, None], np.tile(inside, (C, 1))], axis=1)
         tree = CountTree.from_configurations(
             rows, counts.transpose(2, 0, 1).reshape(-1, self.levels), (C, *self.tree.sizes)
         )
-        found = _logs(tree, smoother, generator, [np.repeat(np.arange(C), len(asked)), *np.tile(asked, (C, 1)).T])
-        return found.reshape(C, len(asked), self.levels)
+        found = _logs(tree, smoother, generator, [np.repeat(np.arange(C), len(paths)), *np.tile(paths, (C, 1)).T])
+        return found.reshape(C, len(paths), self.levels)
 
     def backed_off(
         self, trained: NDArray[np.float64], otherwise: float | NDArray[np.float64], replace: bool
@@ -199,12 +199,12 @@ class Layout:
             for family, count in zip(families, counts, strict=True):
                 used = (family.attribute, *family.parents)
                 child = columns[family.attribute].astype(np.int64) * n_classes + y
-                asked = [columns[p] for p in family.parents]
+                parents = [columns[p] for p in family.parents]
                 if any(columns[j].min(initial=0) < 0 for j in used):
                     known = (codes[:, used] >= 0).all(axis=1)
-                    count.add([column[known] for column in asked], child[known], weights[known])
+                    count.add([column[known] for column in parents], child[known], weights[known])
                 else:
-                    count.add(asked, child, weights)
+                    count.add(parents, child, weights)
         factors = tuple(
             Factor(family, sizes[family.attribute], n_classes, count.tree(order=range(len(family.parents))))
             for family, count in zip(families, counts, strict=True)

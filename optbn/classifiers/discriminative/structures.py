@@ -48,11 +48,11 @@ def _of_dag(structure: Any, names: Sequence[str], target: str) -> tuple[Family, 
     y = dag.index(target)
     found = []
     for v, parents in enumerate(dag.parent_sets):
-        asked = [place[dag.names[p]] for p in parents if p != y]
-        if v == y and asked:
-            found.append(Family(asked[0], tuple(asked[1:]), of_class=True))
+        others = [place[dag.names[p]] for p in parents if p != y]
+        if v == y and others:
+            found.append(Family(others[0], tuple(others[1:]), of_class=True))
         elif y in parents:
-            found.append(Family(place[dag.names[v]], tuple(asked)))
+            found.append(Family(place[dag.names[v]], tuple(others)))
     return tuple(found)
 
 

@@ -39,7 +39,7 @@ def _child(u, value, children, branch):
 
 
 @kernel
-def add_logs(codes, attribute, asked, sizes, node_at, value_at, children, branch, logs, out):
+def add_logs(codes, attribute, questions, sizes, node_at, value_at, children, branch, logs, out):
     """out[r, y] += sum over trees of log P(x | y, parents), for rows of int32[n, a]; unknown x say nothing.
 
     Twin: tests.naive.classifiers.log_joint.
@@ -54,7 +54,7 @@ def add_logs(codes, attribute, asked, sizes, node_at, value_at, children, branch
             top[y] = _child(root, y, children, branch)
             start[y] = first + (top[y] if top[y] >= 0 else root) * size
         deepest = 0
-        while deepest < asked.shape[1] and asked[t, deepest] >= 0:
+        while deepest < questions.shape[1] and questions[t, deepest] >= 0:
             deepest += 1
         for r in range(n):
             x = codes[r, attr]
@@ -67,8 +67,8 @@ def add_logs(codes, attribute, asked, sizes, node_at, value_at, children, branch
             for y in range(C):
                 node[y], found[y] = top[y], start[y]
             alive, d = C, 0
-            while alive > 0 and d < deepest and codes[r, asked[t, d]] >= 0:
-                value = codes[r, asked[t, d]]
+            while alive > 0 and d < deepest and codes[r, questions[t, d]] >= 0:
+                value = codes[r, questions[t, d]]
                 alive = 0
                 for y in range(C):
                     if node[y] >= 0:
@@ -85,14 +85,14 @@ LARGE, SMALL = 2.0**900, 2.0**300
 
 
 @kernel
-def _by_path(codes, attribute, asked, order, other, tally):
+def _by_path(codes, attribute, questions, order, other, tally):
     """The rows by the value of the attribute, then of what is asked first, second, ...; from the last key to the first.
 
     order, other  int64[n], the first holds rows in any order; returns (order, the other one)
     """
     n = len(order)
-    for d in range(len(asked) - 1, -2, -1):
-        a = attribute if d < 0 else asked[d]
+    for d in range(len(questions) - 1, -2, -1):
+        a = attribute if d < 0 else questions[d]
         if a < 0:
             continue
         for v in range(len(tally)):
@@ -125,7 +125,7 @@ def _loss(product, own, whole, kind):
 
 @kernel
 def leave_one_out(
-    codes, classes, weights, prior, attribute, asked, sizes, node_at, value_at, children, branch, counts,
+    codes, classes, weights, prior, attribute, questions, sizes, node_at, value_at, children, branch, counts,
     totals, m, kind, choice, losses, picked
 ):  # fmt: skip
     """Add the loss of each row, left out of all counts, for every depth k and number of attributes.
@@ -156,7 +156,7 @@ def leave_one_out(
         size, root, first, attr = 0, 0, 0, 0
         if t > 0:
             size, root, attr = sizes[t - 1], node_at[t - 1], attribute[t - 1]
-            order, other = _by_path(codes, attr, asked[t - 1, : K - 1], order, other, tally)
+            order, other = _by_path(codes, attr, questions[t - 1, : K - 1], order, other, tally)
         last, known = 0, -1  # the row before, and to what depth its path is known
         for i in range(n):
             r = order[i]
@@ -179,11 +179,11 @@ def leave_one_out(
                     known = 0
                 else:
                     for d in range(known):
-                        if codes[last, asked[t - 1, d]] != codes[r, asked[t - 1, d]]:
+                        if codes[last, questions[t - 1, d]] != codes[r, questions[t - 1, d]]:
                             known = d
                             break
-                while known < K - 1 and asked[t - 1, known] >= 0 and codes[r, asked[t - 1, known]] >= 0:
-                    value = codes[r, asked[t - 1, known]]
+                while known < K - 1 and questions[t - 1, known] >= 0 and codes[r, questions[t - 1, known]] >= 0:
+                    value = codes[r, questions[t - 1, known]]
                     for y in range(C):
                         u = node[known, y]
                         if u >= 0:

@@ -62,20 +62,20 @@ class Blend(SoftESKDB):
             planted(places, data, inside, self.n_trees, plant, self.n_jobs),
             selective(places.scales, data, inside, self.n_counted, count, self.n_jobs),
         ]
-        said = np.full((3, len(data.classes), data.n_classes), np.nan)
-        said[0, networks.rows] = networks.left_out
+        predictions = np.full((3, len(data.classes), data.n_classes), np.nan)
+        predictions[0, networks.rows] = networks.left_out
         for group in (1, 2):
-            said[group] = left_out(groups[group], data, inside)
-        rows = np.flatnonzero(~np.isnan(said).any(axis=(0, 2)))
-        said, classes, weights = said[:, rows], data.classes[rows], data.weights[rows]
+            predictions[group] = left_out(groups[group], data, inside)
+        rows = np.flatnonzero(~np.isnan(predictions).any(axis=(0, 2)))
+        predictions, classes, weights = predictions[:, rows], data.classes[rows], data.weights[rows]
         shares, power = np.full(3, 1.0 / 3.0), 1.0
         if len(rows):
-            shares = stacked(said[:, np.arange(len(rows)), classes].T, weights)
-            power = best_power(np.tensordot(shares, said, 1), classes, weights)
+            shares = stacked(predictions[:, np.arange(len(rows)), classes].T, weights)
+            power = best_power(np.tensordot(shares, predictions, 1), classes, weights)
         self.shares_ = tuple(shares.tolist())
         parts = tuple(part for group in groups for part in group)
         each = np.concatenate([np.full(len(g), s / len(g)) for g, s in zip(groups, shares, strict=True)])
-        mixed = np.tensordot(shares, said, 1)
+        mixed = np.tensordot(shares, predictions, 1)
         return Fitted(Mixture(places, parts, each), power, networks.strengths, networks.resolution, mixed, rows)
 
 

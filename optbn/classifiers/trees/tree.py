@@ -62,10 +62,10 @@ class Tree:
         above = np.asarray(np.where(parent[order] >= 0, place[parent[order]], -1), dtype=np.int32)
         children = np.asarray(np.bincount(above[1:], minlength=m), dtype=np.int32)
         first = np.asarray(1 + np.cumsum(children) - children, dtype=np.int32)
-        asked = np.asarray(np.where(children > 0, attribute[order], -1), dtype=np.int32)
+        questions = np.asarray(np.where(children > 0, attribute[order], -1), dtype=np.int32)
         cut = np.where(children > 0, cut[order], np.nan)
         return cls(
-            asked,
+            questions,
             cut,
             above,
             first,

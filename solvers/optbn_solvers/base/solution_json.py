@@ -106,14 +106,14 @@ def has_constraints(text: bytes | str) -> bool:
 
 def _constraints(table: ScoreTable, given: dict[str, Any]) -> Constraints | None:
     try:
-        said = Constraints(**given)
+        constraints = Constraints(**given)
     except (TypeError, ValueError) as error:
         raise CheckFailed(f"the constraints in the solution cannot be read: {error}") from None
-    if strangers := said.strangers(table.names):
+    if strangers := constraints.strangers(table.names):
         raise CheckFailed(
             f"the constraints in the solution name {strangers[0]!r}, which is not a variable of the table"
         )
-    return said or None
+    return constraints or None
 
 
 def _rows(table: ScoreTable, parents: dict[str, list[str]]) -> tuple[int, ...]:

@@ -214,6 +214,6 @@ class _Run:
     def solution(self) -> Solution:
         assert self.best is not None
         last = self.steps[-1]
-        told = {"solver": last["solver"], "why": last["why"]}
-        told |= {"steps": self.steps} if len(self.steps) > 1 else {}
-        return replace(self.best, statistics={**told, **self.best.statistics})
+        about = {"solver": last["solver"], "why": last["why"]}
+        about |= {"steps": self.steps} if len(self.steps) > 1 else {}
+        return replace(self.best, statistics={**about, **self.best.statistics})

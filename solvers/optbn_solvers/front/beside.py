@@ -32,5 +32,5 @@ def _rows(evidence: Evidence | None) -> RowBound | None:
 def _bound(table: ScoreTable, solution: Solution, rows: RowBound, budget: Budget) -> float:
     """What the rows prove, with the graph of the solution for the filter between their stages."""
     status = Status.UNKNOWN if solution.choice is None else Status.FEASIBLE
-    asked = replace(solution, status=status, evidence=rows, bound=float("inf"))
-    return verify(table, asked, None, budget.overdue).bound
+    unproved = replace(solution, status=status, evidence=rows, bound=float("inf"))
+    return verify(table, unproved, None, budget.overdue).bound

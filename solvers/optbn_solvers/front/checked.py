@@ -98,14 +98,14 @@ def checked(table: ScoreTable, solution: Solution, budget: Budget, most_subsets:
         verdict = verify(table, solution, check, budget.overdue, most_subsets)
     except KeyboardInterrupt:
         verdict = verify(table, solution, bound_of_proof, lambda: True, most_subsets)
-    said = {
+    record = {
         "bound": verdict.bound if math.isfinite(verdict.bound) else None,
         "proved": list(verdict.proved),
         "claimed": list(verdict.claimed),
         "ended": verdict.ended,
         "seconds": time.perf_counter() - begun,
     }
-    return replace(solution, statistics={**solution.statistics, "checked": said})
+    return replace(solution, statistics={**solution.statistics, "checked": record})
 
 
 def _constrained(

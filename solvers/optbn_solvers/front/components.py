@@ -194,8 +194,8 @@ class _Joint:
 
 
 def _note(table: ScoreTable, solution: Solution) -> dict[str, Any]:
-    told = {"variables": table.n, "families": len(table), "solver": solution.solver, "status": str(solution.status)}
-    return {**told, **solution.statistics}
+    about = {"variables": table.n, "families": len(table), "solver": solution.solver, "status": str(solution.status)}
+    return {**about, **solution.statistics}
 
 
 def _renamed(part: Restriction, bound: int, evidence: Evidence | None) -> list[Part]:

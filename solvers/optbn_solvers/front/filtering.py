@@ -94,56 +94,56 @@ class Numbered:
     """The constraints with numbers for names."""
 
     names: tuple[str, ...]
-    said: Constraints
+    constraints: Constraints
     at: Mapping[str, int]
     before: NDArray[np.bool_]  # [u, v]: the order wants u before v, closed
 
     @classmethod
-    def of(cls, said: Constraints, names: Sequence[str]) -> Numbered:
+    def of(cls, constraints: Constraints, names: Sequence[str]) -> Numbered:
         at = {name: v for v, name in enumerate(names)}
-        if strangers := said.strangers(names):
+        if strangers := constraints.strangers(names):
             raise ConstraintError(f"the constraints name {strangers[0]!r}, which is not a variable of the table")
         before = np.zeros((len(names), len(names)), dtype=np.bool_)
-        for chain in said.order:
+        for chain in constraints.order:
             for first, second in itertools.pairwise(chain):
                 before[at[first], at[second]] = True
         _close(before)
         if before.diagonal().any():
             raise ConstraintError(f"the order puts {names[int(np.argmax(before.diagonal()))]!r} before itself")
-        return cls(tuple(names), said, at, before)
+        return cls(tuple(names), constraints, at, before)
 
     def arcs(self) -> Arcs:
         """What is said of single arcs; see the header of the module."""
-        said, at, n = self.said, self.at, len(self.names)
+        constraints, at, n = self.constraints, self.at, len(self.names)
         out = np.eye(n, dtype=np.bool_)  # [child, parent]
         must = np.zeros((n, n), dtype=np.bool_)
-        for u, v in said.required:
+        for u, v in constraints.required:
             must[at[v], at[u]] = True
-        for u, v in said.forbidden:
+        for u, v in constraints.forbidden:
             out[at[v], at[u]] = True
-        for u, v in said.forbidden_edges:
+        for u, v in constraints.forbidden_edges:
             out[at[v], at[u]] = out[at[u], at[v]] = True
-        tier = _tiers(said.tiers, at)
+        tier = _tiers(constraints.tiers, at)
         for first in tier:
             for second in tier:
                 out[second, first] |= tier[first] > tier[second]
-        for name in said.roots:
+        for name in constraints.roots:
             out[at[name], :] = True
-        for name in said.leaves:
+        for name in constraints.leaves:
             out[:, at[name]] = True
         for number, limit in self.limits().items():
             if limit == 0:
                 out[:, number] = True
         out |= self.before  # [child u, parent v] where u comes first
-        for u, v in said.ancestors:
+        for u, v in constraints.ancestors:
             out[at[u], at[v]] = True
-        for u, v in said.no_ancestors:
+        for u, v in constraints.no_ancestors:
             out[at[v], at[u]] = True
-        for one, other, _ in said.independences:
+        for one, other, _ in constraints.independences:
             for a in one:
                 for b in other:
                     out[at[a], at[b]] = out[at[b], at[a]] = True
-        for u, v in said.required_edges:
+        for u, v in constraints.required_edges:
             if out[at[v], at[u]] and out[at[u], at[v]]:
                 raise ConstraintError(f"{u!r} and {v!r} must be adjacent, but neither arc may be")
             if out[at[v], at[u]]:
@@ -159,28 +159,28 @@ class Numbered:
 
     def limits(self) -> dict[int, int]:
         """Most children, of the variables that have a limit below n - 1."""
-        given = self.said.max_children
+        given = self.constraints.max_children
         every = given.get("*")
         limits = {v: given.get(name, every) for v, name in enumerate(self.names)}
         return {v: limit for v, limit in limits.items() if limit is not None and limit < len(self.names) - 1}
 
     def residual(self, arcs: Arcs) -> tuple[Residual, ...]:
         """What is left to say about graphs of families that the arcs allow."""
-        said, at, n = self.said, self.at, len(self.names)
+        constraints, at, n = self.constraints, self.at, len(self.names)
         paths = arcs.required.T.copy()  # [u, v]: a directed path along required arcs
         _close(paths)
         left: list[Residual] = []
-        for u, v in said.required_edges:
+        for u, v in constraints.required_edges:
             if not (arcs.required[at[v], at[u]] or arcs.required[at[u], at[v]]):
                 left.append(Adjacency(at[u], at[v]))
-        left += [Ancestor(n, at[u], at[v]) for u, v in said.ancestors if not paths[at[u], at[v]]]
-        left += [NoAncestor(n, at[u], at[v]) for u, v in said.no_ancestors]
+        left += [Ancestor(n, at[u], at[v]) for u, v in constraints.ancestors if not paths[at[u], at[v]]]
+        left += [NoAncestor(n, at[u], at[v]) for u, v in constraints.no_ancestors]
         if 0 < self.before.sum() < n * (n - 1) // 2:  # a total order is said by arcs
             left.append(Order(n, tuple((int(u), int(v)) for u, v in np.argwhere(self.before))))
         left += [ChildLimit(n, v, limit) for v, limit in self.limits().items() if limit > 0]
-        if said.max_arcs is not None:
-            left.append(ArcLimit(n, said.max_arcs))
-        for one, other, given in said.independences:
+        if constraints.max_arcs is not None:
+            left.append(ArcLimit(n, constraints.max_arcs))
+        for one, other, given in constraints.independences:
             left.append(Independence(n, _number(one, at), _number(other, at), _number(given, at)))
         return tuple(left)
 

@@ -77,12 +77,12 @@ def _told(ledger: Ledger, stages: Sequence[Stage]) -> RowBound:
     """The stages as the checker reads them."""
     everything = Families.of(ledger.table, np.arange(len(ledger.table)))
     bits = max((stage.bits for stage in stages), default=0)
-    told: dict[int, BoundRow] = {}  # a row comes in many stages; what it says of patterns is the same
+    kept: dict[int, BoundRow] = {}  # a row comes in many stages; what it says of patterns is the same
 
     def tell(row: Row, multiplier: int) -> BoundRow:
-        if id(row) not in told:
-            told[id(row)] = row.evidence(everything, 0)
-        return replace(told[id(row)], multiplier=multiplier)
+        if id(row) not in kept:
+            kept[id(row)] = row.evidence(everything, 0)
+        return replace(kept[id(row)], multiplier=multiplier)
 
     return RowBound(
         tuple(tuple(tell(row, y << (bits - stage.bits)) for row, y in stage.rows if y > 0) for stage in stages),

@@ -98,8 +98,8 @@ def _write(rows: Rows, file: BinaryIO) -> None:
     ends = np.searchsorted(rows.children[order], np.arange(len(names) + 1))
     for child, name in enumerate(names):
         own = order[ends[child] : ends[child + 1]]
-        told = f" # {json.dumps(dict(rows.about))}" if rows.about and child == 0 else ""
-        file.write(f"{name} {len(own)}{told}\n".encode())
+        about = f" # {json.dumps(dict(rows.about))}" if rows.about and child == 0 else ""
+        file.write(f"{name} {len(own)}{about}\n".encode())
         for start in range(0, len(own), CHUNK):
             part = own[start : start + CHUNK]
             members, offsets = member_lists(rows.masks[part], len(names))
@@ -121,8 +121,8 @@ class Lines:
         self.buffer: NDArray[np.uint8] = np.frombuffer(data.removeprefix(b"\xef\xbb\xbf"), dtype=np.uint8)
         self.starts, self.ends, self.numbers = parse.nonblank_lines(self.buffer)
         blank = self.buffer[np.minimum(self.starts + 1, len(self.buffer) - 1)] <= ord(" ")
-        if comments and (said := (self.buffer[self.starts] == ord("#")) & blank).any():
-            self.starts, self.ends, self.numbers = (each[~said] for each in (self.starts, self.ends, self.numbers))
+        if comments and (comment := (self.buffer[self.starts] == ord("#")) & blank).any():
+            self.starts, self.ends, self.numbers = (each[~comment] for each in (self.starts, self.ends, self.numbers))
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -185,10 +185,10 @@ def read_about(path: str | Path) -> dict[str, Any]:
 def _about(header: str) -> dict[str, Any]:
     """The JSON after "name count #"; of a comment that is none, nothing."""
     try:
-        told = json.loads(header.split(None, 3)[3].strip()) if header.split()[2:3] == ["#"] else {}
+        about = json.loads(header.split(None, 3)[3].strip()) if header.split()[2:3] == ["#"] else {}
     except (ValueError, IndexError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return about if isinstance(about, dict) else {}
 
 
 def _is_count(text: str) -> bool:

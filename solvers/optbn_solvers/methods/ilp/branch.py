@@ -204,9 +204,9 @@ class Branching:
             other = mask_members(families.masks[first] ^ families.masks[second])[0]
             single.setdefault((int(v), (other,)), 1.0)
         order = sorted(doubt, key=lambda q: doubt[q]) + sorted(single, key=lambda q: single[q])
-        asked = 0
+        tried = 0
         for child, others in order:
-            if asked == self.settings.questions or (asked and len(others) == 1):
+            if tried == self.settings.questions or (tried and len(others) == 1):
                 break
             mask = np.zeros(families.masks.shape[1], dtype=np.uint64)
             for u in others:
@@ -214,5 +214,5 @@ class Branching:
             meets = ((families.masks & mask) != 0).any(axis=1)
             own = node.alive & (families.children == child)
             if (own & meets).any() and (own & ~meets).any():
-                asked += 1
+                tried += 1
                 yield (child, tuple(sorted(others))), meets
