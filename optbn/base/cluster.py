@@ -191,7 +191,7 @@ def _client(distributed: Any, scheduler: str, jobs: int) -> Any:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """What goes wrong in Dask is said here, in one line; its own words on it are tracebacks."""
+    """Turns what goes wrong in Dask into one line; its own words on it are tracebacks."""
     known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
     levels = {name: logging.getLogger(name).level for name in known}
     for name in levels:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def texts_of(numbers: Sequence[float], digits: int) -> list[str]:
-    """Each number with so many significant digits, or as many more as it takes until different numbers look it."""
+    """Each number with this many significant digits; with more where different numbers would look the same."""
     texts: list[str] = []
     for more in range(digits, 18):  # 17 digits tell any two numbers apart
         texts = [f"{number:.{more}g}" for number in numbers]

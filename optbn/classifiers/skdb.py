@@ -1,4 +1,4 @@
-"""Selective KDB: of KDB's attributes and parents only so many as leave-one-out favours, found in a third pass.
+"""Selective KDB: as many of KDB's attributes and parents as leave-one-out favours, found in a third pass.
 
 With the attributes of KDB in their order and the parents of each best first, let KDB(k', n) use the first n attributes
 and the first k' parents of each. All of them, for k' <= k, share KDB(k)'s count trees, and one walk of a row gives what

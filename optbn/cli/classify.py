@@ -67,7 +67,7 @@ a gigabyte at a million rows of twenty columns."""
 
 
 def _by_size(data: str) -> str:
-    """The model for a file of so many rows, and a line about it where it is large."""
+    """The model for a file with this many rows, and a line about it where it is large."""
     rows = _rows_about(Path(data))
     if rows <= LARGE:
         return "eskdb"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from optbn.learning.estimate import Cost
     from optbn.learning.learn import Watcher
 
-ASK_SECONDS = 600.0  # before scoring that takes longer the user is asked
+ASK_SECONDS = 600.0  # scoring that takes longer needs the user's yes
 
 
 @contextmanager

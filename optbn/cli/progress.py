@@ -22,11 +22,11 @@ class Show(Protocol):
 
 @contextmanager
 def bars(style: Style = "share", after: float = 0.0) -> Iterator[Show | None]:
-    """A bar for each `what` once so many seconds have passed, gone at the end; None if nobody would see it.
+    """A bar for each `what` after this many seconds, gone at the end; None if nobody would see it.
 
     share    the part that is done
-    count    so many of how many, and the note
-    number   so many, for what has no known end
+    count    how many of how many are done, and the note
+    number   how many are done, for what has no known end
     """
     if not sys.stderr.isatty():
         yield None

@@ -38,7 +38,7 @@ class Known:
     """What is known about a column before its values are.
 
     declared      by the user or the file
-    written       how it is written; None: to be found out, where it is not declared in full
+    written       how it is written; None: to be inferred, where it is not declared in full
     levels_given  whether the levels of its dictionary are declared, and ordered
     typed         the file declares numbers by their type
     unnamed       the file has no name for it

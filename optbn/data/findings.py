@@ -3,7 +3,7 @@
     certain    there is one reading; it is taken and said
     probable   another reading is possible and unlikely; the likely one is taken and said, `strict` refuses it
     doubtful   two readings are about as likely; refused, with the option that settles it
-    note       nothing is changed; it is said because it may not be meant
+    note       nothing changes; the user may not have meant it
 
 Nothing else changes what stands in a file. `optbn.data.judge` grades columns, `optbn.data.layout` the rows of a text.
 """
@@ -27,7 +27,7 @@ WIDE = 1_000
 SHOWN = 8
 """Columns that a line names."""
 SAID = 20
-"""Lines about single columns that are said of one file; `describe` has all."""
+"""At most this many lines about single columns of one file; `describe` has all."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def refuse(where: str, findings: Sequence[Finding], strict: bool) -> None:
 
 
 def notes(domains: Mapping[str, Domain], inferred: Collection[str], rows: int) -> Iterator[Finding]:
-    """What a table of so many rows may not mean; the `inferred` columns are those that nobody declared."""
+    """What a table with this many rows may not mean; the `inferred` columns are those that nobody declared."""
     if len(domains) > WIDE:
         yield Finding(
             "note",

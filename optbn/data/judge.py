@@ -420,7 +420,7 @@ def _sentinel_finding(column: Texts, value: float, numbers: Mapping[str, float])
 
 
 def sentinel_finding(name: str, text: str, count: int, row: int | None) -> Finding:
-    """What is said of a number that marks a missing value."""
+    """The finding about a number that marks a missing value."""
     what = f"{text}, far from all others, read as missing ({count:,} {'cell' if count == 1 else 'cells'})"
     remedy = f"{_keep(name, 'real')} keeps the number"
     return Finding("probable", what, name, None if row is None else row + 1, remedy)

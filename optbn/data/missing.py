@@ -43,7 +43,7 @@ MissingLike = str | Mapping[str, str]
 class Encoded:
     """A column as read: codes with len(levels) standing for missing, or float64 with NaN for missing.
 
-    written   how its values are written, if that was found out
+    written   how its values are written, where the reader inferred it
     findings  what was noticed
     ignored   it is no variable
     """

@@ -193,7 +193,7 @@ def batches(
 
 
 def wanted(source: Source, schema: Schema, columns: Sequence[str] | None) -> dict[str, Declared | None]:
-    """The columns to read, in order, with what is said about each: by the user, else by the file, else nothing."""
+    """The columns to read, in order, each with its kind as the user declares it, else the file, else None."""
     known = set(source.names)
     for name in (*schema, *schema.written, *(columns or ())):
         if name not in known:

@@ -48,7 +48,7 @@ from optbn.data.numerals import Notation
 from optbn_solvers.base.files.atomic import replacing
 
 FEW = 10
-"""At most so many different whole numbers are levels; more of them are measurements."""
+"""At most this many different whole numbers are levels; more of them are measurements."""
 
 Kind = Literal["categorical", "real", "ignore"]
 Declared = Domain | Kind

@@ -1,4 +1,4 @@
-"""How far one graph is from another, each measure with its level said.
+"""How far one graph is from another, each measure with its level.
 
 A graph is a boolean matrix (see `graphs`). Per unordered pair of variables it says one of: nothing, an arc one way, an
 arc the other way, a line (an arc whose direction is left open).
@@ -74,7 +74,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every distance between a true graph and an estimate; None is what was not asked for, or what such graphs lack.
+    """Every distance between a true graph and an estimate; None where nobody wanted it, or where such graphs lack it.
 
     kinds                        of both graphs: DAG, CPDAG, PDAG, undirected
     shd_dag, arcs, arrowheads    between two DAGs

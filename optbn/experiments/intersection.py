@@ -51,7 +51,7 @@ def cell(
 ) -> dict[str, Any]:
     """Learn from 1/part of the rows. `data` is a path, or a name of a data set below $OPTBN_DATA/datasets.
 
-    most_levels  a categorical column has so many at most: its rarest become one, called "others"
+    most_levels  of a categorical column; where it has more, its rarest become one, called "others"
     """
     rows = prepared(read(_locate(data), missing="as_level"), most_levels)
     if part != WHOLE:

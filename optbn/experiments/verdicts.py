@@ -66,7 +66,7 @@ class Finding:
 
 
 class Claim(NamedTuple):
-    """first is said to have less of `score` than second, in every pair."""
+    """The claim that `first` has less of `score` than `second`, in every pair."""
 
     text: str
     score: str

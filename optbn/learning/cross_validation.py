@@ -48,7 +48,7 @@ class CrossValidated:
 def cross_validate(
     data: DataLike, score: str | LocalScore = DEFAULT_SCORE, folds: int = 5, *, seed: int = 0, **options: Any
 ) -> CrossValidated:
-    """The held-out log-likelihood of `learn(rows, score=score, **options)`, over so many folds."""
+    """The held-out log-likelihood of `learn(rows, score=score, **options)`, over this many folds."""
     check_seed(seed)
     rows = as_dataset(data)
     if not 2 <= folds <= rows.n_rows:

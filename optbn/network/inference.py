@@ -214,9 +214,9 @@ def ancestors(network: BayesianNetwork, names: set[str]) -> set[str]:
 
 def _check(network: BayesianNetwork, targets: tuple[str, ...], states: States) -> None:
     if not targets:
-        raise UnsupportedError("nothing is asked for; name at least one variable")
+        raise UnsupportedError("the query names no variable; name at least one")
     if len(set(targets)) < len(targets):
-        raise UnsupportedError(f"{repeated(targets)!r} is asked for twice")
+        raise UnsupportedError(f"{repeated(targets)!r} stands in the query twice; name it once")
     for name in targets:
         network.index(name)  # an unknown name lists the nearest
         if name in states.given:

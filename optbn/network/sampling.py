@@ -32,7 +32,7 @@ BLOCK = 1 << 15
 def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int], None] | None = None) -> Dataset:
     """n rows. The declared range of a real variable is widened where a drawn value lies outside.
 
-    `progress` is told how many rows there are, from time to time.
+    `progress` hears from time to time how many rows there are.
     """
     _check_fits(network, n)
     columns: list[NDArray[Any]] = [

@@ -1,1 +1,1 @@
-"""What was asked, what came out, how sure, how long, on what: a Report, and the page that shows it."""
+"""The question, the answer, how sure it is, the time it took and the data: a Report, and the page that shows it."""

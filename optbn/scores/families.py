@@ -152,7 +152,7 @@ class Families:
 
 
 def bytes_of_listed(families: int, n: int, largest: int) -> int:
-    """What so many families of at most `largest` of n variables take while they are listed and scored."""
+    """The bytes that this many families of at most `largest` of n variables take while they are listed and scored."""
     return families * (32 + 8 * -(-n // 64) + 12 * largest)
 
 

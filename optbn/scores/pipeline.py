@@ -90,7 +90,7 @@ def score_table(
     max_parents  one limit, or a limit per variable ("*": for those not listed); default 3
     forbidden, required   (parent, child) pairs;  tiers  groups of names, causes first
     roots, leaves         variables without parents, without children
-    candidates   only sets of so many likeliest parents of each variable: a heuristic, for hundreds of variables
+    candidates   only sets of this many likeliest parents of each variable: a heuristic, for hundreds of variables
     jobs         threads (default: all cores; the table does not depend on it)
     memory       bytes or "4G" (default: half of the machine)
     store        a folder that keeps finished blocks: a run that was stopped goes on there
@@ -261,7 +261,7 @@ class _Run:
                     yield block, survivors
 
     def _blocks(self, group: int, size: int, finished: Sequence[Block]) -> Iterator[Block]:
-        """The sets still to do, cut as they are asked for, by what is known of the speed by then."""
+        """The sets still to do, cut when they are taken, by what is known of the speed by then."""
         most = max(1, self.memory // (BYTES_PER_FAMILY * self.work.n))
         starts = [0, *(block.last for block in finished)]
         stops = [*(block.first for block in finished), self.work.sets(size)]

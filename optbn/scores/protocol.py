@@ -1,7 +1,7 @@
 """What a local score is, and how the rest of Phase I calls it.
 
 A score is a frozen dataclass of hyper-parameters with one verb: `bind(data)` checks that it can score those columns
-(refusing by name and remedy) and returns a BoundScore. Work is asked for in blocks of predictor sets of one size, for
+(refusing by name and remedy) and returns a BoundScore. Work comes in blocks of predictor sets of one size, for
 all responses at once, because one pass over the rows of a predictor set serves every response.
 
 A BoundScore that keeps large tables may also have `limit_memory(size)`: it is told once, before the first block, how

@@ -184,7 +184,7 @@ class FamilyFit:
     def deviations(self) -> NDArray[np.float64] | None:
         """Posterior standard deviations in the shape of the table, nan where a configuration was never seen.
 
-        None for a real child, a tree, and a smoother that was not asked or does not know.
+        None for a real child, a tree, and a smoother that does not know, or nobody wants it.
         """
         if self.tree is None or self.estimate is None or self.estimate.deviations is None or self.family.model:
             return None

@@ -53,7 +53,7 @@ class Fitted:
         return self.families[name].deviations()
 
     def diagnostics(self) -> dict[str, Mapping[str, Any]]:
-        """What the smoother said about each variable."""
+        """What the smoother reports about each variable."""
         return {name: f.estimate.diagnostics for name, f in self.families.items() if f.estimate is not None}
 
 

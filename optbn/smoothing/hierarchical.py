@@ -142,7 +142,7 @@ class _Distinct:
     """A table of counts in which every context has rows, as the bound needs it: each count of a level once.
 
     levels     start, value, times: level x was seen value[j] times in times[j] contexts, j = start[x] .. start[x+1]-1
-    contexts   total, times: so many contexts have so many rows
+    contexts   (total, times): `times` contexts have `total` rows each
     shares     float64[K]: each level's frequency, summed over the contexts
     """
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optbn.experiments.evidence import counted, told
+from optbn.experiments.evidence import counted, tells_evidence
 from optbn.experiments.methods import PEERS, objective_of
 from optbn.experiments.verdicts import Finding, less, power, ranks, summary, wilcoxon_of
 from optbn.report.tables import mean_and_error, table
@@ -117,7 +117,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     """What is lost to the search and to the score, ranks, distances, seconds."""
     done = [row for row in rows if row["status"] == "done"]
     methods = _methods(done)
-    ours = [row["result"] for row in done if told(row["result"])]
+    ours = [row["result"] for row in done if tells_evidence(row["result"])]
     parts = [f"{counted(ours)}.\n", "## Search or score?\n\n" + summary(findings(rows)), _decomposed(done)]
     results: dict[str, dict[str, Any]] = {m: {} for m in methods}
     for row in done:

@@ -52,7 +52,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for: the compiled kernels behind a table cost a second, an error class nothing."""
+    """Import a name at its first use: the compiled kernels behind a table cost a second, an error class nothing."""
     import importlib
 
     if name not in _EXPORTS:

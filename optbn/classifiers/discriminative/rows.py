@@ -73,7 +73,7 @@ class Rows:
         return array
 
     def together(self, most: int, seed: np.random.SeedSequence) -> Block:
-        """At most so many of the distinct rows as one block, drawn uniformly when there are more."""
+        """At most this many of the distinct rows as one block, drawn uniformly where there are more."""
         blocks = list(self._held) if self._file is None else None
         n = sum(len(b[1]) for b in self._held) + sum(self._lengths)
         drawn = np.arange(n)

@@ -40,7 +40,7 @@ class Curve:
     converged: bool = False
 
     def at(self, iterations: int) -> float:
-        """The loss after so many iterations, or at the end if it came earlier."""
+        """The loss after this many iterations, or at the end where training stopped earlier."""
         return self.loss[min(iterations, len(self.loss) - 1)]
 
 

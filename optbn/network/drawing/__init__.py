@@ -39,7 +39,7 @@ class Picture:
         return self.svg.encode()
 
     def png(self, zoom: float = 2.0) -> bytes:
-        """As png, so many times its size in pixels."""
+        """As png, `scale` times its size in pixels."""
         try:
             from resvg_py import svg_to_bytes
         except ImportError:

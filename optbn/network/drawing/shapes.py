@@ -29,7 +29,7 @@ def path(d: str, **more: str) -> str:
 
 
 def clipped(words: str, letters: int) -> str:
-    """Words cut to so many letters."""
+    """Words cut to this many letters."""
     return words if len(words) <= letters else words[: letters - 1] + "…"
 
 

@@ -4,7 +4,7 @@ A *site* is a configuration of the predictors (each at its finest cell) that hol
 refinement, one predictor after another: the number of a row's site given the first j + 1 predictors is looked up from
 its number given the first j and its cell of the next. There are never more sites than rows, so nothing overflows
 however many cells the predictors have, and sets in lexicographic order share the refinements of their common prefix.
-The same predictor set has the same sites in the same order wherever it is asked.
+The same predictor set has the same sites in the same order everywhere.
 
 Cost: N look-ups per set for the last predictor, then N additions of one row of one-hot codes (and of real values,
 twice: means first, squared deviations from them after, which does not cancel as sums of squares do). Counts alone need

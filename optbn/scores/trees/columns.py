@@ -186,7 +186,7 @@ class Columns:
 
 
 def count_parts(kind: int, size: int) -> int:
-    """How many parts a predictor of so many finest cells has."""
+    """How many parts a predictor with this many finest cells has."""
     if kind == CATEGORICAL:
         return int((1 << size) - 1)
     return size * (size + 1) // 2 if kind == ORDINAL else 2 * size - 1

@@ -131,7 +131,7 @@ def bytes_per_slot(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_
 
 
 def _row_sizes(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -> tuple[int, int, int]:
-    """(counts, moments, values) per slot for any `lanes` of responses with so many columns of counts."""
+    """(counts, moments, values) per slot for any `lanes` of responses, with this many columns of counts."""
     most = int(np.sort(widths)[::-1][:lanes].sum())
     reals = min(lanes, int(real.sum()))
     return -(-most // 16) * 16, reals, -(-lanes // 8) * 8

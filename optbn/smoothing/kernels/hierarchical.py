@@ -163,7 +163,7 @@ def slope_by_strength(kappa, tau, levels, contexts, s):
     """d bound / d log s at (kappa, tau), the terms that are constant in (kappa, tau) included.
 
     levels     (start, value, times) as in `bound`
-    contexts   (total, times): so many contexts have so many rows
+    contexts   (total, times): `times` contexts have `total` rows each
     """
     start, value, times = levels
     total, total_times = contexts

@@ -8,7 +8,8 @@ A constraint is of one of three kinds:
 
 `front.filtering` settles the first kind, and what the others say about single arcs, by leaving rows of the table
 out; the rest are *residual* (`base.residual`): solvers meet them as clauses, one at a time, when a graph breaks
-them. The checker reads the constraints in its own words (`optbn_solvers.verify.rules`). Here is only what is asked.
+them. The checker reads the constraints in its own words (`optbn_solvers.verify.rules`). Here stands only what they
+demand.
 
 No optimum needs a family that one of its subsets beats, unless arcs, adjacencies or ancestors are required. A table
 that was built without such families may then have lost the answer: build it with `keep_dominated`.

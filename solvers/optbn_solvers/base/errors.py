@@ -65,7 +65,7 @@ class StoppedError(SolverError, TimeoutError):
 
 
 class UnknownSolverError(SolverError, ValueError):
-    """A solver was asked for by a name that does not exist."""
+    """No solver has this name."""
 
 
 class SettingError(SolverError, ValueError):
@@ -79,7 +79,7 @@ class CheckFailed(SolverError):
 
 
 class NoProofError(SolverError, ValueError):
-    """An answer has no evidence that could be written in the form that was asked for."""
+    """An answer has no evidence that the wanted form can express."""
 
 
 class OutOfTime(SolverError):

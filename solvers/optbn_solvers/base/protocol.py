@@ -98,7 +98,7 @@ class Budget:
         self._stopped = True
 
     def within(self, cpu: float = math.inf) -> Budget:
-        """A part of this budget: the same clocks, at most so many CPU seconds from now, and it can be stopped alone."""
+        """A part of this budget: the same clocks, at most `seconds` of CPU from now, and it can be stopped alone."""
         part = copy.copy(self)
         part.cpu = min(self.cpu, self.cpu_elapsed() + cpu)
         part._whole = self

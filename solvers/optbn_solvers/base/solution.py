@@ -171,7 +171,7 @@ class Solution:
     score       the exact sum of those rows, or None
     bound       no acyclic graph (that obeys the constraints) scores more
     statistics  what the solver counted on its way (nodes, cuts, seconds...), for people
-    constraints what was asked of the graph besides being acyclic, if anything
+    constraints what the graph has to obey besides being acyclic, if anything
     """
 
     status: Status

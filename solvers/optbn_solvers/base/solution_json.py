@@ -97,7 +97,7 @@ def from_json(table: ScoreTable, text: bytes | str) -> Solution:
 
 
 def has_constraints(text: bytes | str) -> bool:
-    """Whether the solution written in `text` was asked to obey constraints: then its table must have all families."""
+    """Whether the solution written in `text` obeys constraints: then its table must have all families."""
     try:
         return bool(msgspec.json.decode(text, type=_File).constraints)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -35,7 +35,7 @@ def standing(solution: Solution) -> Standing:
 
 
 def checked_bound(solution: Solution) -> float:
-    """No acyclic graph (that obeys the constraints) scores more, says the checker; infinite if it was not asked."""
+    """No acyclic graph (that obeys the constraints) scores more, says the checker; infinite if it did not look."""
     bound = solution.statistics.get("checked", {}).get("bound")
     return math.inf if bound is None else float(bound)
 

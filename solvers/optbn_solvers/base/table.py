@@ -6,7 +6,7 @@ then add up below 2^51, so float64 sums of scores are exact, addition is order-i
 solver can agree to the bit. What is optimal on the grid is optimal in the file to within `tolerance`.
 
 Rows of child v are `offsets[v]:offsets[v+1]`, best first (equal scores: fewer parents, then smaller mask). A row that
-is dominated (some subset scores at least as much) is dropped unless asked for: no optimum needs it.
+is dominated (some subset scores at least as much) is dropped unless the caller wants all: no optimum needs it.
 """
 
 from __future__ import annotations

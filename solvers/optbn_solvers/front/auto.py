@@ -189,7 +189,7 @@ class _Run:
         return self.best is not None and (self.best.gap <= self.budget.gap or self.budget.exhausted())
 
     def step(self, name: str, solver: Solver, why: str, most: float = math.inf) -> bool:
-        """Go on with a solver, for so many seconds at most; returns whether that settled the matter."""
+        """Go on with a solver, for at most this many seconds; returns whether that settled the matter."""
         working = [*solver.solvers.values()] if isinstance(solver, Race) else [solver]
         if math.isfinite(most):
             for each in working:

@@ -57,7 +57,7 @@ def solve(
 
     Under constraints it is the best graph that obeys them; InfeasibleError when there is none. What families cannot say
     is the business of solvers with a setting `residual`, and of `Cases` around the others. Arcs and paths that must be
-    need a table with all parent sets, unless it is said that those listed are all (base.whole).
+    need a table with all parent sets, unless the caller says that those listed are all (base.whole).
     statistics["checked"] has the bound that was proved, says what was proved and what the solver only claims, and
     whether the check was ended: it is given up when the budget's grace is used up. `base.standing` has one word for it.
     A claim is checked by the checker's own recursion where that takes at most half as long as the search did; with

@@ -113,7 +113,7 @@ class Numbered:
         return cls(tuple(names), constraints, at, before)
 
     def arcs(self) -> Arcs:
-        """What is said of single arcs; see the header of the module."""
+        """What the constraints say of single arcs; see the header of the module."""
         constraints, at, n = self.constraints, self.at, len(self.names)
         out = np.eye(n, dtype=np.bool_)  # [child, parent]
         must = np.zeros((n, n), dtype=np.bool_)
@@ -175,7 +175,7 @@ class Numbered:
                 left.append(Adjacency(at[u], at[v]))
         left += [Ancestor(n, at[u], at[v]) for u, v in constraints.ancestors if not paths[at[u], at[v]]]
         left += [NoAncestor(n, at[u], at[v]) for u, v in constraints.no_ancestors]
-        if 0 < self.before.sum() < n * (n - 1) // 2:  # a total order is said by arcs
+        if 0 < self.before.sum() < n * (n - 1) // 2:  # arcs express a total order
             left.append(Order(n, tuple((int(u), int(v)) for u, v in np.argwhere(self.before))))
         left += [ChildLimit(n, v, limit) for v, limit in self.limits().items() if limit > 0]
         if constraints.max_arcs is not None:

@@ -38,9 +38,9 @@ def strengthen(
     budget: Budget,
     report: Callable[[NDArray[np.int64], int], None],
 ) -> RowBound:
-    """The rows after so many rounds of the root loop, begun from an acyclic graph.
+    """The rows after `rounds` of the root loop, begun from an acyclic graph.
 
-    `report` is told the best graph and the bound (units) when one of them improves.
+    `report` gets the best graph and the bound (units) when one of them improves.
     """
     ledger = _root(table, rows, replace(RootSettings(), most_rounds=rounds), seed, budget, report, LocalCuts)
     return RowBound(()) if budget.exhausted() else some_stages(ledger)
@@ -54,7 +54,7 @@ def cluster_root(
     budget: Budget,
     report: Callable[[NDArray[np.int64], int], None],
 ) -> Ledger:
-    """The books after so many rounds with clusters alone; the last stage has their multipliers."""
+    """The books after `rounds` with clusters alone; the last stage has their multipliers."""
     return _root(table, rows, replace(RootSettings(), most_rounds=rounds), seed, budget, report, NoLocalCuts)
 
 

@@ -46,7 +46,7 @@ class ClusterSearch:
     greedy      begin with the graph of a local search
     restarts    attempts that may be given up for a stronger root; the last attempt has no limit
     nodes       how many the first attempt has for sure; later ones have 16 times those of the one before
-    patience    an attempt goes on after its nodes if it seems to need at most so many times as many more
+    patience    an attempt goes on after its nodes if it seems to need at most this many times as many more
     most        nodes after which the last attempt is given up too, unless it seems to end soon; as another solver is
                 to go on then, it does not get more than what it seemed to need
     rows        rows known before, to begin with: those of another solver's evidence, or of a table this one is part of
@@ -77,7 +77,7 @@ class ClusterSearch:
         start: Sequence[int] | None = None,
         progress: ProgressCallback | None = None,
     ) -> Solution:
-        """The best graph, with a proof if asked for; a bound and what is found when the budget ends first."""
+        """The best graph, with a proof where wanted; a bound and the best so far when the budget ends first."""
         return _Search(self, Run(self, table, budget, start, progress)).solve()
 
 

@@ -172,7 +172,7 @@ class Workspace:
         return float((0.5 ** (seconds + 1)).sum())
 
     def grow(self, what: int) -> None:
-        """Double what the search asked for."""
+        """Double what the search needs."""
         lv = self.levels
         if what == kernel.MORE_FAMILIES:
             self.levels = lv._replace(

@@ -1,7 +1,7 @@
 """Constraints as the checker reads them: its own words and other algorithms than the solvers use.
 
 Ancestors by squaring the relation, orders by taking away what nothing precedes, d-separation in the moral graph of the
-ancestors (Lauritzen et al. 1990). What each constraint means is said in `optbn_solvers.base.constraints`.
+ancestors (Lauritzen et al. 1990). `optbn_solvers.base.constraints` says what each constraint means.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Rules:
 
     @property
     def demanding(self) -> bool:
-        """A graph may need more arcs than what is said of single arcs asks for."""
+        """A graph may need more arcs than the constraints on single arcs demand."""
         settled = {(u, v) for u, v in self._closure(self.always)}
         paths = any((self.number[u], self.number[v]) not in settled for u, v in self.said.ancestors)
         edges = ((self.number[u], self.number[v]) for u, v in self.said.required_edges)
         return paths or any((u, v) not in self.always and (v, u) not in self.always for u, v in edges)
 
     def allows(self, child: int, parents: Iterable[int]) -> bool:
-        """Whether what is said of single arcs allows a family."""
+        """Whether the constraints on single arcs allow a family."""
         arcs = {(u, child) for u in parents}
         return not arcs & self.never and {arc for arc in self.always if arc[1] == child} <= arcs
 

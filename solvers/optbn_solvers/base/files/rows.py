@@ -35,7 +35,7 @@ class Rows:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def table(self, keep_dominated: bool = False) -> ScoreTable:
-        """The instance: scores on the grid, dominated rows dropped (unless they are asked for)."""
+        """The instance: scores on the grid, dominated rows dropped (unless the caller wants them)."""
         whole = MEANING.get(str(self.about.get("sets")))
         return ScoreTable.build(self.names, self.children, self.masks, self.scores, keep_dominated, whole)
 
@@ -67,7 +67,7 @@ def check_room(need: int, size: int, source: str) -> None:
 
 
 def empty_masks(rows: int, n: int, size: int, source: str) -> NDArray[np.uint64]:
-    """Room for so many parent sets of n variables."""
+    """Room for this many parent sets of n variables."""
     words = max(1, -(-n // 64))
     check_room(8 * words * rows, size, source)
     return np.zeros((rows, words), dtype=np.uint64)

@@ -12,7 +12,7 @@
     tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
     rules         what constraints say, as rows, when a graph breaks them                        (ilp.rules)
     evidence      the stages that prove the bound, as few as will do                             (ilp.evidence)
-    certify       a proof in a file, if asked for                                                (ilp.certify)
+    certify       a proof in a file, where wanted                                                (ilp.certify)
 
 All of them write into one ledger of exact integers (ilp.ledger).
 """

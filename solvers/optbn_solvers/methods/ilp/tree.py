@@ -168,7 +168,7 @@ class _Run:
             self.fail(error)
 
     def interrupt(self) -> None:
-        """To be repeated until it works: SCIP forgets what it was told before it began, or while it presolves."""
+        """Repeat it until it works: SCIP forgets a stop that comes before it begins or while it presolves."""
         self.model.interruptSolve()
 
     def fail(self, error: BaseException) -> None:

@@ -183,7 +183,7 @@ def read_incumbent(costs, incumbent, chosen, room, state, words):
 
     chosen[v] gets the zero family of v that this order uses (for a variable that stays stuck: its first one); returns
     whether all were placed. A cheaper DAG than any before becomes the incumbent (rows of the table) and the new upper,
-    unless every graph is asked for.
+    unless the caller wants every graph.
     """
     n = len(chosen)
     total = np.int64(0)
