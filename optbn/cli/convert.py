@@ -16,6 +16,12 @@ def _complete_format(incomplete: str) -> list[str]:
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
+def _complete_reader(incomplete: str) -> list[str]:
+    from optbn.network.formats.dialects import DIALECTS
+
+    return [name for name in DIALECTS if name.startswith(incomplete)]
+
+
 def convert(
     source: Annotated[
         str,
@@ -28,7 +34,7 @@ def convert(
         str | None,
         typer.Option(
             "--from",
-            help="bif, xmlbif, net, json or graphml; default: by IN's extension.",
+            help="The format of IN; default: by its extension.",
             autocompletion=_complete_format,
         ),
     ] = None,
@@ -36,17 +42,31 @@ def convert(
         str | None,
         typer.Option(
             "--to",
-            help="bif, xmlbif, net, json, graphml or dot; default: by OUT's extension.",
+            help="The format of OUT; default: by its extension.",
             autocompletion=_complete_format,
         ),
+    ] = None,
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            help="Write what pgmpy, pyagrum, bnlearn, hugin, genie or tetrad can read: names and levels are changed "
+            "where they must be, and changed back when the file is read here.",
+            autocompletion=_complete_reader,
+        ),
+    ] = None,
+    bins: Annotated[
+        int | None,
+        typer.Option("--discretise", help="Cut every real variable into this many equally likely intervals.", min=2),
     ] = None,
     rescale: Annotated[
         bool, typer.Option("--rescale", help="Divide rows of probabilities that do not sum to one by their sum.")
     ] = False,
 ) -> None:
-    """Convert a network between BIF, XMLBIF, Hugin NET, JSON, GraphML and (to draw it) DOT.
+    """Convert a network: BIF, XMLBIF, Hugin NET, XDSL, JSON, GraphML; the graph alone as DOT, matrix (.csv), list of
+    arcs (.edges), for Tetrad (.tetrad) or bnlearn (.modelstring).
 
-    Example: optbn convert model.bif model.net
+    Example: optbn convert model.json model.bif --for pyagrum --discretise 5
     """
     from optbn.base.errors import NetworkError
     from optbn.network.catalog import load_network
@@ -60,10 +80,28 @@ def convert(
         network = read_network(source, source_format, rescale)
     else:
         network = load_network(source)
+    if bins is not None:
+        from optbn.network.discretised import discretised
+
+        network, losses = discretised(network, bins)
+        for line in _lost(losses, bins):
+            print(f"optbn: {line}", file=sys.stderr)
     if target == "-":
         if target_format is None:
             raise NetworkError("writing to stdout needs --to with the format")
-        sys.stdout.buffer.write(encode(network, target_format))
+        sys.stdout.buffer.write(encode(network, target_format, reader))
         sys.stdout.buffer.flush()
     else:
-        write_network(network, target, target_format)
+        write_network(network, target, target_format, reader)
+
+
+def _lost(losses: dict[str, float], bins: int) -> list[str]:
+    """What the intervals lose, the dearest variables first."""
+    if not losses:
+        return ["no variable is real, so nothing was cut"]
+    worst = sorted(losses.items(), key=lambda item: -item[1])[:3]
+    shown = ", ".join(f"{name} {loss:.3f}" for name, loss in worst if loss >= 0.0005)
+    return [
+        f"real variables cut into {bins} intervals; {sum(losses.values()):.3f} nats per row of what parents tell lost"
+        + (f" ({shown})" if shown else "")
+    ]

@@ -17,6 +17,7 @@ from optbn.cli.writing import check_network_file, write_or_beside
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
+    from optbn.network.structure import Structure
     from optbn.smoothing.fitting import Fitted
 
 
@@ -35,10 +36,10 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     from optbn.smoothing.fitting import DEFAULT_SMOOTHER, as_structure, fitted
 
     if options.output != "-":
-        check_network_file(options.output)
+        check_network_file(options.output, data)
     if options.report is not None:
         check_writable(options.report)
-    structure = as_structure(options.structure)
+    structure = _bare(options.structure) or as_structure(options.structure)
     with bars(after=1) as progress:
         common: dict[str, Any] = {
             "seed": options.seed, "weights": options.weights, "leaves": options.leaves, "schema": how.pop("schema"),
@@ -56,6 +57,20 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     if options.report is not None:
         _write_report(result, options.report)
     _write(result.network, options.output)
+
+
+def _bare(path: str) -> Structure | None:
+    """The graph in a file of another program: a matrix, a list of arcs, Tetrad's text, a model string, DOT."""
+    from optbn.base.errors import UnsupportedError
+    from optbn.evaluate.files import TEXTS, read_graph
+    from optbn.network.structure import Structure
+
+    if Path(path).suffix.lower() not in TEXTS or not Path(path).is_file():
+        return None
+    graph = read_graph(path)
+    if graph.kind != "DAG":
+        raise UnsupportedError(f"{path}: parameters need a direction for every edge and no cycle; this is not so")
+    return Structure.from_adjacency(graph.matrix, graph.names)
 
 
 def _write_each(networks: Mapping[str, BayesianNetwork], output: str) -> None:

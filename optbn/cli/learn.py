@@ -39,7 +39,7 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     from optbn.scores import load_score
 
     outputs = options.output or []
-    _check_files(outputs, options.report)
+    _check_files(outputs, options.report, data)
     piped = Path("-") in outputs
     if piped and options.as_json:
         raise UnsupportedError("-o - and --json would both write to stdout; leave one out")
@@ -78,14 +78,14 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         raise typer.Exit(3)
 
 
-def _check_files(outputs: Sequence[Path], report: Path | None) -> None:
+def _check_files(outputs: Sequence[Path], report: Path | None, data: str) -> None:
     """Refuse what could not be written, before any work is done."""
     from optbn.base.errors import UnsupportedError
     from optbn.base.files import check_writable
 
     for output in outputs:
         if output != Path("-"):
-            check_network_file(output)
+            check_network_file(output, data)
     if report is not None:
         if report.suffix.lower() not in (".html", ".htm", ".json"):
             raise UnsupportedError(f"{report}: a report is a page (.html) or the record behind it (.json)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,17 @@ if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
 
 
-def check_network_file(path: str | PathLike[str]) -> None:
-    """Refuse a name with an unknown ending and a folder that cannot be written to, before any work is done."""
+def check_network_file(path: str | PathLike[str], data: str | PathLike[str] = "") -> None:
+    """Refuse a name with an unknown ending, a folder that cannot be written to, and the data's own file, before any
+    work is done."""
+    from optbn.base.errors import UnsupportedError
     from optbn.base.files import check_writable
     from optbn.network.formats import format_of
 
     format_of(path)
     check_writable(path)
+    if os.path.exists(path) and os.path.exists(data) and os.path.samefile(path, data):
+        raise UnsupportedError(f"{path} holds the data, which the network would overwrite; choose another name")
 
 
 def write_or_beside(network: BayesianNetwork, path: str | PathLike[str]) -> tuple[str, str | None]:

@@ -5,6 +5,7 @@ matrix      csv or tsv: a line of names, then a row per variable (the name may s
 edge list   a line per edge: `a -> b`, `a <- b`, `a -- b`, or two columns for a -> b (commas, tabs or blanks; the names
             "from, to" or "source, target" may stand on top, a third column may say "arc" or "line"); a name alone is a
             variable without edges; `#` begins a remark
+bnlearn     a model string, `[a][b|a][c|a:b]`
 Tetrad      "Graph Nodes:" and "Graph Edges:" with `-->` and `---`
 DOT         `digraph` and `graph` with `a -> b`, `a -- b`, and `[dir=none]` for a line
 GraphML     directed or undirected
@@ -28,6 +29,7 @@ from optbn.evaluate.sources import from_edges, from_matrix
 from optbn.network.catalog import catalog, load_network
 from optbn.network.structure import read_structure
 
+TEXTS = (".csv", ".tsv", ".txt", ".edges", ".tetrad", ".modelstring", ".dot", ".gv")
 LARGEST = 100_000_000  # bytes
 TOPS = ({"from", "to"}, {"source", "target"}, {"parent", "child"})
 WORD = r"""(?:"(?:[^"\\]|\\.)*"|[^\s"\[\];,{}=]+)"""
@@ -42,7 +44,7 @@ def read_graph(source: str | PathLike[str]) -> Graph:
         structure = load_network(str(source)).structure  # says which names there are
         return Graph(structure.names, structure.to_adjacency())
     suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv", ".txt", ".edges", ".tetrad", ".dot", ".gv"):
+    if suffix in TEXTS:
         if path.stat().st_size > LARGEST:
             raise NetworkError(f"{path}: {path.stat().st_size / 1e6:,.0f} MB is not the file of a graph")
         try:
@@ -76,6 +78,8 @@ def _of_text(text: str, suffix: str) -> Graph:
         return _of_dot(text)
     if any(line.lower().startswith("graph edges") for line in lines):
         return _of_tetrad(lines)
+    if re.fullmatch(r"(\s*\[[^\[\]]+\])+\s*", text):
+        return _of_model_string(text)
     if matrix := _of_matrix(text, suffix):
         return matrix
     return _of_edges(lines)
@@ -121,7 +125,9 @@ def _edge(line: str, first: bool) -> tuple[str, str, str]:
         if mark not in MARKS:
             raise NetworkError(f"the edge {line!r} is neither an arc (->) nor a line (--)")
         return (v, "arc", u) if MARKS[mark] == "back" else (u, MARKS[mark], v)
-    fields = [field.strip().strip('"') for field in re.split(r"[,\t]" if re.search(r"[,\t]", line) else r"\s+", line)]
+    mark = next((mark for mark in ",\t" if mark in line), None)
+    found = next(csv.reader([line], delimiter=mark)) if mark else [line] if line.startswith('"') else line.split()
+    fields = [field.strip().strip('"') for field in found]
     if first and any(top <= {field.lower() for field in fields} for top in TOPS):
         return "", "top", ""
     if len(fields) == 1:
@@ -129,6 +135,16 @@ def _edge(line: str, first: bool) -> tuple[str, str, str]:
     if len(fields) == 2 or (len(fields) == 3 and fields[2] in ("arc", "line")):
         return fields[0], fields[2] if len(fields) == 3 else "arc", fields[1]
     raise NetworkError(f"{line[:60]!r} is no edge; expected `a -> b`, `a -- b` or two columns, or a square matrix")
+
+
+def _of_model_string(text: str) -> Graph:
+    parents: dict[str, list[str]] = {}
+    for part in re.findall(r"\[([^\[\]]+)\]", text):
+        child, _, listed = (each.strip() for each in part.partition("|"))
+        if child in parents:
+            raise NetworkError(f"the model string has the variable {child!r} twice")
+        parents[child] = [name.strip() for name in listed.split(":") if name.strip()]
+    return from_edges(parents, [(parent, child) for child, listed in parents.items() for parent in listed])
 
 
 def _of_tetrad(lines: list[str]) -> Graph:

@@ -1,9 +1,9 @@
 """Where graphs come from: objects of ours and of other programs, files, names of bundled networks.
 
 `as_graph` takes a Graph, Structure, Cpdag or network of ours; graphs of networkx (pgmpy's models and PDAGs are such;
-two arcs u -> v, v -> u are a line, an undirected Graph is a skeleton), pyAgrum (BayesNet, DAG, PDAG, MixedGraph,
-EssentialGraph, UndiGraph), causal-learn (GeneralGraph, or what its search returns); a square matrix (an array or a data
-frame, not zero at [u, v] for u -> v); and a path (see `files`) or the name of a bundled network.
+two arcs u -> v, v -> u are a line, an undirected Graph is a skeleton), igraph, pyAgrum (BayesNet, DAG, PDAG,
+MixedGraph, EssentialGraph, UndiGraph), causal-learn (GeneralGraph, or what its search returns); a square matrix (an
+array or a data frame, not zero at [u, v] for u -> v); and a path (see `files`) or the name of a bundled network.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from optbn.base.errors import NetworkError
 from optbn.evaluate.graphs import Graph
 from optbn.network.equivalence import Cpdag
+from optbn.network.interop.igraph import vertex_names
 from optbn.network.structure import Structure
 
 
@@ -34,6 +35,8 @@ def as_graph(source: Any) -> Graph:
         lines = [*source.edges, *((v, u) for u, v in source.edges)]
         return Graph(source.names, _matrix(len(source.names), [*source.arcs, *lines]))
     package = type(source).__module__.partition(".")[0]
+    if package == "igraph":
+        return _of_igraph(source)
     if package == "pyagrum" or hasattr(source, "variableFromName"):
         return _of_pyagrum(source)
     if hasattr(source, "get_graph_edges") or hasattr(source, "G") or (isinstance(source, dict) and "G" in source):
@@ -81,6 +84,12 @@ def _of_networkx(graph: Any) -> Graph:
         return from_edges(names, (), edges, skeleton=True)
     lines = [(str(u), str(v)) for u, v in getattr(graph, "undirected_edges", ())]
     return from_edges(names, edges, lines)
+
+
+def _of_igraph(graph: Any) -> Graph:
+    names = vertex_names(graph)
+    edges = [(names[u], names[v]) for u, v in graph.get_edgelist()]
+    return from_edges(names, edges) if graph.is_directed() else from_edges(names, (), edges, skeleton=True)
 
 
 def _of_pyagrum(graph: Any) -> Graph:

@@ -116,9 +116,9 @@ class BayesianNetwork:
 
         return pandas.DataFrame(self.structure.arcs, columns=["from", "to"])
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], reader: str | None = None) -> None:
         """Write the network to a file, in the format of its ending (json keeps everything; see `write_network`)."""
-        write_network(self, path)
+        write_network(self, path, reader=reader)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> BayesianNetwork:

@@ -146,6 +146,19 @@ class Structure:
 
         return structure_from_networkx(graph)
 
+    def to_igraph(self) -> Any:
+        """A directed igraph Graph; its vertices have a `name`."""
+        from optbn.network.interop.igraph import structure_to_igraph
+
+        return structure_to_igraph(self)
+
+    @classmethod
+    def from_igraph(cls, graph: Any) -> Structure:
+        """From the vertices (by `name`, else by number) and arcs of a directed igraph Graph."""
+        from optbn.network.interop.igraph import structure_from_igraph
+
+        return structure_from_igraph(graph)
+
     def to_causallearn(self) -> Any:
         """A GeneralGraph of causal-learn."""
         from optbn.network.interop.causallearn import structure_to_causallearn

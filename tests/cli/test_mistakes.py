@@ -104,6 +104,11 @@ MISTAKES = [
     ("learn picture.csv", "picture.csv: this is a PNG file, expected csv; optbn does not read those"),
     ("learn bad.parquet", "bad.parquet: …"),
     (
+        "learn asia.csv -o asia.csv",
+        "asia.csv holds the data, which the network would overwrite; choose another name",
+    ),
+    ("convert asia n.bif --for weka", "no program to write for 'weka'; there are: …"),
+    (
         "learn wide.csv -D 7",
         "scoring the … families of at most 7 of 300 variables would take about …: lower max_parents, or set a time "
         "limit, and the size is chosen to fit it",

@@ -116,6 +116,31 @@ def test_convert(run, tmp_path):
     assert optbn.read_network(tmp_path / "e.bif") == network
 
 
+def test_convert_for_a_program_and_with_intervals(run, tmp_path):
+    network = mixed_network()
+    optbn.write_network(network, tmp_path / "m.json")
+    choices = ["--for", "pyagrum", "--discretise", "3"]
+    code, _, err = run("convert", str(tmp_path / "m.json"), str(tmp_path / "m.bif"), *choices)
+    assert code == 0 and "cut into 3 intervals; 0." in err and "nats per row" in err
+    made = optbn.read_network(tmp_path / "m.bif")
+    assert made.structure == network.structure and made.domain("X").levels[0].startswith("<")
+    assert "<" not in (tmp_path / "m.bif").read_text()
+
+
+def test_parameters_for_the_graph_of_another_program(run, tmp_path):
+    asia = optbn.load_network("asia")
+    optbn.write(asia.sample(200, 1), tmp_path / "a.csv")
+    for ending in ("edges", "tetrad", "modelstring", "dot", "csv"):
+        optbn.write_network(asia, tmp_path / f"graph.{ending}")
+        graph, fitted = str(tmp_path / f"graph.{ending}"), str(tmp_path / "f.json")
+        code, _, err = run("fit", str(tmp_path / "a.csv"), "-S", graph, "--smoother", "bdeu", "-o", fitted)
+        assert code == 0, err
+        assert set(optbn.read_network(fitted).structure.arcs) == set(asia.structure.arcs)
+    (tmp_path / "open.edges").write_text("asia -- tub\n")
+    code, _, err = run("fit", str(tmp_path / "a.csv"), "-S", str(tmp_path / "open.edges"))
+    assert code == 2 and "a direction for every edge" in err
+
+
 def test_convert_rescales_on_request(run, tmp_path):
     path = tmp_path / "coarse.bif"
     path.write_text("variable a { type discrete [2] { x, y }; }\nprobability ( a ) { table 0.33 0.66; }")
@@ -196,7 +221,7 @@ def test_shell_completion():
         return done.stdout.split()
 
     assert complete("optbn show mun", 2) == ["munin", "munin1", "munin2", "munin3", "munin4"]
-    assert complete("optbn convert x y --to x", 5) == ["xmlbif"]
+    assert complete("optbn convert x y --to x", 5) == ["xmlbif", "xdsl"]
     assert complete("optbn netw", 1) == ["networks"]
 
 

@@ -493,6 +493,12 @@ TARGETS: dict[str, Target] = {
         _read_network,
         b'<BIF> <NETWORK> <VARIABLE> </VARIABLE> <TABLE> <FOR> <GIVEN> &x; <!DOCTYPE <!ENTITY x "y"> ]> <![CDATA[ ]]>',
     ),
+    "xdsl": Target(
+        ".xdsl",
+        _networks("xdsl"),
+        _read_network,
+        b'<smile> <nodes> <cpt id="x"> <state id="y"/> <parents> <probabilities> </cpt> <deterministic> &x; <!DOCTYPE',
+    ),
     "network": Target(
         ".json", _networks("json"), _read_network, b'{ } [ ] : , "kind" "tree" "table" "leaf" "below" "levels" "left"'
     ),

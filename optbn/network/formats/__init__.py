@@ -1,7 +1,7 @@
 """Reading and writing networks: one module per format, listed in FORMATS and imported when used.
 
-A format module has `read(content, source, rescale) -> BayesianNetwork` and `write(network) -> bytes` (DOT only the
-latter). `source` is the name errors begin with. Adding a format: a module and a line in FORMATS.
+A format module has `read(content, source, rescale) -> BayesianNetwork` and `write(network) -> bytes` (those of bare
+graphs only the latter). `source` is the name errors begin with. Adding a format: a module and a line in FORMATS.
 """
 
 from __future__ import annotations
@@ -27,9 +27,14 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "bif": ("optbn.network.formats.bif", ".bif"),
     "xmlbif": ("optbn.network.formats.xmlbif", ".xmlbif", ".xml", ".bifxml"),
     "net": ("optbn.network.formats.net", ".net", ".hugin", ".oobn"),
+    "xdsl": ("optbn.network.formats.xdsl", ".xdsl"),
     "json": ("optbn.network.formats.json", ".json"),
     "graphml": ("optbn.network.formats.graphml", ".graphml"),
     "dot": ("optbn.network.formats.dot", ".dot", ".gv"),
+    "csv": ("optbn.network.formats.matrix", ".csv"),
+    "edges": ("optbn.network.formats.edges", ".edges"),
+    "tetrad": ("optbn.network.formats.tetrad", ".tetrad"),
+    "modelstring": ("optbn.network.formats.modelstring", ".modelstring"),
 }
 """The module of a format, and the endings of its files."""
 
@@ -77,9 +82,16 @@ def _unpacked(content: bytes, source: str) -> bytes:
     return unpacked
 
 
-def encode(network: BayesianNetwork, format: str) -> bytes:
-    """The bytes of a network's file."""
-    content: bytes = _module(format).write(network)
+def encode(network: BayesianNetwork, format: str, reader: str | None = None) -> bytes:
+    """The bytes of a network's file, in words that the `reader` (pgmpy, pyagrum ...) can read if one is named."""
+    module = _module(format)
+    if reader is not None:
+        from optbn.network.formats.dialects import dialect, legal
+
+        if format not in dialect(reader).formats:
+            raise NetworkError(f"for {reader}, choose {' or '.join(dialect(reader).formats)}, not {format}")
+        network = legal(network, reader)
+    content: bytes = module.write(network)
     return content
 
 
@@ -96,9 +108,15 @@ def read_network(path: str | PathLike[str], format: str | None = None, rescale: 
     return decode(Path(path).read_bytes(), format, str(path), rescale)
 
 
-def write_network(network: BayesianNetwork, path: str | PathLike[str], format: str | None = None) -> None:
-    """Write a network to a file, in one step: a failure leaves what was there."""
-    content = encode(network, format or format_of(path))
+def write_network(
+    network: BayesianNetwork, path: str | PathLike[str], format: str | None = None, reader: str | None = None
+) -> None:
+    """Write a network to a file, in one step: a failure leaves what was there.
+
+    reader   the program that shall read it (pgmpy, pyagrum, bnlearn, hugin, genie, tetrad): names and levels that it
+             could not read are changed, and changed back when `read_network` reads the file
+    """
+    content = encode(network, format or format_of(path), reader)
     if Path(path).suffix.lower() == ".gz":
         content = gzip.compress(content, mtime=0)
     with saving(path) as partial:

@@ -10,7 +10,7 @@ import logging
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical
 from optbn.network.cpds import CPD, TableCPD
+from optbn.network.formats.dialects import ORIGINAL, originals
 from optbn.network.formats.scanner import one_line
 from optbn.network.leaves import SUM_TOLERANCE, CategoricalLeaves
 from optbn.network.network import BayesianNetwork
@@ -85,6 +86,7 @@ class Draft:
         """The network; rows that do not sum to one within the tolerance are refused, or divided by their sum."""
         if not self.variables:
             raise NetworkError(f"{self.source}:1:1: expected a network, found no variable")
+        self._give_back_names()
         for name, variable in self.variables.items():
             if name not in self.factors:
                 raise NetworkError(f"{variable.where}: expected a distribution of {name!r} in the file, found none")
@@ -120,6 +122,28 @@ class Draft:
             )
         except NetworkError as error:
             raise NetworkError(f"{self.source}: {error}") from None
+
+    def _give_back_names(self) -> None:
+        """Undo what `dialects.legal` did, where the file says how."""
+        try:
+            found = originals(self.properties)
+        except NetworkError as error:
+            raise NetworkError(f"{self.source}: {error}") from None
+        self.name = "".join(found.get("", [self.name])[:1])
+        names = {name: (found.get(name) or [name])[0] for name in self.variables}
+        if len(set(names.values())) < len(names):
+            raise NetworkError(f"{self.source}: expected different original names, found two variables of one name")
+        for old, words in found.items():
+            self.properties[old] = [text for text in self.properties[old] if not text.startswith(ORIGINAL)]
+            variable = self.variables.get(old)
+            if variable is not None and len(words) == 1 + len(variable.levels) == 1 + len(set(words[1:])):
+                variable.levels = tuple(words[1:])  # unless another program has changed their number
+        self.variables = {names[name]: variable for name, variable in self.variables.items()}
+        self.properties = {names.get(key, key): texts for key, texts in self.properties.items()}
+        self.factors = {
+            names[name]: replace(factor, parents=tuple(names[p] for p in factor.parents))
+            for name, factor in self.factors.items()
+        }
 
 
 NUMBER_LIST = re.compile(r"\([-+.0-9eE,\s]*\)")

@@ -44,7 +44,7 @@ _INSIDE = {  # element -> the elements it may stand in; text elements are leaves
 }
 _TEXTS = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE", "PROPERTY"}
 _ITEM = re.compile(r"[^\s,]+")
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 log = logging.getLogger(__name__)
 
@@ -248,7 +248,7 @@ def write(network: BayesianNetwork) -> bytes:
 
 
 def _element(tag: str, text: str) -> str:
-    bad = _NOT_XML.search(text)
+    bad = NOT_XML.search(text)
     if bad:
         raise NetworkError(f"{text!r} holds the character {bad[0]!r}, which XML cannot say; write optbn's JSON (.json)")
     space = ' xml:space="preserve"' if text != text.strip() else ""
