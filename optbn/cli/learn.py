@@ -35,6 +35,7 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     """
     import optbn
     from optbn.base.errors import UnsupportedError
+    from optbn.data.anything import as_dataset
     from optbn.report.report import to_json
     from optbn.scores import load_score
 
@@ -46,7 +47,8 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     method = load_score(options.score, **settings(options.setting))
     required = constraints(vars(options))
     if options.only_estimate:
-        _estimate(optbn.read(data, missing=options.missing, **how), method, required, options)
+        rows = as_dataset(data, missing=options.missing, reading=how, weights=options.weights)
+        _estimate(rows, method, required, options)
         return
     schema = how.pop("schema")
     try:

@@ -32,7 +32,7 @@ def score(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     Examples: optbn score data.csv --score pcart --max-parents 4 -o scores.jkl;
     optbn score data.csv --families candidates.txt -o scores.jkl
     """
-    import optbn
+    from optbn.data.anything import as_dataset
     from optbn.scores import load_score
     from optbn.scores.families import Families
     from optbn_solvers.base.files import check_writable
@@ -42,7 +42,7 @@ def score(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     score_settings = {name: value for name, value in shortcuts.items() if value is not None}
     method = load_score(options.score, **score_settings | settings(options.setting))
     try:
-        rows = optbn.read(data, missing=options.missing, **how)
+        rows = as_dataset(data, missing=options.missing, reading=how, weights=options.weights)
         if options.families is not None:
             _only(rows, method, Families.read(options.families, rows.names), options)
         elif options.keep_dominated:
@@ -83,7 +83,7 @@ def _all(data: Dataset, method: LocalScore, options: Values) -> None:
     from optbn.scores.selection import noted
     from optbn_solvers.base.files import write_table
 
-    values = options.keywords("score") | _constraints(options) | {"score": method}
+    values = options.keywords("score") | _constraints(options) | {"score": method, "weights": None}
     with _meter() as progress:
         table = score_table(data, **values, progress=progress)
     about = describe(data, method, _constraints(options) | {"candidates": options.candidates})

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import IO, Any, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from optbn.base.errors import DataError
 from optbn.base.foreign import Frame
@@ -15,8 +16,10 @@ from optbn.data.frame import arrays_reading, frame_reading
 from optbn.data.missing import MissingLike
 from optbn.data.read import Reading
 from optbn.data.read import reading as read_file
-from optbn.data.schema import SchemaLike
+from optbn.data.schema import Schema, SchemaLike
 
+WeightsLike = str | ArrayLike | None
+"""Of the rows: the name of a column, or one number of at least 0 per row."""
 DataLike = Dataset | Frame | Mapping[str, Any] | np.ndarray[Any, Any] | str | os.PathLike[str]
 
 
@@ -25,6 +28,7 @@ def as_dataset(
     schema: SchemaLike = None,
     missing: MissingLike = "refuse",
     reading: Mapping[str, Any] | None = None,
+    weights: WeightsLike = None,
 ) -> Dataset:
     """The data as a Dataset; one that is one already is left as it is.
 
@@ -32,7 +36,12 @@ def as_dataset(
               array (its columns are called X1, X2, ...), a path, "-" for stdin, or an open binary file
     schema    what is known about the columns; missing, what to do with missing values (as in `optbn.read`)
     reading   further options of `optbn.read`, for files
+    weights   of the rows: the name of a column, which is then no variable, or an array
     """
+    if weights is not None:
+        reading = dict(reading or {})
+        schema = with_weights(reading.pop("schema", schema), weights)
+        return as_dataset(data, schema, missing, reading).weighted(weights)
     return as_reading(data, schema, missing, reading).told()
 
 
@@ -57,6 +66,14 @@ def as_reading(
         "data are a Dataset, a data frame, arrays by name, a two-dimensional array, a path or an open file, "
         f"not {'nothing at all' if data is None else f'a {type(data).__name__}'}"
     )
+
+
+def with_weights(schema: SchemaLike, weights: WeightsLike) -> SchemaLike:
+    """The schema, in which a column of weights has numbers unless it says something else of it."""
+    if not isinstance(weights, str):
+        return schema
+    known = Schema.of(schema)
+    return Schema({weights: "real", **known.columns}, known.written)
 
 
 def is_file(data: object) -> TypeGuard[str | os.PathLike[str] | IO[bytes]]:

@@ -5,6 +5,9 @@ to the Dataset: they are fixed when it is made and never inferred again from a s
 happens not to occur still counts. Readers resolve missing values (see `missing`); where a missing value is a value like
 others, it is a level of a categorical column, and NaN in a real one whose domain says so.
 
+Rows may have weights (see `weights`): `weighted` takes them from a column or an array. They go where the rows go, and
+everything that counts rows counts them.
+
 Values are checked once, when they enter. Selecting columns and taking rows gives datasets that share them: a slice of
 rows is a view, an array of row numbers is applied to a column when that column is first used.
 """
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from optbn.data.missing import MissingLike
     from optbn.data.read import PathLike
     from optbn.data.schema import Schema, SchemaLike
+    from optbn.data.weights import Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +46,13 @@ class Dataset:
     domains  their kinds and declared domains
     columns  per variable an array of one length: codes (uint8, uint16 or int32, the smallest that holds the levels)
              for a categorical, float64 for a real variable
+    weights  how much each row counts, None where all count for one
     """
 
     names: tuple[str, ...]
     domains: tuple[Domain, ...]
     columns: Sequence[NDArray[Any]]
+    weights: Weights | None = None
     n_rows: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,15 +65,24 @@ class Dataset:
             raise DataError(f"columns of different lengths: {sorted(lengths)}")
         for name, domain, column in zip(self.names, self.domains, self.columns, strict=True):
             _check_column(name, domain, column)
-        self._set(self.names, self.domains, tuple(map(_read_only, self.columns)), lengths.pop() if lengths else 0)
+        n_rows = lengths.pop() if lengths else 0
+        if self.weights is not None and len(self.weights.units) != n_rows:
+            raise DataError(f"{len(self.weights.units)} weights, but there are {n_rows} rows")
+        self._set(self.names, self.domains, tuple(map(_read_only, self.columns)), n_rows, self.weights)
 
     def _set(
-        self, names: Sequence[str], domains: Sequence[Domain], columns: Sequence[NDArray[Any]], n_rows: int
+        self,
+        names: Sequence[str],
+        domains: Sequence[Domain],
+        columns: Sequence[NDArray[Any]],
+        n_rows: int,
+        weights: Weights | None,
     ) -> Dataset:
         object.__setattr__(self, "names", tuple(names))
         object.__setattr__(self, "domains", tuple(domains))
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "n_rows", n_rows)
+        object.__setattr__(self, "weights", weights)
         return self
 
     @classmethod
@@ -104,6 +119,11 @@ class Dataset:
     @property
     def n_variables(self) -> int:
         return len(self.names)
+
+    @property
+    def total_weight(self) -> float:
+        """How many rows the rows count for; without weights, how many there are."""
+        return self.n_rows if self.weights is None else self.weights.total
 
     @cached_property
     def cardinalities(self) -> tuple[int, ...]:
@@ -154,11 +174,11 @@ class Dataset:
             columns = self.columns.select(at)
         else:
             columns = tuple(self.columns[i] for i in at)
-        return _unchecked(names, [self.domains[i] for i in at], columns, self.n_rows)
+        return _unchecked(names, [self.domains[i] for i in at], columns, self.n_rows, self.weights)
 
     def take(self, rows: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Dataset:
         """A subset of the rows, also repeated or in another order; a slice copies nothing, other rows are copied
-        column by column when first used."""
+        column by column when first used. Weights come along."""
         columns: Sequence[NDArray[Any]]
         if isinstance(rows, slice):
             n_rows = len(range(self.n_rows)[rows])
@@ -166,10 +186,48 @@ class Dataset:
                 columns = self.columns.take(rows)
             else:
                 columns = tuple(_read_only(column[rows]) for column in self.columns)
-            return _unchecked(self.names, self.domains, columns, n_rows)
-        rows = _row_numbers(rows, self.n_rows)
-        columns = self.columns.take(rows) if isinstance(self.columns, _Taken) else _Taken(self.columns, rows)
-        return _unchecked(self.names, self.domains, columns, len(rows))
+        else:
+            rows = _row_numbers(rows, self.n_rows)
+            n_rows = len(rows)
+            columns = self.columns.take(rows) if isinstance(self.columns, _Taken) else _Taken(self.columns, rows)
+        weights = None if self.weights is None else self.weights.take(rows)
+        return _unchecked(self.names, self.domains, columns, n_rows, weights)
+
+    def weighted(self, by: str | ArrayLike) -> Dataset:
+        """The rows with weights: those in a column, which is then no variable, or an array of numbers of at least 0.
+        Weights that the rows have already are multiplied. Rows of weight 0 are left out."""
+        from optbn.data.weights import weights_of
+
+        rest, where = self, "weights"
+        if isinstance(by, str):
+            where, values = f"column {by!r}", self.numbers(by)
+            rest = self.select([name for name in self.names if name != by])
+        else:
+            values = np.asarray(by, dtype=np.float64)
+        if self.weights is not None and values.shape == (self.n_rows,):
+            values = values * self.weights.values
+        weights, rows = weights_of(values, self.n_rows, where)
+        kept = rest if len(rows) == self.n_rows else rest.take(rows)
+        return _unchecked(kept.names, kept.domains, kept.columns, kept.n_rows, weights)
+
+    def with_units(self, most: int) -> Dataset:
+        """The rows with weights of at most so many units in all, rounded if need be (see `weights`)."""
+        coarse = None if self.weights is None else self.weights.coarsened(most)
+        if coarse is None:
+            return self
+        weights, rows = coarse
+        kept = self if len(rows) == self.n_rows else self.take(rows)
+        return _unchecked(kept.names, kept.domains, kept.columns, kept.n_rows, weights)
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column as numbers; levels that read as numbers will do."""
+        domain, column = self.domain(name), self.column(name)
+        if isinstance(domain, Real):
+            return np.asarray(column, dtype=np.float64)
+        try:
+            return np.asarray(np.array([float(level) for level in domain.levels])[column], dtype=np.float64)
+        except ValueError:
+            raise DataError(f"column {name!r} has levels that are no numbers, so it cannot be the weights") from None
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table with level labels (dictionary columns), carrying the schema; codes are shared, not copied."""
@@ -185,11 +243,13 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """sha256 over names, domains and values."""
+        """sha256 over names, domains, values and weights."""
         h = hashlib.sha256()
         for name, domain, column in zip(self.names, self.domains, self.columns, strict=True):
             h.update(repr((name, domain, len(column))).encode())
             h.update(np.ascontiguousarray(column).data)
+        if self.weights is not None:
+            h.update(repr(self.weights.unit).encode() + np.ascontiguousarray(self.weights.units).tobytes())
         return h.hexdigest()
 
     def __len__(self) -> int:
@@ -202,11 +262,12 @@ class Dataset:
         return hash(self.digest)
 
     def __reduce__(self) -> Any:
-        return _unchecked, (self.names, self.domains, tuple(self.columns), self.n_rows)
+        return _unchecked, (self.names, self.domains, tuple(self.columns), self.n_rows, self.weights)
 
     def __repr__(self) -> str:
         real = sum(isinstance(d, Real) for d in self.domains)
-        return f"Dataset({self.n_rows} rows, {self.n_variables - real} categorical and {real} real columns)"
+        rows = f"{self.n_rows} rows" + ("" if self.weights is None else f" of weight {self.weights.total:g}")
+        return f"Dataset({rows}, {self.n_variables - real} categorical and {real} real columns)"
 
 
 class _Taken(Sequence[NDArray[Any]]):
@@ -238,12 +299,16 @@ class _Taken(Sequence[NDArray[Any]]):
 
 
 def _unchecked(
-    names: Sequence[str], domains: Sequence[Domain], columns: Sequence[NDArray[Any]], n_rows: int
+    names: Sequence[str],
+    domains: Sequence[Domain],
+    columns: Sequence[NDArray[Any]],
+    n_rows: int,
+    weights: Weights | None,
 ) -> Dataset:
     """A Dataset of parts that come from one, so that they need not be checked again."""
     if isinstance(columns, tuple):
         columns = tuple(map(_read_only, columns))  # pickles forget the flag
-    return Dataset.__new__(Dataset)._set(names, domains, columns, n_rows)
+    return Dataset.__new__(Dataset)._set(names, domains, columns, n_rows, weights)
 
 
 def _read_only(column: NDArray[Any]) -> NDArray[Any]:

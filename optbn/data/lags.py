@@ -61,7 +61,8 @@ def lagged(data: Dataset, lags: int, time: str | None = None, series: str | None
             names.append(past(name, lag) if lag else name)
             domains.append(data.domain(name))
             columns.append(data.column(name)[order[at - lag]])
-    return Dataset(tuple(names), tuple(domains), tuple(columns))
+    weights = None if data.weights is None else data.weights.take(order[at])  # of the present
+    return Dataset(tuple(names), tuple(domains), tuple(columns), weights)
 
 
 def forwards(constraints: Constraints | None, names: tuple[str, ...], past_only: bool) -> Constraints:

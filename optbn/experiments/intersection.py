@@ -74,7 +74,7 @@ def prepared(data: Dataset, most_levels: int | None) -> Dataset:
     for v, (domain, column) in enumerate(zip(data.domains, data.columns, strict=True)):
         if isinstance(domain, Categorical) and most_levels is not None and len(domain.levels) > most_levels:
             domains[v], columns[v] = _merged(domain, column, most_levels)
-    return Dataset(data.names, tuple(domains), tuple(columns))
+    return Dataset(data.names, tuple(domains), tuple(columns), data.weights)
 
 
 def _merged(domain: Categorical, column: NDArray[Any], most: int) -> tuple[Categorical, NDArray[Any]]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.options import DEFAULT_SCORE
 from optbn.base.settings import check_seed
-from optbn.data.anything import DataLike, as_dataset
+from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.learning.resampling import Resampling
 from optbn.network.structure import Structure
@@ -173,6 +173,7 @@ def bootstrap(
     *,
     resampling: Resampling | None = None,
     seed: int = 0,
+    weights: WeightsLike = None,
     reading: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
     jobs: int | None = None,
@@ -186,6 +187,7 @@ def bootstrap(
     data         a file, a Dataset or a data frame; `reading` are options of `optbn.read`
     score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
     max_parents  the largest number of parents of any variable
+    weights      how many rows each row counts for: a column's name, or an array
     resampling   how rows are drawn, `Resampling()`: rows with replacement
     seed         of the resamples
     time_limit   seconds for each resample; what is not proved by then is marked
@@ -198,7 +200,7 @@ def bootstrap(
     if resamples < 1:
         raise UnsupportedError(f"{resamples} resamples, expected at least 1")
     check_seed(seed)
-    rows = as_dataset(data, reading=reading)
+    rows = as_dataset(data, reading=reading, weights=weights)
     method, how = load_score(score, **settings), resampling or Resampling()
     kept = _Store.at(store, rows, method, max_parents, how, seed)
 
@@ -258,6 +260,8 @@ class _Store:
         digest = hashlib.sha256(repr(data.domains).encode())
         for column in data.columns:
             digest.update(np.ascontiguousarray(column).tobytes())
+        if data.weights is not None:
+            digest.update(np.ascontiguousarray(data.weights.values).tobytes())
         about = {
             "data": digest.hexdigest(),
             "names": list(data.names),

@@ -59,6 +59,7 @@ def cross_validate(
         held_out = np.sort(order[fold::folds])
         kept = np.setdiff1d(order, held_out)
         network = learn(rows.take(kept), score=score, seed=seed, **options).network
-        per_row.append(network.log_likelihood(rows.take(held_out)) / len(held_out))
+        unseen = rows.take(held_out)
+        per_row.append(network.log_likelihood(unseen) / unseen.total_weight)
         networks.append(network)
     return CrossValidated(tuple(per_row), tuple(networks))

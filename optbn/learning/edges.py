@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optbn.base.options import DEFAULT_SCORE
-from optbn.data.anything import DataLike, as_dataset
+from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.learning.constraints import all_families
 from optbn.scores import load_score
 from optbn.scores.protocol import LocalScore
@@ -100,6 +100,7 @@ def edges(
     score: str | LocalScore = DEFAULT_SCORE,
     max_parents: int = 3,
     *,
+    weights: WeightsLike = None,
     reading: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
     memory: int | str | None = None,
@@ -112,12 +113,13 @@ def edges(
     data         a file, a Dataset or a data frame; `reading` are options of `optbn.read`
     score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
     max_parents  the largest number of parents of any variable
+    weights      how many rows each row counts for: a column's name, or an array
     time_limit   seconds from the end of scoring; pairs that no time is left for have a loss of nan
     memory, jobs, progress   as in `score_table`; progress(what, done, of how many)
     """
     from optbn_solvers import Budget
 
-    rows = as_dataset(data, reading=reading)
+    rows = as_dataset(data, reading=reading, weights=weights)
     method = load_score(score, **settings)
 
     def report(what: str) -> Callable[[int, int], None] | None:

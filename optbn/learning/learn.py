@@ -20,7 +20,7 @@ import msgspec
 
 from optbn.base import options
 from optbn.base.settings import check_seed
-from optbn.data.anything import DataLike, as_reading
+from optbn.data.anything import DataLike, WeightsLike, as_reading, with_weights
 from optbn.data.dataset import Dataset
 from optbn.data.findings import SAID
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
@@ -81,6 +81,7 @@ def learn(
     smoother: str | Smoother | None = None,
     time_limit: float | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
+    weights: WeightsLike = None,
     targets: TargetsLike | None = None,
     lags: int = 0,
     time_column: str | None = None,
@@ -113,6 +114,7 @@ def learn(
     smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default
     time_limit    seconds for everything; the best network found by then is returned with the bound that is known
     constraints   on the network: optbn_solvers.Constraints, or a dictionary of its fields (forbidden, max_arcs...)
+    weights       how many rows each row counts for: a column's name, or an array of numbers of at least 0
     targets       the column that names which variables an experiment set in each row, or {variable: its column}: such
                   rows do not count for the variable that was set
     lags          rows are steps of a series: each variable's last values (X[-1], X[-2] ...) may be parents too
@@ -145,7 +147,8 @@ def learn(
     watcher.phase("read")
     with watch.phase("read"):
         policy = missing if targets is None else reading_targets(missing, targets)
-        rows, name, noticed = _dataset(data, schema, policy, reading or {})
+        rows, name, noticed = _dataset(data, with_weights(schema, weights), policy, reading or {})
+        rows = rows if weights is None else rows.weighted(weights)
         rows, interventions = (rows, None) if targets is None else without_targets(rows, targets)
         if lags:
             rows = lagged(rows, lags, time_column, series_column)
@@ -154,6 +157,8 @@ def learn(
     if target is not None:
         rows.index(target)  # a wrong name should not wait for the search
     method = Interventional.of(method, interventions) if interventions else method
+    if rows.weights is not None:
+        noticed = (*noticed, f"{rows.n_rows:,} rows count, by their weights, for {rows.total_weight:,.6g}")
     job = Job(rows, method, watcher, watch, begin, time_limit, jobs, interventions, notes=[*noticed])
     job.constrain(constraints, max_parents, candidates, memory)
     job.score(max_parents, store)
@@ -164,6 +169,8 @@ def learn(
     watcher.phase("report")
     source = source or name
     values |= {"score": method, "max_parents": job.scored.size, "smoother": chosen}
+    if not isinstance(weights, str | None):
+        values["weights"] = f"{len(rows.weights.units):,} numbers" if rows.weights is not None else None
     proved = standing(job.learned.solution) is Standing.PROVED
     headings = Headings.of(title, source, command, values, job.constraints, job.restrictions, proved)
     report = make_report(rows, job.learned, model, headings, interventions, job.notes, job.trace, others)

@@ -30,7 +30,19 @@ def restrictions(scoring: Scoring) -> tuple[str, ...]:
 
 
 def coarsened(scoring: Scoring) -> list[str]:
-    """A note on the columns that are no parents with all their levels."""
+    """Notes on the columns that are no parents with all their levels, and on weights that are rounded for trees."""
+    return [*_levels(scoring), *_weights(scoring)]
+
+
+def _weights(scoring: Scoring) -> list[str]:
+    columns, weights = getattr(scoring.bound, "columns", None), scoring.data.weights
+    if weights is None or columns is None or columns.data.weights.unit == weights.unit:
+        return []
+    unit = columns.data.weights.unit
+    return [f"the weights of the rows are rounded to multiples of {unit:.3g} where trees are scored"]
+
+
+def _levels(scoring: Scoring) -> list[str]:
     wide = _coarsened(scoring)
     if not wide:
         return []

@@ -199,8 +199,11 @@ class BayesianNetwork:
         return Dataset(tuple(names), tuple(domains), tuple(columns))
 
     def log_likelihood(self, data: DataLike) -> float:
-        """log P(data), natural; -inf if some row is impossible. Data are a Dataset, a data frame, arrays or a file."""
-        return float(self.log_likelihood_rows(data).sum())
+        """log P(data), natural; -inf if some row is impossible. Data are a Dataset, a data frame, arrays or a file; a
+        row of a Dataset with weights counts by its weight."""
+        rows = self.log_likelihood_rows(data)
+        weights = data.weights if isinstance(data, Dataset) else None
+        return float(rows.sum() if weights is None else rows @ weights.values)
 
     def log_likelihood_rows(self, data: DataLike) -> NDArray[np.float64]:
         """float64[rows]: log P of every row."""

@@ -11,5 +11,5 @@ from optbn.scores.information import PenalisedLikelihood
 class AIC(PenalisedLikelihood):
     """No hyper-parameters."""
 
-    def weight(self, rows: int) -> float:
+    def weight(self, rows: float) -> float:
         return 1.0

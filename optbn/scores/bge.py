@@ -53,7 +53,7 @@ class BGe:
 
     def bind(self, data: Dataset) -> GaussianScore:
         means, matrix, jacobian = cross_products(self, data, self.real_prior)
-        n, rows, am = data.n_variables, data.n_rows, self.alpha_mu
+        n, rows, am = data.n_variables, data.total_weight, self.alpha_mu
         aw = n + am + 1 if self.alpha_w is None else self.alpha_w
         if aw <= n + 1:
             raise UnsupportedError(f"BGe: alpha_w is {aw}, expected more than the number of variables plus 1, {n + 1}")

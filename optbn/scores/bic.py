@@ -12,5 +12,5 @@ from optbn.scores.information import PenalisedLikelihood
 class BIC(PenalisedLikelihood):
     """No hyper-parameters."""
 
-    def weight(self, rows: int) -> float:
+    def weight(self, rows: float) -> float:
         return 0.5 * math.log(rows)

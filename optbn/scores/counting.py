@@ -50,6 +50,7 @@ MAX_LEVELS = 1 << 16
 TABULATED_COUNTS = 1 << 16  # terms of larger counts are computed where they occur
 TABULATED_BYTES = 64 << 20
 DENSE_CELLS = 1 << 14  # tables with more cells are laid out only if rows are as many
+DENSE_CELLS_PER_ROW = 16  # and if weights make them more, not for ever
 
 
 class Term(NamedTuple):
@@ -79,10 +80,12 @@ class CountTerms:
 
     observed  whether q stands for the configurations of P that occur in the data instead of the declared ones
     uniform   whether the first row of every configuration has probability at most 1/r
+    whole     whether counts must be whole numbers
     """
 
     observed: ClassVar[bool] = False
     uniform: ClassVar[bool] = True
+    whole: ClassVar[bool] = False
 
     def bind(self, data: Dataset) -> BoundScore:
         return CountScore(self, data)
@@ -93,10 +96,10 @@ class CountTerms:
     def parent(self, configurations: float, levels: int) -> Term:
         raise NotImplementedError
 
-    def penalty(self, configurations: float, levels: int, rows: int) -> float:
+    def penalty(self, configurations: float, levels: int, rows: float) -> float:
         return 0.0
 
-    def price(self, rows: int) -> float:
+    def price(self, rows: float) -> float:
         """What a parameter costs, where that is all there is beside the likelihood: penalty = price q (r - 1); or 0."""
         return 0.0
 
@@ -107,7 +110,7 @@ class CountTable:
 
     child: int
     parents: tuple[int, ...]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64] | NDArray[np.float64]
 
 
 class CountScore:
@@ -117,13 +120,24 @@ class CountScore:
         self._terms = terms
         self._data = data
         self._levels = np.array(categorical_levels(type(terms).__name__, data), dtype=np.int64)
-        self._n, self._rows = data.n_variables, data.n_rows
-        self._codes = np.empty((self._n, self._rows), dtype=np.uint16)
+        if terms.whole and data.weights is not None and data.weights.unit != round(data.weights.unit):
+            raise UnsupportedError(
+                f"{type(terms).__name__} counts whole rows, and the weights of the rows are not whole: round them, or "
+                "use another score (bdeu, bic)"
+            )
+        self._n, self._rows = data.n_variables, data.total_weight
+        self._units, self._unit = np.empty(0, dtype=np.int32), 1.0
+        if data.weights is not None:
+            self._units, self._unit = data.weights.units, data.weights.unit
+        self._codes = np.empty((self._n, data.n_rows), dtype=np.uint16)
         for v, column in enumerate(data.columns):
-            self._codes[v] = _commonest_first(column, int(self._levels[v]))
+            self._codes[v] = _commonest_first(column, int(self._levels[v]), self._units)
         self._rare, self._rare_starts = kernels.rare_rows(self._codes)
-        self._dense_cells = max(DENSE_CELLS, self._rows)
-        self._book = _Book(self._rows, tabulating=not terms.observed)
+        units = data.n_rows if data.weights is None else data.weights.total_units
+        # By units, not rows: a row of weight 2 and two rows are to be summed in the same order.
+        self._dense_cells = max(DENSE_CELLS, min(units, DENSE_CELLS_PER_ROW * data.n_rows))
+        self._book = _Book(units, self._unit, tabulating=not terms.observed)
+        self._uniform = terms.uniform and (data.weights is None or data.weights.at_least_one)
         self._distinct_levels, self._level_class = np.unique(self._levels, return_inverse=True)
         self._lower_bytes = 512 << 20
         self._lower: dict[int, tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
@@ -172,7 +186,7 @@ class CountScore:
         ).reshape(len(q_values), len(r_values))
         columns, own_of = np.unique(rows_of, axis=1, return_inverse=True)
         own, occurring = self._sums(sets, columns[q_of])
-        if floor is not None and terms.uniform:
+        if floor is not None and self._uniform:
             most = -occurring[:, None] * np.log(self._levels)
             wanted = wanted & ((most > floor) | (floor == -np.inf))
         joined, where = join(sets, wanted)
@@ -234,7 +248,7 @@ class CountScore:
         tables, kinds, parameters = self._book.arrays()
         sums, observed = kernels.cell_sums(
             sets, self._codes, self._levels, self._rare, self._rare_starts, lower, starts, binomials(self._n, k),
-            self._dense_cells, np.ascontiguousarray(rows), tables, kinds, parameters,
+            self._dense_cells, np.ascontiguousarray(rows), tables, kinds, parameters, self._units, self._unit,
         )  # fmt: skip
         return sums, observed
 
@@ -262,16 +276,17 @@ class CountScore:
         starts = np.concatenate([[0], np.cumsum(self._cells(sets))]).astype(np.int64)
         lower, lower_starts = self._lower.get(k - 1, (np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)))
         tables = kernels.all_tables(
-            sets, self._codes, self._levels, self._rare, self._rare_starts, lower, lower_starts, choose, starts
-        )
+            sets, self._codes, self._levels, self._rare, self._rare_starts, lower, lower_starts, choose, starts,
+            self._units,
+        )  # fmt: skip
         return tables, starts
 
 
 class _Book:
     """The terms in use, each a row: its kind, its parameter, and (for the first ones) its values at small counts."""
 
-    def __init__(self, rows: int, tabulating: bool) -> None:
-        self._length = min(rows + 1, TABULATED_COUNTS)
+    def __init__(self, units: int, unit: float, tabulating: bool) -> None:
+        self._length, self._unit = min(units + 1, TABULATED_COUNTS), unit
         self._tabulated = TABULATED_BYTES // (8 * self._length) if tabulating else 0
         self._rows: dict[Term, int] = {}
         self._values: list[NDArray[np.float64]] = []
@@ -283,7 +298,7 @@ class _Book:
         with self._lock:
             if term not in self._rows:
                 if len(self._values) < self._tabulated:
-                    self._values.append(tabulate(term.kind, term.parameter, self._length))
+                    self._values.append(tabulate(term.kind, term.parameter, self._length, self._unit))
                 self._rows[term] = len(self._rows)
                 self._arrays = None
             return self._rows[term]
@@ -308,7 +323,8 @@ def count_table(data: Dataset, child: int, parents: tuple[int, ...]) -> CountTab
             f"expected at most {1 << 30:,}; allow fewer parents or merge rare levels"
         )
     cell = np.ravel_multi_index([data.columns[u].astype(np.int64) for u in (*parents, child)], shape)
-    return CountTable(child, parents, np.bincount(cell, minlength=math.prod(shape)).reshape(shape))
+    weights = None if data.weights is None else data.weights.values
+    return CountTable(child, parents, np.bincount(cell, weights, minlength=math.prod(shape)).reshape(shape))
 
 
 def categorical_levels(name: str, data: Dataset) -> Sequence[int]:
@@ -329,9 +345,9 @@ def categorical_levels(name: str, data: Dataset) -> Sequence[int]:
     return data.cardinalities
 
 
-def _commonest_first(column: NDArray[Any], levels: int) -> NDArray[np.uint16]:
+def _commonest_first(column: NDArray[Any], levels: int, units: NDArray[np.int32]) -> NDArray[np.uint16]:
     """Codes with 0 and the commonest level's code exchanged."""
-    common = int(np.argmax(np.bincount(column, minlength=max(levels, 1))))
+    common = int(np.argmax(np.bincount(column, units if len(units) else None, minlength=max(levels, 1))))
     new = np.arange(max(levels, 1), dtype=np.uint16)
     new[common], new[0] = 0, common
     exchanged: NDArray[np.uint16] = new[column]

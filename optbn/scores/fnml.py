@@ -16,6 +16,8 @@ from optbn.scores.counting import CountTerms, Term, n_log_n, n_log_regret
 class FNML(CountTerms):
     """No hyper-parameters."""
 
+    whole = True
+
     def joint(self, cells: float) -> Term:
         return n_log_n()
 

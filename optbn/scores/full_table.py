@@ -25,14 +25,15 @@ from numpy.typing import NDArray
 from optbn.base.errors import CheckError, LimitError, UnsupportedError
 from optbn.base.settings import check_whole
 from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.data.weights import Weights
 from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
 from optbn.scores.kernels.tables import score_tables
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns
-from optbn.scores.trees.cuts import quantiles
+from optbn.scores.trees.cuts import quantiles, with_numbers
 from optbn.scores.trees.leaves import LeafContent, LeafPrior
-from optbn.scores.trees.responses import BoundLeaves
+from optbn.scores.trees.responses import BoundLeaves, tabulated
 
 Floats = NDArray[np.float64]
 MOST_TABLES = 10**6
@@ -60,7 +61,7 @@ class FT(LeafPrior, CountTerms):
         leaves = BoundLeaves(self, Columns(data, 0))
         if not leaves.is_real.any() and not isinstance(self.alpha, Mapping) and not leaves.penalised:
             return CountedTables(self, leaves)
-        return BinnedTables(self, leaves)
+        return BinnedTables(self, BoundLeaves(self, Columns(tabulated(data), 0)))
 
     # What counting.py asks of a score of categorical data; one alpha
     def joint(self, cells: float) -> Term:
@@ -104,11 +105,11 @@ class Cuts(NamedTuple):
     options: NDArray[np.int64]
 
 
-def _ways(domain: Real, column: Floats, most: int) -> Iterator[Floats]:
+def _ways(domain: Real, column: Floats, weights: Weights | None, most: int) -> Iterator[Floats]:
     """The cuts into 2.. bins; rows without a number have a bin of their own, above infinity."""
-    numbers = column[~np.isnan(column)] if domain.absent else column
+    numbers, weights = with_numbers(column, weights)
     for bins in range(2, most + 1):
-        cuts = quantiles(numbers, bins) if len(numbers) else np.zeros(0)
+        cuts = quantiles(numbers, bins, weights) if len(numbers) else np.zeros(0)
         yield np.append(cuts, np.inf) if domain.absent else cuts
 
 
@@ -167,7 +168,7 @@ class BinnedTables:
         none = (np.zeros(0),)
         data = self.leaves.data
         return tuple(
-            none if isinstance(domain, Categorical) else tuple(_ways(domain, column, self.score.max_bins))
+            none if isinstance(domain, Categorical) else tuple(_ways(domain, column, data.weights, self.score.max_bins))
             for domain, column in zip(data.domains, data.columns, strict=True)
         )
 

@@ -88,15 +88,17 @@ class GaussianScore:
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> LinearGaussian:
         """The maximum-likelihood regression of the child on its parents."""
-        y, *x = (standardised(self._data.columns[u]) for u in (child, *parents))
+        weights = None if self._data.weights is None else self._data.weights.values
+        y, *x = (standardised(self._data.columns[u], weights) for u in (child, *parents))
         design = np.column_stack([np.ones(len(y.values)), *(column.values for column in x)])
-        found = np.linalg.lstsq(design, y.values, rcond=None)[0]
+        root = np.ones(len(design)) if weights is None else np.sqrt(weights)
+        found = np.linalg.lstsq(design * root[:, None], y.values * root, rcond=None)[0]
         with np.errstate(all="ignore"):
             slopes = np.array([b * (y.scale / column.scale) for b, column in zip(found[1:], x, strict=True)])
             intercept = (
                 y.centre + y.scale * found[0] - sum(b * column.centre for b, column in zip(slopes, x, strict=True))
             )
-            variance = np.mean((y.values - design @ found) ** 2) * y.scale**2
+            variance = np.average((y.values - design @ found) ** 2, weights=weights) * y.scale**2
         if not np.isfinite([intercept, variance, *slopes]).all() or variance == 0:
             names = ", ".join(repr(self._data.names[u]) for u in (child, *parents))
             raise DataError(
@@ -139,17 +141,19 @@ def cross_products(score: Any, data: Dataset, real_prior: RealPrior = "unit-free
         if values.min() == values.max():
             raise DataError(f"column {column!r} has one distinct value, so {name} is not defined: leave it out")
         check_range(column, domain)
+    weights = None if data.weights is None else data.weights.values
     if real_prior == "unit-free":
-        columns = [standardised(column) for column in data.columns]
+        columns = [standardised(column, weights) for column in data.columns]
         x = np.column_stack([column.values for column in columns])
         logs = np.array([column.log_scale for column in columns])
-        return CrossProducts(np.zeros(len(columns)), x.T @ x, -data.n_rows * logs)
+        y = x if weights is None else x * weights[:, None]
+        return CrossProducts(np.zeros(len(columns)), x.T @ y, -data.total_weight * logs)
     x = np.column_stack(data.columns)
-    means = x.mean(axis=0)
+    means = np.average(x, axis=0, weights=weights)
     x -= means
-    x -= x.mean(axis=0)  # what rounding left of a mean that is large beside its deviations
+    x -= np.average(x, axis=0, weights=weights)  # what rounding left of a mean that is large beside its deviations
     with np.errstate(over="ignore"):
-        products = x.T @ x
+        products = x.T @ (x if weights is None else x * weights[:, None])
     for column, square in zip(data.names, np.diag(products).tolist(), strict=True):
         if not SMALLEST_SQUARE < square < math.inf:
             raise DataError(

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import LimitError
+from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.settings import check_positive
 from optbn.data.dataset import Dataset
 from optbn.scores.counting import CountTable, categorical_levels, count_table
@@ -51,6 +51,8 @@ class HMD:
 
     def bind(self, data: Dataset) -> BoundHMD:
         levels = np.array(categorical_levels("HMD", data), dtype=np.int64)
+        if data.weights is not None:
+            raise UnsupportedError("HMD scores rows that count alike: leave the weights away, or use bdeu or bic")
         widest = int(levels.argmax())
         if int(levels[widest]) * data.n_rows > MOST_KEYS:
             raise LimitError(

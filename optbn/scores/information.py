@@ -20,7 +20,7 @@ class PenalisedLikelihood(CountTerms):
 
     uniform = False
 
-    def weight(self, rows: int) -> float:
+    def weight(self, rows: float) -> float:
         raise NotImplementedError
 
     def bind(self, data: Dataset) -> CountScore | GaussianScore:
@@ -28,7 +28,7 @@ class PenalisedLikelihood(CountTerms):
         if not any(isinstance(domain, Real) for domain in data.domains):
             return CountScore(self, data)
         _, products, jacobian = cross_products(self, data)
-        rows, weight = data.n_rows, self.weight(data.n_rows)
+        rows, weight = data.total_weight, self.weight(data.total_weight)
 
         def coefficients(k: int) -> Coefficients:
             constant = -rows / 2 * (math.log(2 * math.pi / rows) + 1) - weight * (k + 2)
@@ -42,8 +42,8 @@ class PenalisedLikelihood(CountTerms):
     def parent(self, configurations: float, levels: int) -> Term:
         return n_log_n()
 
-    def penalty(self, configurations: float, levels: int, rows: int) -> float:
+    def penalty(self, configurations: float, levels: int, rows: float) -> float:
         return self.weight(rows) * configurations * (levels - 1)
 
-    def price(self, rows: int) -> float:
+    def price(self, rows: float) -> float:
         return self.weight(rows)

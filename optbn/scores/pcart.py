@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.settings import check_positive, check_whole
@@ -25,14 +26,14 @@ from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.kernels.sparse import sparse_plan
 from optbn.scores.kernels.trees import score_trees
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
-from optbn.scores.trees.bounds import Penalty, Regret
+from optbn.scores.trees.bounds import NoRegret, Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
 from optbn.scores.trees.cuts import CutRule, Splits
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
 from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafPrior
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
-from optbn.scores.trees.responses import BoundLeaves
+from optbn.scores.trees.responses import BoundLeaves, tabulated
 
 Floats = NDArray[np.float64]
 
@@ -103,7 +104,7 @@ class PCART(LeafPrior):
     def columns(self, data: Dataset, declared: bool = False) -> Columns:
         """The data as predictors of these trees."""
         assert self.max_splits is not None and self.cuts is not None
-        return Columns(data, self.max_splits, self.cuts, declared, self.most_levels)
+        return Columns(tabulated(data), self.max_splits, self.cuts, declared, self.most_levels)
 
 
 @dataclass(frozen=True)
@@ -194,11 +195,11 @@ class BoundTrees:
         slots, r = len(rows), self.columns.data.cardinalities[child]
         if not r:
             there = counts[:slots, :2].astype(np.int64) if self.leaves.is_mixed[child] else None
-            return LeafContent(rows, there, mean[:slots, 0].copy(), spread[:slots, 0].copy())
+            return LeafContent(rows, there, mean[:slots, 0].copy(), spread[:slots, 0].copy(), self.leaves.unit)
         observed = self.columns.observed[child]
         full = np.zeros((slots, r), np.int64)
         full[:, observed] = counts[:slots, : len(observed)]
-        return LeafContent(rows, counts=full)
+        return LeafContent(rows, counts=full, unit=self.leaves.unit)
 
     def _dense(
         self,
@@ -315,10 +316,12 @@ class BoundTrees:
         )
 
     @cached_property
-    def regrets(self) -> dict[tuple[float, float], Regret | Penalty]:
+    def regrets(self) -> dict[tuple[float, float], Regret | Penalty | NoRegret]:
         """Of categorical responses, by alpha and number of declared levels."""
+        if not self.leaves.whole:
+            return {key: NoRegret() for key in self.leaves.rows[0]}
         make = Penalty if self.leaves.penalised else Regret
-        return {(alpha, r): make(alpha, int(r), self.columns.data.n_rows) for alpha, r in self.leaves.rows[0]}
+        return {(alpha, r): make(alpha, int(r), self.leaves.total_units) for alpha, r in self.leaves.rows[0]}
 
     @cached_property
     def _bits(self) -> NDArray[np.int64]:
@@ -393,8 +396,8 @@ class BoundTrees:
 
     @cached_property
     def _xlogx(self) -> Floats:
-        n = np.arange(self.columns.data.n_rows + 1, dtype=np.float64)
-        return n * np.log(np.maximum(n, 1.0))
+        n = np.arange(self.leaves.total_units + 1) * self.leaves.unit
+        return np.asarray(xlogy(n, n))
 
     def _least_regret(self, v: int, leaves: int) -> float:
         return 0.0 if self.leaves.is_real[v] else self.regrets[self.leaves.keys[v]].of_leaves(leaves)

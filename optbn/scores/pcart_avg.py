@@ -93,7 +93,7 @@ class BoundAverages:
         stride = np.concatenate([[1], np.cumprod(predictors.parts[sets[0]])]).astype(np.int64)
         shape = sets[0], stride, predictors.kinds, predictors.parts, predictors.table, predictors.halves
         out = np.empty((int(stride[-1]), r))
-        alpha, row = float(leaves.alpha[child]), int(leaves.responses.row[child])
+        alpha, row = float(leaves.alpha[child]) / leaves.unit, int(leaves.responses.row[child])
         predict(shape, cost[0], alpha, r, row, leaves.tables_of(np.array([child])), work, out)
         boxes = np.zeros(1, np.int64)
         for u, step in zip(parents, stride[:-1], strict=True):

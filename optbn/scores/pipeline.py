@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from optbn.base.options import check_arguments, check_together
 from optbn.base.threads import check_jobs, spread
 from optbn.base.version import __version__
-from optbn.data.anything import DataLike, as_dataset
+from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.scores import load_score, settings_of
 from optbn.scores.candidates import Candidates, group_width
@@ -77,6 +77,7 @@ def score_table(
     roots: Iterable[str] = (),
     leaves: Iterable[str] = (),
     candidates: int | None = None,
+    weights: WeightsLike = None,
     jobs: int | None = None,
     memory: int | str | None = None,
     store: str | PathLike[str] | None = None,
@@ -91,6 +92,7 @@ def score_table(
     forbidden, required   (parent, child) pairs;  tiers  groups of names, causes first
     roots, leaves         variables without parents, without children
     candidates   only sets of this many likeliest parents of each variable: a heuristic, for hundreds of variables
+    weights      how many rows each row counts for: a column's name, or an array
     jobs         threads (default: all cores; the table does not depend on it)
     memory       bytes or "4G" (default: half of the machine)
     store        a folder that keeps finished blocks: a run that was stopped goes on there
@@ -98,7 +100,7 @@ def score_table(
     progress     called with a ScoreProgress after each block of work
     """
     check_together("score", {"candidates": candidates, "store": store, "scheduler": scheduler})
-    data = as_dataset(data)
+    data = as_dataset(data, weights=weights)
     if isinstance(score, str):
         check_arguments(score_table, settings, f"score {score!r}", settings_of(score))
     method = load_score(score, **settings)
@@ -161,6 +163,7 @@ def describe(data: Dataset, method: LocalScore, constraints: Mapping[str, Any]) 
         "constraints": {name: value for name, value in constraints.items() if value},
         "data": data.digest,
         "rows": data.n_rows,
+        **({} if data.weights is None else {"weight of the rows": data.total_weight}),
         "schema": json.loads(data.schema.to_json()),
         "optbn": __version__,
     }

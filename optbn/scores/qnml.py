@@ -24,6 +24,7 @@ class QNML(CountTerms):
     """No hyper-parameters."""
 
     uniform = False
+    whole = True
 
     def joint(self, cells: float) -> Term:
         return n_log_n()
@@ -31,10 +32,10 @@ class QNML(CountTerms):
     def parent(self, configurations: float, levels: int) -> Term:
         return n_log_n()
 
-    def penalty(self, configurations: float, levels: int, rows: int) -> float:
+    def penalty(self, configurations: float, levels: int, rows: float) -> float:
         if configurations * levels > MAX_CELLS:
             raise LimitError(
                 f"QNML: a family with {configurations * levels:.3g} cells; lower max_parents, or merge levels"
             )
         cells = int(configurations) * levels
-        return float(_regret(cells, rows) - _regret(int(configurations), rows))
+        return float(_regret(cells, int(rows)) - _regret(int(configurations), int(rows)))

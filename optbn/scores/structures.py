@@ -69,10 +69,15 @@ def _tree(tree: FittedTree, data: Dataset) -> dict[str, Any]:
 
 def _leaf(content: LeafContent, number: int) -> dict[str, Any]:
     if content.counts is not None:
-        return {"counts": content.counts[number].tolist()}
+        return {"counts": _in_rows(content.counts[number], content.unit)}
     assert content.mean is not None and content.spread is not None
     return {
-        "rows": int(content.rows[number]),
+        "rows": _in_rows(content.rows[number], content.unit),
         "mean": float(content.mean[number]),
-        "spread": float(content.spread[number]),
+        "spread": float(content.spread[number] * content.unit),
     }
+
+
+def _in_rows(units: Any, unit: float) -> Any:
+    """How many rows they are; whole numbers where they are whole."""
+    return (units if unit == 1.0 else units * unit).tolist()

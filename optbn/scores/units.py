@@ -33,17 +33,17 @@ class Standardised:
     log_scale: float
 
 
-def standardised(column: Floats) -> Standardised:
-    """The column on the scale of its own mean and deviation."""
+def standardised(column: Floats, weights: Floats | None = None) -> Standardised:
+    """The column on the scale of its own mean and deviation, of weighted rows where there are weights."""
     low = float(column.min())
     above = column - low
     span = float(above.max())
     if span == 0.0:
         return Standardised(np.zeros(len(column)), low, 1.0, 0.0)
     share = above / span
-    mean = float(share.mean())
+    mean = float(np.average(share, weights=weights))
     share -= mean
-    deviation = float(np.sqrt(np.mean(share**2)))
+    deviation = float(np.sqrt(np.average(share**2, weights=weights)))
     return Standardised(share / deviation, low + span * mean, span * deviation, math.log(span) + math.log(deviation))
 
 

@@ -199,8 +199,12 @@ def families_and_rows(
 ) -> tuple[list[Family], dict[str, Domain], Iterator[Block]]:
     """The families of a structure over the domains of the data, and the rows.
 
-    `besides` names columns that come along; the second result is their domains.
+    `besides` names columns that come along; the second result is their domains. A Dataset may have weights itself.
     """
+    if isinstance(data, Dataset) and data.weights is not None:
+        data = data if weights is None else data.weighted(weights)
+        assert data.weights is not None
+        weights = data.weights.values
     batches = _batches(structure, data, weights if isinstance(weights, str) else None, schema, reading, besides)
     first = next(batches)
     if isinstance(structure, BayesianNetwork):
@@ -273,7 +277,7 @@ def _block(batch: Dataset, weights: str | ArrayLike | None, first_row: int) -> B
     if weights is None:
         return columns, batch.n_rows, None
     if isinstance(weights, str):
-        values, where = _numbers(batch, weights), f"column {weights!r}"
+        values, where = batch.numbers(weights), f"column {weights!r}"
     else:
         whole = np.asarray(weights, dtype=np.float64)
         values, where = whole[first_row : first_row + batch.n_rows], "weights"
@@ -284,14 +288,3 @@ def _block(batch: Dataset, weights: str | ArrayLike | None, first_row: int) -> B
         row = int(np.argmax(bad))
         raise DataError(f"{where}, row {first_row + row + 1}: the weight {values[row]:g} is not a number of at least 0")
     return columns, batch.n_rows, np.ascontiguousarray(values, dtype=np.float64)
-
-
-def _numbers(batch: Dataset, name: str) -> NDArray[np.float64]:
-    """A column as numbers; levels that read as numbers will do."""
-    domain: Domain = batch.domain(name)
-    if isinstance(domain, Real):
-        return np.asarray(batch.column(name), dtype=np.float64)
-    try:
-        return np.asarray(np.array([float(level) for level in domain.levels])[batch.column(name)])
-    except ValueError:
-        raise DataError(f"column {name!r} has levels that are no numbers, so it cannot be the weights") from None

@@ -81,31 +81,37 @@ def test_all_ways_of_counting_give_the_same_sums(seed):
     n, rows, k = 6, int(rng.integers(1, 80)), int(rng.integers(1, 5))
     data = naive.random_categorical(rng, n, rows, levels=5)
     levels = np.array(data.cardinalities, dtype=np.int64)
-    codes = np.array([_commonest_first(c, r) for c, r in zip(data.columns, data.cardinalities, strict=True)])
+    units = np.empty(0, np.int32) if seed % 2 else rng.integers(1, 4, rows, dtype=np.int32)
+    times = units if len(units) else 1
+    codes = np.array([_commonest_first(c, r, units) for c, r in zip(data.columns, data.cardinalities, strict=True)])
     rare, starts = counting.rare_rows(codes)
     assert all((codes[v, rare[starts[v] : starts[v + 1]]] != 0).all() for v in range(n))
     sets = np.array(list(itertools.combinations(range(n), k)), dtype=np.int32)
     choose = kernels.binomials(n, k)
     none = np.empty(0, np.int32), np.empty(0, np.int64)
-    score = CountScore(BDeu(), data)
+    score = CountScore(BDeu(), data if seed % 2 else data.weighted(units))
     for size in range(1, k):
         lower = score._tables(size, len(sets) * 100)
     lower = lower if k > 1 else none
     terms = [(LOG_GAMMA, 0.3), (N_LOG_N, 0.0)]
-    tables = np.array([tabulate(*terms[0], 3)])  # short, so that larger counts are computed
+    tables = np.array([tabulate(*terms[0], 3, 1.0)])  # short, so that larger counts are computed
     kinds, parameters = np.array([t[0] for t in terms]), np.array([t[1] for t in terms])
     wanted = np.tile(np.array([0, 1, -1], dtype=np.int32), (len(sets), 1))
     expected = []
     for s in sets.tolist():
-        cells = Counter(zip(*(data.columns[u].tolist() for u in s), strict=True)).values()
+        columns = [data.columns[u].tolist() for u in s]
+        cells = Counter(zip(*(np.repeat(column, times).tolist() for column in columns), strict=True)).values()
         expected.append([*(sum(term(*t, c) for c in cells) for t in terms), 0.0, len(cells)])
     for tables_below, dense in ((lower, 10_000), (none, 10_000), (none, 0), (lower, 8)):
         sums, observed = counting.cell_sums(
-            sets, codes, levels, rare, starts, *tables_below, choose, dense, wanted, tables, kinds, parameters
-        )
+            sets, codes, levels, rare, starts, *tables_below, choose, dense, wanted, tables, kinds, parameters,
+            units, 1.0,
+        )  # fmt: skip
         np.testing.assert_allclose(np.column_stack([sums, observed]), expected, rtol=1e-13, atol=1e-13)
     dense_sums = [
-        counting.cell_sums(sets, codes, levels, rare, starts, *b, choose, 10_000, wanted, tables, kinds, parameters)[0]
+        counting.cell_sums(
+            sets, codes, levels, rare, starts, *b, choose, 10_000, wanted, tables, kinds, parameters, units, 1.0
+        )[0]
         for b in (lower, none)
     ]
     assert (dense_sums[0] == dense_sums[1]).all()
@@ -128,7 +134,7 @@ def test_regret():
 
 def test_terms():
     for kind, parameter in ((N_LOG_N, 0.0), (LOG_GAMMA, 0.125), (N_LOG_REGRET, 3.0)):
-        values = tabulate(kind, parameter, 12)
+        values = tabulate(kind, parameter, 12, 1.0)
         assert values[0] == 0.0
         assert [term(kind, parameter, n) for n in range(12)] == values.tolist()
 

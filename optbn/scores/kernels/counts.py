@@ -12,6 +12,8 @@ all rows    One increment per row, when the lower tables are not at hand.
 groups      Tables with more cells than `dense_cells` are not laid out: rows are split into groups of equal codes, one
             member after another, by hashing. The "cells" are then the groups in order of their first row.
 
+Rows may have weights, whole numbers of units: then counts are of units, and terms are taken at units times the unit.
+
 Cell order is row-major over the ascending members. The sum of a set depends on nothing but the set and the data, so
 not on the block it comes in. Twin: tests/naive/phase1.py `cell_counts`.
 """
@@ -47,7 +49,7 @@ def rare_rows(codes):
 
 @kernel
 def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choose, dense_cells, rows, tables, kinds,
-              parameters):  # fmt: skip
+              parameters, weight, unit):  # fmt: skip
     """(sums float64[u, T], observed int64[u]): per set the sum of T terms over its cells, and its non-empty cells.
 
     sets      int32[u, k], members ascending
@@ -55,6 +57,7 @@ def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choos
     lower     int32[..], the tables of all (k-1)-subsets by rank, from `lower_starts`; empty: count all rows
     rows      int32[u, T], which term: a row of `tables` (float64[R', L], counts below L), `kinds` and `parameters`
               (R >= R' rows), or -1 for none (the sum is 0)
+    weight    int32[N], units per row, or empty: one each;  unit float64, how many rows a unit is
     """
     u, k = sets.shape
     N = codes.shape[1]
@@ -66,7 +69,19 @@ def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choos
     for i in range(u):
         depth = _shared(sets, i, depth)
         cells, depth = _count(
-            sets[i], depth, codes, levels, rare, rare_starts, lower, lower_starts, choose, dense_cells, space, table
+            sets[i],
+            depth,
+            codes,
+            levels,
+            rare,
+            rare_starts,
+            lower,
+            lower_starts,
+            choose,
+            dense_cells,
+            space,
+            table,
+            weight,
         )
         filled = 0
         for c in range(cells):
@@ -81,17 +96,17 @@ def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choos
                 values = tables[row]
                 for c in range(cells):
                     n = table[c]
-                    total += values[n] if n < len(values) else term(kinds[row], parameters[row], np.int64(n))
+                    total += values[n] if n < len(values) else term(kinds[row], parameters[row], n * unit)
             else:
                 for c in range(cells):
                     if table[c]:
-                        total += term(kinds[row], parameters[row], np.int64(table[c]))
+                        total += term(kinds[row], parameters[row], table[c] * unit)
             sums[i, t] = total
     return sums, observed
 
 
 @kernel
-def all_tables(sets, codes, levels, rare, rare_starts, lower, lower_starts, choose, starts):
+def all_tables(sets, codes, levels, rare, rare_starts, lower, lower_starts, choose, starts, weight):
     """int32[starts[-1]]: the tables of `sets` (all k-subsets in lexicographic order), one after another."""
     out = np.empty(starts[-1], np.int32)
     space = _workspace(sets.shape[1], codes.shape[1])
@@ -100,7 +115,19 @@ def all_tables(sets, codes, levels, rare, rare_starts, lower, lower_starts, choo
         depth = _shared(sets, i, depth)
         table = out[starts[i] : starts[i + 1]]
         _, depth = _count(
-            sets[i], depth, codes, levels, rare, rare_starts, lower, lower_starts, choose, len(table), space, table
+            sets[i],
+            depth,
+            codes,
+            levels,
+            rare,
+            rare_starts,
+            lower,
+            lower_starts,
+            choose,
+            len(table),
+            space,
+            table,
+            weight,
         )
     return out
 
@@ -123,18 +150,20 @@ def _shared(sets, i, depth):
 
 
 @kernel
-def _count(set_, depth, codes, levels, rare, rare_starts, lower, lower_starts, choose, dense_cells, space, table):
+def _count(set_, depth, codes, levels, rare, rare_starts, lower, lower_starts, choose, dense_cells, space, table,
+           weight):  # fmt: skip
     """Count one set into table[:cells]; returns (cells, members whose lists the workspace now holds)."""
     k = len(set_)
     n, N = codes.shape
+    weighted = len(weight) > 0
     if k == 0:
-        table[0] = N
+        table[0] = weight.sum() if weighted else N
         return 1, 0
     cells = 1.0
     for j in range(k):
         cells *= levels[set_[j]]
     if cells > dense_cells:
-        return _groups(set_, codes, levels, table), 0
+        return _groups(set_, codes, levels, table, weight), 0
     cells = np.int64(cells)
     table[:cells] = 0
     listed, code, length = space
@@ -169,15 +198,15 @@ def _count(set_, depth, codes, levels, rare, rare_starts, lower, lower_starts, c
     size = levels[set_[k - 1]]
     if k == 1:
         for i in range(N):
-            table[last[i]] += 1
+            table[last[i]] += weight[i] if weighted else 1
     elif not sparse:
         prefix = code[k - 2]
         for i in range(N):
-            table[prefix[i] * size + last[i]] += 1
+            table[prefix[i] * size + last[i]] += weight[i] if weighted else 1
     else:
         prefix, rows = code[k - 2], listed[k - 2]
         for at in range(length[k - 2]):
-            table[prefix[at] * size + last[rows[at]]] += 1
+            table[prefix[at] * size + last[rows[at]]] += weight[rows[at]] if weighted else 1
         inner = size  # cells of the members after j
         for j in range(k - 2, -1, -1):
             size = levels[set_[j]]
@@ -194,7 +223,7 @@ def _count(set_, depth, codes, levels, rare, rare_starts, lower, lower_starts, c
 
 
 @kernel
-def _groups(set_, codes, levels, table):
+def _groups(set_, codes, levels, table, weight):
     """Sizes of the groups of rows with equal codes, in order of their first rows; returns how many there are."""
     N = codes.shape[1]
     slots = 4
@@ -220,7 +249,7 @@ def _groups(set_, codes, levels, table):
             group[i] = slot_group[slot]
     table[:found] = 0
     for i in range(N):
-        table[group[i]] += 1
+        table[group[i]] += weight[i] if len(weight) > 0 else 1
     return found
 
 

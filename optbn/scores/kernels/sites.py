@@ -10,6 +10,9 @@ Cost: N look-ups per set for the last predictor, then N additions of one row of 
 twice: means first, squared deviations from them after, which does not cancel as sums of squares do). Counts alone need
 less: only the rows away from the last predictor's commonest cell are visited, the others are what remains of the
 common prefix's counts (`tabulate_last`).
+
+The last column of one-hot codes is 1 in every row, so its counts are the rows. Where rows have weights, a row of codes
+is multiplied by its units: all counts are of units then, and moments are of weighted rows.
 """
 
 from __future__ import annotations
@@ -54,14 +57,14 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
     """
     width, reals = onehot.shape[1], values.shape[1]
     for s in range(n):
-        rows[s] = 0
         for w in range(width):
             counts[s, w] = 0
     for i in range(len(site)):
         s = site[i]
-        rows[s] += 1
         for w in range(width):
             counts[s, w] += onehot[i, w]
+    for s in range(n):
+        rows[s] = counts[s, width - 1]
     if reals == 0:
         return
     for s in range(n):
@@ -71,7 +74,7 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
     for i in range(len(site)):
         s = site[i]
         for r in range(reals):
-            mean[s, r] += values[i, r]
+            mean[s, r] += onehot[i, width - 1] * values[i, r]
     for s in range(n):
         for r in range(reals):
             mean[s, r] /= rows[s] if there[r] < 0 else max(counts[s, there[r]], 1)
@@ -80,7 +83,7 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
         for r in range(reals):
             if there[r] < 0 or onehot[i, there[r]]:
                 away = values[i, r] - mean[s, r]
-                spread[s, r] += away * away
+                spread[s, r] += onehot[i, width - 1] * (away * away)
 
 
 @kernel
@@ -107,13 +110,13 @@ def tabulate_last(
             for j in range(depth):
                 coordinates[s, j] = prefix_coordinates[prefix_site[i], j]
             coordinates[s, depth] = cells[i]
-            rows[s] = 0
             for w in range(width):
                 counts[s, w] = 0
             n += 1
-        rows[s] += 1
         for w in range(width):
             counts[s, w] += onehot[i, w]
+    for s in range(n):
+        rows[s] = counts[s, width - 1]
     for p in range(n_prefix):
         left = prefix_rows[p]
         for x in range(size):

@@ -44,21 +44,21 @@ def log_regret(levels, n):
 
 @kernel
 def term(kind, parameter, n):
-    """The term of kind `kind` at count n."""
+    """The term of kind `kind` at count n, a float; N_LOG_REGRET wants a whole one."""
     if n == 0:
         return 0.0
     if kind == LOG_GAMMA:
         return math.lgamma(n + parameter) - math.lgamma(parameter)
     value = n * math.log(n)
     if kind == N_LOG_REGRET:
-        value += log_regret(np.int64(parameter), n)
+        value += log_regret(np.int64(parameter), np.int64(n))
     return value
 
 
 @kernel
-def tabulate(kind, parameter, length):
-    """float64[length]: the term at counts 0..length-1, bit for bit what `term` answers."""
+def tabulate(kind, parameter, length, unit):
+    """float64[length]: the term at 0..length-1 units, bit for bit what `term` answers."""
     out = np.empty(length)
     for n in range(length):
-        out[n] = term(kind, parameter, n)
+        out[n] = term(kind, parameter, n * unit)
     return out

@@ -116,6 +116,19 @@ class Penalty:
         return min(self.n_rows, int((1 - MARGIN) * (leaf_cost + self.weight * (self.r - 1)) / math.log(self.r)))
 
 
+class NoRegret:
+    """The same where rows have weights that are not whole: nothing is known but that no regret is below 0, and that a
+    box of one unit is one row."""
+
+    def of_leaves(self, leaves: int) -> float:
+        """See Regret."""
+        return 0.0
+
+    def never_split(self, leaf_cost: float) -> int:
+        """See Regret."""
+        return 1
+
+
 def _convex_minorant(values: Floats) -> Floats:
     """The greatest convex function below values at 0, 1, .., by Andrew's lower hull."""
     if (np.diff(values, 2) >= -1e-15 * np.abs(values).max()).all():

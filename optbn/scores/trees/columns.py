@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
-from optbn.scores.trees.cuts import CutRule, Splits, everywhere, halves, midpoints
+from optbn.scores.trees.cuts import CutRule, Splits, everywhere, halves, midpoints, with_numbers
 from optbn.scores.units import check_range
 
 Ints = NDArray[np.int64]
@@ -110,7 +110,8 @@ class Columns:
         for v, codes in enumerate(self.observed):
             apart = tuple(codes[i : i + 1] for i in range(len(codes)))
             if v in self.coarsened:
-                counts = np.bincount(self.data.columns[v], minlength=self.data.cardinalities[v])[codes]
+                units = None if self.data.weights is None else self.data.weights.units
+                counts = np.bincount(self.data.columns[v], units, minlength=self.data.cardinalities[v])[codes]
                 frequent = np.sort(np.argsort(-counts, kind="stable")[: self.shapes[v][1] - 1])
                 rest = np.delete(codes, frequent)
                 apart = (*(codes[i : i + 1] for i in frequent), *((rest,) if len(rest) else ()))
@@ -127,13 +128,13 @@ class Columns:
         )
 
     def _cuts(self, domain: Real, column: NDArray[np.float64]) -> NDArray[np.float64]:
-        numbers = column[~np.isnan(column)] if domain.absent else column
+        numbers, weights = with_numbers(column, self.data.weights)
         if self.max_splits == "all":
             return everywhere(numbers)
         if not len(numbers):
             cuts = np.full((1 << self.max_splits) - 1, np.inf)
         elif self.cuts == "rank":
-            cuts = halves(numbers, self.max_splits)
+            cuts = halves(numbers, self.max_splits, weights)
         else:
             cuts = midpoints(domain, numbers, self.max_splits)
         return np.append(cuts, np.full(1 << self.max_splits, np.inf)) if domain.absent else cuts

@@ -19,12 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.data.dataset import Real
+from optbn.data.weights import Weights
 
 Floats = NDArray[np.float64]
 CutRule = Literal["range", "rank"]
 Splits = int | Literal["all"]
 NEAR = 2.0**-30
 """Of the range: so near to a midpoint a value is taken for it. Another unit moves it by 2^-50 of the range or so."""
+
+
+def with_numbers(column: Floats, weights: Weights | None) -> tuple[Floats, Weights | None]:
+    """The rows of a column that have a number, and their weights."""
+    there = np.flatnonzero(~np.isnan(column))
+    if len(there) == len(column):
+        return column, weights
+    return column[there], None if weights is None else weights.take(there)
 
 
 def midpoints(domain: Real, column: Floats, splits: int) -> Floats:
@@ -40,9 +49,9 @@ def midpoints(domain: Real, column: Floats, splits: int) -> Floats:
     return np.where((first < len(values)) & (least < cuts), least, cuts)
 
 
-def halves(column: Floats, splits: int) -> Floats:
+def halves(column: Floats, splits: int, weights: Weights | None = None) -> Floats:
     """float64[2^s - 1], not falling: halves of the rows, halves of these, and so on; inf where nothing is left."""
-    values, counts = np.unique(column, return_counts=True)
+    values, counts = _occurring(column, weights)
     below = np.concatenate([[0], np.cumsum(counts)])
     ends = [0, len(values)]  # of the parts, as positions in `values`
     for _ in range(splits):
@@ -59,13 +68,23 @@ def everywhere(column: Floats) -> Floats:
     return _before(values, np.arange(1, len(values)))
 
 
-def quantiles(column: Floats, bins: int) -> Floats:
+def quantiles(column: Floats, bins: int, weights: Weights | None = None) -> Floats:
     """Ascending: at most bins - 1 cuts into bins of about as many rows each."""
-    values, counts = np.unique(column, return_counts=True)
-    n = len(column)
-    rank = np.clip([-((bins - 2 * n * i) // (2 * bins)) for i in range(1, bins)], 0, n - 1)
-    position = np.unique(np.searchsorted(np.cumsum(counts), rank, side="right"))
+    values, counts = _occurring(column, weights)
+    row = 1.0 if weights is None else 1 / weights.unit
+    up_to = np.cumsum(counts)
+    # Row ceil(t) is of the first value up to which there are ceil(t) + 1 rows, t + 1 or more.
+    ends = [2 * int(up_to[-1]) * i + bins * row for i in range(1, bins)]
+    position = np.unique(np.minimum(np.searchsorted(2 * bins * up_to, ends), len(values) - 1))
     return _before(values, position[position > 0])
+
+
+def _occurring(column: Floats, weights: Weights | None) -> tuple[Floats, NDArray[np.int64]]:
+    """The different values, ascending, and how often each occurs."""
+    if weights is None:
+        return np.unique(column, return_counts=True)
+    values, at = np.unique(column, return_inverse=True)
+    return values, np.bincount(at, weights.units, minlength=len(values)).astype(np.int64)
 
 
 def _middle(below: NDArray[np.int64], low: int, high: int) -> int:

@@ -1,5 +1,7 @@
 """What a leaf is worth: log marginal likelihoods of the rows in it, by counts and moments.
 
+Counts n and S below are of rows; where rows have weights, kernels count units, and n units are n * unit rows.
+
 categorical response, r declared levels, Dirichlet(alpha each):
     log m = sum_x [lgamma(n_x + alpha) - lgamma(alpha)] - [lgamma(n + r alpha) - lgamma(r alpha)]
 real response, sigma^2 ~ inverse-gamma(nu/2, nu lambda/2), mu | sigma^2 ~ normal(mean, sigma^2 / a):
@@ -64,12 +66,14 @@ class LeafContent:
     counts  int64[leaves, r], per declared level of a categorical response; of a real one with and without a number,
             or None where every row has one
     mean, spread   float64[leaves], a real response's average and sum of squared deviations from it; else None
+    unit    how many rows each of these rows counts for (optbn/data/weights.py)
     """
 
     rows: NDArray[np.int64]
     counts: NDArray[np.int64] | None = None
     mean: Floats | None = None
     spread: Floats | None = None
+    unit: float = 1.0
 
     @property
     def leaves(self) -> int:
@@ -78,7 +82,7 @@ class LeafContent:
     @property
     def numbers(self) -> LeafContent:
         """The rows of a real response that have a number."""
-        return self if self.counts is None else LeafContent(self.counts[:, 0], None, self.mean, self.spread)
+        return self if self.counts is None else LeafContent(self.counts[:, 0], None, self.mean, self.spread, self.unit)
 
 
 @dataclass(frozen=True)
@@ -118,32 +122,32 @@ class LeafPrior:
         return np.array([float(value.get(name, value.get("*", default))) for name in names])
 
 
-def dirichlet_tables(alpha: float, r: int, n_rows: int) -> tuple[Floats, Floats]:
+def dirichlet_tables(alpha: float, r: int, units: int, unit: float) -> tuple[Floats, Floats]:
     """Rows of LeafTables.per_level and total."""
-    n = np.arange(n_rows + 1, dtype=np.float64)
+    n = np.arange(units + 1) * unit
     return gammaln(n + alpha) - gammaln(alpha), gammaln(n + r * alpha) - gammaln(r * alpha)
 
 
-def penalised_tables(weight: float, r: int, n_rows: int) -> tuple[Floats, Floats]:
+def penalised_tables(weight: float, r: int, units: int, unit: float) -> tuple[Floats, Floats]:
     """The same for maximum likelihoods with so large a weight of a parameter; a leaf without rows has none."""
-    n = np.arange(n_rows + 1, dtype=np.float64)
+    n = np.arange(units + 1) * unit
     return xlogy(n, n), xlogy(n, n) + weight * (r - 1) * (n > 0)
 
 
-def normal_tables(nu: float, a: float, n_rows: int) -> tuple[Floats, Floats, Floats]:
-    """Rows of LeafTables.constant, power and shrink."""
-    n = np.arange(n_rows + 1, dtype=np.float64)
+def normal_tables(nu: float, a: float, units: int, unit: float) -> tuple[Floats, Floats, Floats]:
+    """Rows of LeafTables.constant, power and shrink. The kernels' S and nu are in units, so log unit is in here."""
+    n = np.arange(units + 1) * unit
     power = (nu + n) / 2
     constant = -n / 2 * math.log(math.pi) + 0.5 * np.log(a / (a + n)) + gammaln(power)
-    constant += nu / 2 * math.log(nu) - gammaln(nu / 2)
-    return constant, power, a * n / (a + n)
+    constant += nu / 2 * math.log(nu) - gammaln(nu / 2) - power * math.log(unit)
+    return constant, power, a * n / (a + n) / unit
 
 
 def dirichlet_log_marginals(content: LeafContent, alpha: float) -> Floats:
     """float64[leaves], straight from the formula."""
     assert content.counts is not None
-    n, r = content.rows.astype(np.float64), content.counts.shape[1]
-    levels = gammaln(content.counts + alpha) - gammaln(alpha)
+    n, r = content.rows * content.unit, content.counts.shape[1]
+    levels = gammaln(content.counts * content.unit + alpha) - gammaln(alpha)
     return np.asarray(levels.sum(axis=1) - gammaln(n + r * alpha) + gammaln(r * alpha))
 
 
@@ -152,14 +156,15 @@ def penalised_log_likelihoods(content: LeafContent, weight: float) -> Floats:
     assert content.counts is not None
     share = content.counts / np.maximum(content.rows, 1)[:, None]
     r = content.counts.shape[1]
-    return np.asarray(xlogy(content.counts, share).sum(axis=1) - weight * (r - 1) * (content.rows > 0))
+    most = xlogy(content.counts * content.unit, share).sum(axis=1)
+    return np.asarray(most - weight * (r - 1) * (content.rows > 0))
 
 
 def normal_log_marginals(content: LeafContent, nu: float, a: float) -> Floats:
     """float64[leaves], straight from the formula, of a response on the scale of t."""
     assert content.mean is not None and content.spread is not None
-    n = content.rows.astype(np.float64)
-    posterior = nu + content.spread + a * n / (a + n) * content.mean**2
+    n = content.rows * content.unit
+    posterior = nu + content.spread * content.unit + a * n / (a + n) * content.mean**2
     log_m = 0.5 * (np.log(a / (a + n)) - n * math.log(math.pi) + nu * math.log(nu))
     log_m += gammaln((nu + n) / 2) - gammaln(nu / 2) - (nu + n) / 2 * np.log(posterior)
     return np.where(content.rows > 0, log_m, 0.0)

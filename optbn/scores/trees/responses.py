@@ -28,12 +28,20 @@ from optbn.scores.units import standardised
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+MOST_UNITS, UNITS_PER_ROW = 1 << 20, 8
+"""Of weighted data in all, or per row if that is more: leaves look terms up in tables by units."""
 LARGEST = 1e140
 """Of a real response on the scale of its prior; sums of squares of larger ones are no floating-point numbers."""
 
 
+def tabulated(data: Dataset) -> Dataset:
+    """The data with weights of so few units that tables by units are small."""
+    return data.with_units(max(MOST_UNITS, UNITS_PER_ROW * data.n_rows))
+
+
 class Responses(NamedTuple):
-    """See kernels/trees.py; onehot is padded with columns of zeros to whole vectors. `there` is where the columns of
+    """See kernels/trees.py; onehot is padded with columns of zeros to whole vectors, and a column of ones at the end;
+    where rows have weights, its rows are multiplied by their units. `there` is where the columns of
     onehot "has a number" and "has none" begin, -1 where all rows of a variable have one."""
 
     order: Ints
@@ -73,6 +81,26 @@ class BoundLeaves:
     def data(self) -> Dataset:
         return self.columns.data
 
+    @property
+    def _units(self) -> NDArray[np.int32] | None:
+        """Of every row; None: 1."""
+        return None if self.data.weights is None else self.data.weights.units
+
+    @property
+    def unit(self) -> float:
+        """How many rows a unit is."""
+        return 1.0 if self.data.weights is None else self.data.weights.unit
+
+    @property
+    def whole(self) -> bool:
+        """Whether units are rows."""
+        return self.unit == 1.0
+
+    @property
+    def total_units(self) -> int:
+        """Of all rows."""
+        return self.data.n_rows if self.data.weights is None else self.data.weights.total_units
+
     @cached_property
     def is_real(self) -> NDArray[np.bool_]:
         """bool[n]."""
@@ -103,7 +131,9 @@ class BoundLeaves:
     def alpha(self) -> Floats:
         """float64[n]; where leaves are penalised, the weight of a parameter in its place."""
         if self.penalised:
-            return np.full(self.data.n_variables, 1.0 if self.prior.leaf == "aic" else math.log(self.data.n_rows) / 2)
+            return np.full(
+                self.data.n_variables, 1.0 if self.prior.leaf == "aic" else math.log(self.data.total_weight) / 2
+            )
         return self.prior.of_columns("alpha", self.data.names)
 
     @cached_property
@@ -124,6 +154,7 @@ class BoundLeaves:
         """(t float64[N, R] by columns, log unit float64[n]); see leaves.py."""
         data, prior = self.data, self.prior
         means, variances = (prior.of_columns(field, data.names) for field in ("mean", "lambda_"))
+        weights = None if data.weights is None else data.weights.values
         values = np.empty((data.n_rows, int(self.is_real.sum())))
         log_unit = np.zeros(data.n_variables)
         for r, v in enumerate(np.flatnonzero(self.is_real).tolist()):
@@ -134,7 +165,7 @@ class BoundLeaves:
                 values[:, r] = 0.0
                 continue
             if prior.real_prior == "unit-free":
-                column = standardised(t)
+                column = standardised(t, None if weights is None else weights[there])
                 t, log_scale = column.values, column.log_scale
             with np.errstate(over="ignore"):
                 t = (t - means[v]) / math.sqrt(variances[v])
@@ -150,10 +181,11 @@ class BoundLeaves:
     @cached_property
     def jacobian(self) -> Floats:
         """float64[n]: what is added to every score of a response because kernels see it on another scale."""
-        numbers = np.full(self.data.n_variables, self.data.n_rows)
+        units = self._units
+        numbers = np.full(self.data.n_variables, self.total_units)
         for v in np.flatnonzero(self.is_mixed).tolist():
-            numbers[v] = np.count_nonzero(~np.isnan(self.data.columns[v]))
-        return np.asarray(-numbers * self._scaled[1])
+            numbers[v] = _counts(~np.isnan(self.data.columns[v]), units, 2)[1]
+        return np.asarray(-numbers * self.unit * self._scaled[1])
 
     @cached_property
     def responses(self) -> Responses:
@@ -165,7 +197,10 @@ class BoundLeaves:
         mixed = np.flatnonzero(self.is_mixed).tolist()
         there = np.full(data.n_variables, -1, np.int64)
         there[mixed] = int(levels.sum()) + 2 * np.arange(len(mixed))
-        onehot = np.zeros((data.n_rows, -(-(int(levels.sum()) + 2 * len(mixed)) // 32) * 32), np.uint8)
+        units = self._units
+        kind = np.uint8 if units is None else np.min_scalar_type(int(units.max(initial=1)))
+        onehot = np.zeros((data.n_rows, -(-(int(levels.sum()) + 2 * len(mixed) + 1) // 32) * 32), kind)
+        onehot[:, -1] = 1
         for v in mixed:
             onehot[np.arange(data.n_rows), there[v] + np.isnan(data.columns[v])] = 1
         there_row = np.array([self._mixed_alphas.index(a) if m else -1 for a, m in zip(
@@ -173,6 +208,8 @@ class BoundLeaves:
         row = np.array([self.rows[real].index(self.keys[v]) for v, real in enumerate(is_real.astype(int))], np.int64)
         for v in np.flatnonzero(~is_real).tolist():
             onehot[np.arange(data.n_rows), start[v] + np.searchsorted(observed[v], data.columns[v])] = 1
+        if units is not None:
+            onehot *= units[:, None].astype(kind)
         order = np.array(sorted(range(data.n_variables), key=lambda v: (-levels[v], row[v], v)), np.int64)
         real = np.where(is_real, np.cumsum(is_real) - 1, -1)
         return Responses(order, onehot, start, levels, row, self._scaled[0], real, there, there_row)
@@ -180,15 +217,15 @@ class BoundLeaves:
     @cached_property
     def tables(self) -> LeafTables:
         """See leaves.py; rows in the order of `Responses.row`."""
-        rows = self.data.n_rows
+        rows, unit = self.total_units, self.unit
         tabulate = penalised_tables if self.penalised else dirichlet_tables
-        counts = [tabulate(alpha, int(r), rows) for alpha, r in self.rows[0]]
-        normals = [normal_tables(nu, a, rows) for nu, a in self.rows[1]]
+        counts = [tabulate(alpha, int(r), rows, unit) for alpha, r in self.rows[0]]
+        normals = [normal_tables(nu, a, rows, unit) for nu, a in self.rows[1]]
         per_level, total = np.array(counts).reshape(-1, 2, rows + 1).swapaxes(0, 1).copy()
         constant, power, shrink = np.array(normals).reshape(-1, 3, rows + 1).swapaxes(0, 1).copy()
-        there = [dirichlet_tables(alpha, 2, rows) for alpha in self._mixed_alphas]
+        there = [dirichlet_tables(alpha, 2, rows, unit) for alpha in self._mixed_alphas]
         there_level, there_total = np.array(there).reshape(-1, 2, rows + 1).swapaxes(0, 1).copy()
-        scale = np.array([nu for nu, _ in self.rows[1]])
+        scale = np.array([nu / unit for nu, _ in self.rows[1]])
         return LeafTables(per_level, total, constant, power, shrink, scale, there_level, there_total)
 
     def together(self, wanted: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
@@ -228,21 +265,32 @@ class BoundLeaves:
         return (penalised_log_likelihoods if self.penalised else dirichlet_log_marginals)(content, first)
 
     def _content(self, v: int, values: NDArray[Any], leaf: Ints, leaves: int) -> LeafContent:
-        rows, r = np.bincount(leaf, minlength=leaves), self.data.cardinalities[v]
+        units, unit, r = self._units, self.unit, self.data.cardinalities[v]
+        rows = _counts(leaf, units, leaves)
         if r:
-            table = np.bincount(leaf * r + values, minlength=leaves * r).reshape(leaves, r)
-            return LeafContent(rows, counts=table)
+            table = _counts(leaf * r + values, units, leaves * r).reshape(leaves, r)
+            return LeafContent(rows, counts=table, unit=unit)
         if self.is_mixed[v]:
             absent = np.isnan(self.data.columns[v])
-            numbers = self._moments(values[~absent], leaf[~absent], leaves)
-            counts = np.bincount(leaf * 2 + absent, minlength=leaves * 2).reshape(leaves, 2)
-            return LeafContent(rows, counts, numbers.mean, numbers.spread)
-        return self._moments(values, leaf, leaves)
+            there = None if units is None else units[~absent]
+            numbers = _moments(values[~absent], leaf[~absent], leaves, there, unit)
+            counts = _counts(leaf * 2 + absent, units, leaves * 2).reshape(leaves, 2)
+            return LeafContent(rows, counts, numbers.mean, numbers.spread, unit)
+        return _moments(values, leaf, leaves, units, unit)
 
-    @staticmethod
-    def _moments(values: NDArray[Any], leaf: Ints, leaves: int) -> LeafContent:
-        rows = np.bincount(leaf, minlength=leaves)
-        with np.errstate(over="ignore"):
-            mean = np.bincount(leaf, values, minlength=leaves) / np.maximum(rows, 1)
-            spread = np.bincount(leaf, (values - mean[leaf]) ** 2, minlength=leaves)
-        return LeafContent(rows, mean=mean, spread=np.asarray(spread, dtype=np.float64))
+
+def _counts(where: NDArray[Any], units: NDArray[np.int32] | None, length: int) -> Ints:
+    """The units in each place; their sums are exact as floating-point numbers."""
+    return np.bincount(where, units, minlength=length).astype(np.int64)
+
+
+def _moments(
+    values: NDArray[Any], leaf: Ints, leaves: int, units: NDArray[np.int32] | None, unit: float
+) -> LeafContent:
+    rows = _counts(leaf, units, leaves)
+    with np.errstate(over="ignore"):
+        each = values if units is None else units * values
+        mean = np.bincount(leaf, each, minlength=leaves) / np.maximum(rows, 1)
+        squares = (values - mean[leaf]) ** 2
+        spread = np.bincount(leaf, squares if units is None else units * squares, minlength=leaves)
+    return LeafContent(rows, mean=mean, spread=np.asarray(spread, dtype=np.float64), unit=unit)
