@@ -44,6 +44,11 @@ class Weights:
         return self.total_units * self.unit
 
     @property
+    def whole(self) -> bool:
+        """Whether every row counts for a whole number of rows."""
+        return self.unit == round(self.unit)
+
+    @property
     def at_least_one(self) -> bool:
         """Whether every row counts for a row or more."""
         return bool(len(self.units) == 0 or int(self.units.min()) * self.unit >= 1.0)

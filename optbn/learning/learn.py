@@ -34,7 +34,7 @@ from optbn.learning.watcher import Watcher as Watcher
 from optbn.report.page import render
 from optbn.scores import load_score, settings_of
 from optbn.scores.interventional import Interventional
-from optbn.smoothing.fitting import DEFAULT_SMOOTHER
+from optbn.smoothing.fitting import check_counts, smoother_for
 from optbn.smoothing.protocol import load_smoother
 from optbn_solvers.base.standing import Standing, standing
 
@@ -111,7 +111,8 @@ def learn(
     max_parents   of any variable; by default 3, or fewer when scoring would take more than its share of the time
     candidates    consider only this many likeliest parents of each variable: a heuristic, for hundreds of variables
     solver        the search method (see `optbn.solve`)
-    smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default
+    smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default, hierarchical where weights
+                  are not whole
     time_limit    seconds for everything; the best network found by then is returned with the bound that is known
     constraints   on the network: optbn_solvers.Constraints, or a dictionary of its fields (forbidden, max_arcs...)
     weights       how many rows each row counts for: a column's name, or an array of numbers of at least 0
@@ -140,8 +141,8 @@ def learn(
     if isinstance(score, str):
         options.check_arguments(learn, settings, f"score {score!r}", settings_of(score))
     method = load_score(score, **settings)
-    chosen = DEFAULT_SMOOTHER if smoother is None else smoother
-    load_smoother(chosen)  # a wrong name should not wait for the search
+    if smoother is not None:
+        load_smoother(smoother)  # a wrong name should not wait for the search
     watcher, watch = watcher or (SearchLog() if progress else Watcher()), Stopwatch()
 
     watcher.phase("read")
@@ -157,8 +158,11 @@ def learn(
     if target is not None:
         rows.index(target)  # a wrong name should not wait for the search
     method = Interventional.of(method, interventions) if interventions else method
+    chosen = smoother_for(rows) if smoother is None else smoother
+    check_counts(load_smoother(chosen), rows)
     if rows.weights is not None:
-        noticed = (*noticed, f"{rows.n_rows:,} rows count, by their weights, for {rows.total_weight:,.6g}")
+        smoothed = f"; probabilities are estimated by {chosen}" if smoother is None else ""
+        noticed = (*noticed, f"{rows.n_rows:,} rows count, by their weights, for {rows.total_weight:,.6g}{smoothed}")
     job = Job(rows, method, watcher, watch, begin, time_limit, jobs, interventions, notes=[*noticed])
     job.constrain(constraints, max_parents, candidates, memory)
     job.score(max_parents, store)

@@ -120,7 +120,7 @@ class CountScore:
         self._terms = terms
         self._data = data
         self._levels = np.array(categorical_levels(type(terms).__name__, data), dtype=np.int64)
-        if terms.whole and data.weights is not None and data.weights.unit != round(data.weights.unit):
+        if terms.whole and data.weights is not None and not data.weights.whole:
             raise UnsupportedError(
                 f"{type(terms).__name__} counts whole rows, and the weights of the rows are not whole: round them, or "
                 "use another score (bdeu, bic)"

@@ -38,6 +38,8 @@ Progress = Callable[[str, int, int | None], None]
 """Called as progress("counting" or "fitting", done, of how many if known)."""
 
 DEFAULT_SMOOTHER = "hdp"
+SHARES_SMOOTHER = "hierarchical"
+"""By default where rows count for shares of a row, which hdp cannot count."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,20 @@ def fitted(
         {f.family.name: f.precision for f in fits if f.precision is not None},
     )
     return Fitted(network, {f.family.name: f for f in fits}, rows)
+
+
+def smoother_for(data: Dataset) -> str:
+    """The default for the data."""
+    return DEFAULT_SMOOTHER if data.weights is None or data.weights.whole else SHARES_SMOOTHER
+
+
+def check_counts(smoother: Smoother, data: Dataset) -> None:
+    """Refuse a smoother of whole counts where rows count for shares of a row."""
+    if getattr(smoother, "whole", False) and data.weights is not None and not data.weights.whole:
+        raise UnsupportedError(
+            f"{type(smoother).__name__} counts whole rows, and the weights of the rows are not whole: round them, or "
+            f"use another smoother ({SHARES_SMOOTHER}, m_estimate)"
+        )
 
 
 def _masked(weights: NDArray[np.float64] | None, counting: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -58,6 +58,11 @@ class Gradient:
         if self.penalty is not None and not (isinstance(self.penalty, int | float) and self.penalty >= 0):
             raise UnsupportedError(f"Gradient: penalty is {self.penalty!r}, expected at least 0 or None")
 
+    @property
+    def whole(self) -> bool:
+        """Whether counts of rows must be whole numbers."""
+        return self.alpha is None
+
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         problem = Problem.of(tree)
         diagnostics: dict[str, float] = {}

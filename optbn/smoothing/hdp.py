@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,7 @@ class HDP:
     effective: float = 400.0
     max_sweeps: int = 50_000
     compat: str | None = None
+    whole: ClassVar[bool] = True  # counts of rows must be whole numbers
 
     def __post_init__(self) -> None:
         if self.tying not in TYINGS:

@@ -197,6 +197,15 @@ def test_fitting_and_learning_count_weights(tmp_path):
     assert any(f"{np.count_nonzero(weights)} rows count" in note for note in one.report.notes)
 
 
+def test_smoothers_of_whole_counts_are_refused_before_the_search():
+    data = categorical(np.random.default_rng(1)).weighted(np.linspace(0.5, 1.5, 60))
+    for smoother in ("hdp", "gradient"):
+        with pytest.raises(UnsupportedError, match="counts whole rows"):
+            optbn.learn(data, score="bdeu", smoother=smoother)
+    learned = optbn.learn(data, score="bdeu", max_parents=1, jobs=1)
+    assert any("estimated by hierarchical" in note for note in learned.report.notes)
+
+
 def test_a_column_of_weights_is_no_variable(tmp_path, capsys):
     rng = np.random.default_rng(23)
     data = categorical(rng)
