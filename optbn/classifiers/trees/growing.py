@@ -124,12 +124,15 @@ class Prepared:
         total = float(weights.sum())
         divided = bool(((self.codes < 0).any(axis=1) & ~self.third).any())
         whole = not divided and total <= LARGEST_TABLE and bool((weights == np.rint(weights)).all())
-        found, counts = kernel.grow(
+        rows = kernel.Rows(
             self.codes, self.levels, self.third, self.order, self.place, np.concatenate(self.points), self.point_at,
-            growth.resolution, self.classes, weights, self.n_classes, growth.min_leaf, growth.mdl,
-            growth.criterion == "gain",
-            min(growth.candidates or A, A), random, _n_log_n(int(total)) if whole else np.zeros(0),
+            self.classes, self.n_classes,
         )  # fmt: skip
+        rules = kernel.Rules(
+            float(growth.min_leaf), float(growth.resolution), bool(growth.mdl), growth.criterion == "gain",
+            min(growth.candidates or A, A), _n_log_n(int(total)) if whole else np.zeros(0),
+        )  # fmt: skip
+        found, counts = kernel.grow(rows, rules, weights, random)
         attribute = found[:, kernel.ATTRIBUTE]
         tree = Tree.of(
             found[:, kernel.PARENT], attribute, self._cuts(attribute, found[:, kernel.LOW], found[:, kernel.HIGH]),

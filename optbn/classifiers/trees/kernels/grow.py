@@ -13,6 +13,7 @@ of classes; for whole weights the numbers are looked up.
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import uint64
@@ -183,69 +184,224 @@ def _partition(mine, side, starts, width, room, ahead):
 PARENT, ATTRIBUTE, LOW, HIGH, FIRST, CHILDREN, BRANCH = range(7)
 
 
-@kernel
-def grow(
-    codes, levels, third, order, place, points, point_at, resolution, classes, row_weights, n_classes, minimum, mdl,
-    by_gain, candidates, random, table,
-):  # fmt: skip
-    """A tree as arrays over nodes; the children of a node are together and after it.
+class Rows(NamedTuple):
+    """Training rows.
 
     codes    int32[A, n];  levels  int64[A], 0 for numeric;  third  bool[A], unknown numbers have a branch
     order    int32[numeric, n], rows by each numeric attribute, unknown last;  place  int64[A], which of these, or -1
     points   float64, the different values of attribute a from point_at[a] on, ascending
-    resolution   values nearer than this are not cut apart
-    row_weights  rows of weight 0 are not there;  minimum  the weight that two branches must have
-    by_gain      whether splits are chosen by their gain, and not by the ratio of it to the split information
-    candidates   attributes drawn at a node (more, while there is no split), A for all;  random  uint64[1]
-    table    n log n for whole n up to the total weight, or empty: then weights may be anything
-    Returns int32[m, 7]: parent, attribute (-1: leaf), codes beside the cut, first child, children, its branch;
-    and counts float64[m, C]. Twin: tests.naive.trees.grow.
+    classes  int32[n];  n_classes  their number
     """
-    A = len(levels)
-    weights = row_weights.copy()
+
+    codes: Any
+    levels: Any
+    third: Any
+    order: Any
+    place: Any
+    points: Any
+    point_at: Any
+    classes: Any
+    n_classes: int
+
+
+class Rules(NamedTuple):
+    """How to split.
+
+    minimum     the weight that two branches must have;  resolution  values nearer than this are not cut apart
+    mdl         whether a cut pays for having been chosen among many
+    by_gain     whether splits are chosen by their gain, and not by the ratio of it to the split information
+    candidates  attributes drawn at a node (more, while there is no split), A for all
+    table       n log n for whole n up to the total weight, or empty: then weights may be anything
+    """
+
+    minimum: float
+    resolution: float
+    mdl: bool
+    by_gain: bool
+    candidates: int
+    table: Any
+
+
+class Room(NamedTuple):
+    """Scratch for one node: per level, per level and class, three times per class, and per attribute."""
+
+    per: Any
+    per_class: Any
+    left: Any
+    right: Any
+    unknown: Any
+    gains: Any
+    ratios: Any
+    cuts: Any
+
+
+@kernel
+def _room(rows, most):
+    C, A = rows.n_classes, len(rows.levels)
+    cuts = np.zeros((A, 2), dtype=np.int64)
+    return Room(
+        np.zeros(most), np.zeros((most, C)), np.empty(C), np.empty(C), np.empty(C), np.empty(A), np.empty(A), cuts
+    )
+
+
+@kernel
+def _lists(rows, weights):
+    """The rows with a weight, as given and by each numeric attribute: int32[1 + numeric, rows]."""
     present = np.flatnonzero(weights > 0.0)
-    n = len(present)
-    lists = np.empty((1 + len(order), n), dtype=np.int32)
+    lists = np.empty((1 + len(rows.order), len(present)), dtype=np.int32)
     lists[0] = present
-    for k in range(len(order)):
+    for k in range(len(rows.order)):
         at = 0
-        for r in order[k]:
+        for r in rows.order[k]:
             if weights[r] > 0.0:
                 lists[1 + k, at] = r
                 at += 1
-    most = max(3, levels.max())
-    per, per_class = np.zeros(most), np.zeros((most, n_classes))
-    left, right, unknown = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
-    side, room = np.empty(len(weights), dtype=np.int32), np.empty(n, dtype=np.int32)
+    return lists
+
+
+@kernel
+def _weigh(a, lists, begin, end, rows, weights, total, rules, room):
+    """Whether attribute a may split the segment; its gain, ratio and cut go to `room`."""
+    table = rules.table
+    room.gains[a], room.ratios[a], tried = -1.0, 0.0, 1
+    if rows.levels[a] > 0:
+        gain, branches, known, allowed = _nominal(
+            lists[0, begin:end], rows.codes[a], rows.classes, weights, table, rules.minimum, room.per, room.per_class,
+            room.left,
+        )  # fmt: skip
+    else:
+        gain, branches, known, allowed, room.cuts[a, 0], room.cuts[a, 1], tried = _numeric(
+            lists[1 + rows.place[a], begin:end], rows.codes[a], rows.points[rows.point_at[a] : rows.point_at[a + 1]],
+            rules.resolution, rows.classes, weights, table, rules.minimum, total, rows.third[a], room.left, room.right,
+            room.unknown,
+        )  # fmt: skip
+    gain /= total * LOG2
+    if rows.levels[a] == 0:
+        gain -= math.log2(tried) / total if rules.mdl and allowed else 0.0
+        allowed = allowed and gain > TINY
+    if not allowed:
+        return False
+    lost = 0.0 if len(table) else max(total - known, 0.0)
+    split = (_nlogn(total, table) - branches - _nlogn(lost, table)) / (total * LOG2)
+    room.gains[a] = gain
+    room.ratios[a] = gain if rules.by_gain else gain / split if split > TINY else 0.0
+    return True
+
+
+@kernel
+def _best(lists, begin, end, rows, weights, total, rules, attributes, random, room):
+    """The attribute to split by, or -1: the best of those drawn whose gain is about the average at least."""
+    A = len(rows.levels)
+    found, drawn, average = 0, 0, 0.0
+    while drawn < A and (drawn < rules.candidates or found == 0):
+        if rules.candidates < A:
+            pick = drawn + int(word(random) % uint64(A - drawn))
+            attributes[drawn], attributes[pick] = attributes[pick], attributes[drawn]
+        a = attributes[drawn]
+        drawn += 1
+        if _weigh(a, lists, begin, end, rows, weights, total, rules, room):
+            average += room.gains[a]
+            found += 1
+    best, greatest = -1, 0.0
+    for i in range(drawn):
+        a = attributes[i]
+        if room.gains[a] >= average / max(found, 1) - SLACK and room.ratios[a] > greatest + TINY:
+            best, greatest = a, room.ratios[a]
+    return best
+
+
+@kernel
+def _descend(rows, weights, a, low, b, lists, begin, end, top):
+    """Copy the rows of branch b, and those whose branch is unknown, behind the segments in use: where they end."""
+    for k in range(len(lists)):
+        at = top
+        for i in range(begin, end):
+            x = _branch(rows.codes[a, lists[k, i]], rows.levels[a], low, rows.third[a])
+            if x < 0 or x == b:
+                lists[k, at] = lists[k, i]
+                at += 1
+    return at
+
+
+@kernel
+def _share(rows, weights, a, low, b, segment, saved, n_saved):
+    """Leave rows whose branch is unknown the part of their weight that branch b has of the known; keep the whole."""
+    total, own = 0.0, 0.0
+    for r in segment:
+        x = _branch(rows.codes[a, r], rows.levels[a], low, rows.third[a])
+        if x >= 0:
+            total += weights[r]
+            own += weights[r] if x == b else 0.0
+    for r in segment:
+        if rows.codes[a, r] < 0:
+            saved[n_saved, 0] = weights[r]
+            n_saved += 1
+            weights[r] *= own / total
+    return n_saved
+
+
+@kernel
+def _sides(rows, weights, a, low, segment, side, heavy, starts):
+    """Each row's branch in `side`, each branch's weight and rows (at starts[1 + b]); whether some are unknown."""
+    heavy[:] = 0.0
+    starts[:] = 0
+    lacking = False
+    for r in segment:
+        x = _branch(rows.codes[a, r], rows.levels[a], low, rows.third[a])
+        side[r] = x
+        if x >= 0:
+            heavy[x] += weights[r]
+            starts[x + 1] += 1
+        else:
+            lacking = True
+    return lacking
+
+
+@kernel
+def _add_children(tree, counts, nodes, node, heavy, child_of):
+    """A child for each branch that has weight; how many nodes there are then."""
+    tree[node, FIRST] = nodes
+    for b in range(len(heavy)):
+        if heavy[b] > 0.0:
+            tree[nodes] = -1
+            tree[nodes, PARENT], tree[nodes, BRANCH] = node, b
+            tree[nodes, FIRST], tree[nodes, CHILDREN] = 0, 0
+            counts[nodes] = 0.0
+            child_of[b] = nodes
+            nodes += 1
+    tree[node, CHILDREN] = nodes - tree[node, FIRST]
+    return nodes
+
+
+@kernel
+def grow(rows, rules, row_weights, random):
+    """A tree as arrays over nodes; the children of a node are together and after it.
+
+    rows, rules  see `Rows` and `Rules`;  row_weights  rows of weight 0 are not there;  random  uint64[1]
+    Returns int32[m, 7]: parent, attribute (-1: leaf), codes beside the cut, first child, children, its branch;
+    and counts float64[m, C]. Twin: tests.naive.trees.grow.
+    """
+    weights = row_weights.copy()
+    lists = _lists(rows, weights)
+    top = lists.shape[1]
+    most = max(3, rows.levels.max())
+    room, attributes = _room(rows, most), np.arange(len(rows.levels))
+    side, spare = np.empty(len(weights), dtype=np.int32), np.empty(top, dtype=np.int32)
     child_of, starts, ahead = np.empty(most, np.int64), np.empty(most + 1, np.int64), np.empty(most, np.int64)
     heavy = np.empty(most)
-    gains, ratios, cuts = np.empty(A), np.empty(A), np.zeros((A, 2), dtype=np.int64)
-    attributes = np.arange(A)
-    tree, counts, nodes = np.empty((256, 7), dtype=np.int32), np.zeros((256, n_classes)), 1
+    tree, counts, nodes = np.empty((256, 7), dtype=np.int32), np.zeros((256, rows.n_classes)), 1
     tree[0] = -1
     tree[0, FIRST:] = 0
     saved, n_saved = np.empty((16, 1)), 0
     stack = np.empty((64, 6), dtype=np.int64)
-    top = n
-    depth = _push(stack, 0, GROW, 0, 0, n, 0, 0)
+    depth = _push(stack, 0, GROW, 0, 0, top, 0, 0)
     while depth > 0:
         depth -= 1
-        task, node, begin, end, extra = (
-            stack[depth, 0],
-            stack[depth, 1],
-            stack[depth, 2],
-            stack[depth, 3],
-            stack[depth, 4],
-        )
+        task, node, extra = stack[depth, 0], stack[depth, 1], stack[depth, 4]
+        begin, end = stack[depth, 2], stack[depth, 3]
         segment = lists[0, begin:end]
+        a, low = tree[node, ATTRIBUTE], tree[node, LOW]
         if task == ENTER:  # extra: the child, whose rows are copied behind all segments
-            a, low, b = tree[node, ATTRIBUTE], tree[node, LOW], tree[extra, BRANCH]
-            total, own = 0.0, 0.0
-            for r in segment:
-                x = _branch(codes[a, r], levels[a], low, third[a])
-                if x >= 0:
-                    total += weights[r]
-                    own += weights[r] if x == b else 0.0
             if top + end - begin > lists.shape[1]:
                 wider = np.empty((len(lists), 2 * (top + end - begin)), dtype=np.int32)
                 wider[:, :top] = lists[:, :top]
@@ -253,108 +409,41 @@ def grow(
             if n_saved + end - begin > len(saved):
                 saved = _longer(saved, n_saved + end - begin)
             depth = _push(stack, depth, LEAVE, node, begin, end, n_saved, top)
-            for i in range(begin, end):
-                r = lists[0, i]
-                if codes[a, r] < 0:
-                    saved[n_saved, 0] = weights[r]
-                    n_saved += 1
-                    weights[r] *= own / total
-            size = 0
-            for k in range(len(lists)):
-                size = 0
-                for i in range(begin, end):
-                    x = _branch(codes[a, lists[k, i]], levels[a], low, third[a])
-                    if x < 0 or x == b:
-                        lists[k, top + size] = lists[k, i]
-                        size += 1
-            depth = _push(stack, depth, GROW, extra, top, top + size, 0, 0)
-            top += size
+            b = tree[extra, BRANCH]
+            n_saved = _share(rows, weights, a, low, b, lists[0, begin:end], saved, n_saved)
+            after = _descend(rows, weights, a, low, b, lists, begin, end, top)
+            depth = _push(stack, depth, GROW, extra, top, after, 0, 0)
+            top = after
             continue
         if task == LEAVE:  # extra: where the saved weights begin
             top, n_saved = stack[depth, 5], extra
-            a = tree[node, ATTRIBUTE]
             for r in segment:
-                if codes[a, r] < 0:
+                if rows.codes[a, r] < 0:
                     weights[r] = saved[extra, 0]
                     extra += 1
             continue
         here = counts[node]
         for r in segment:
-            here[classes[r]] += weights[r]
+            here[rows.classes[r]] += weights[r]
         total = here.sum()
-        if total < 2.0 * minimum - TINY or total - here.max() <= TINY:
+        if total < 2.0 * rules.minimum - TINY or total - here.max() <= TINY:
             continue
-        found, drawn, average = 0, 0, 0.0
-        while drawn < A and (drawn < candidates or found == 0):
-            if candidates < A:
-                pick = drawn + int(word(random) % uint64(A - drawn))
-                attributes[drawn], attributes[pick] = attributes[pick], attributes[drawn]
-            a = attributes[drawn]
-            drawn += 1
-            gains[a], ratios[a], tried = -1.0, 0.0, 1
-            if levels[a] > 0:
-                gain, branches, known, allowed = _nominal(
-                    segment, codes[a], classes, weights, table, minimum, per, per_class, left
-                )
-            else:
-                gain, branches, known, allowed, cuts[a, 0], cuts[a, 1], tried = _numeric(
-                    lists[1 + place[a], begin:end], codes[a], points[point_at[a] : point_at[a + 1]], resolution,
-                    classes, weights, table, minimum, total, third[a], left, right, unknown,
-                )  # fmt: skip
-            gain /= total * LOG2
-            if levels[a] == 0:
-                gain -= math.log2(tried) / total if mdl and allowed else 0.0
-                allowed = allowed and gain > TINY
-            if not allowed:
-                continue
-            lost = 0.0 if len(table) else max(total - known, 0.0)
-            split = (_nlogn(total, table) - branches - _nlogn(lost, table)) / (total * LOG2)
-            gains[a] = gain
-            ratios[a] = gain if by_gain else gain / split if split > TINY else 0.0
-            average += gain
-            found += 1
-        best, greatest = -1, 0.0
-        for i in range(drawn):
-            a = attributes[i]
-            if gains[a] >= average / max(found, 1) - SLACK and ratios[a] > greatest + TINY:
-                best, greatest = a, ratios[a]
-        if best < 0:
+        a = _best(lists, begin, end, rows, weights, total, rules, attributes, random, room)
+        if a < 0:
             continue
-        a, low = best, cuts[best, 0]
-        width = levels[a] if levels[a] > 0 else 3
-        heavy[:width] = 0.0
-        starts[: width + 1] = 0
-        lacking = False
-        for r in segment:
-            x = _branch(codes[a, r], levels[a], low, third[a])
-            side[r] = x
-            if x >= 0:
-                heavy[x] += weights[r]
-                starts[x + 1] += 1
-            else:
-                lacking = True
-        children = 0
-        for b in range(width):
-            children += heavy[b] > 0.0
-        if nodes + children > len(tree):
-            tree, counts = _longer(tree, nodes + children), _longer(counts, nodes + children)
-        tree[node, ATTRIBUTE], tree[node, LOW], tree[node, HIGH] = a, low, cuts[a, 1]
-        tree[node, FIRST], tree[node, CHILDREN] = nodes, children
-        for b in range(width):
-            if heavy[b] > 0.0:
-                tree[nodes] = -1
-                tree[nodes, PARENT], tree[nodes, BRANCH] = node, b
-                tree[nodes, FIRST], tree[nodes, CHILDREN] = 0, 0
-                counts[nodes] = 0.0
-                child_of[b] = nodes
-                nodes += 1
-        if depth + children + 2 > len(stack):
-            stack = _longer(stack, depth + children + 2)
+        low, width = room.cuts[a, 0], rows.levels[a] if rows.levels[a] > 0 else 3
+        lacking = _sides(rows, weights, a, low, segment, side, heavy[:width], starts[: width + 1])
+        if nodes + width > len(tree):
+            tree, counts = _longer(tree, nodes + width), _longer(counts, nodes + width)
+        tree[node, ATTRIBUTE], tree[node, LOW], tree[node, HIGH] = a, low, room.cuts[a, 1]
+        nodes = _add_children(tree, counts, nodes, node, heavy[:width], child_of)
+        if depth + width + 2 > len(stack):
+            stack = _longer(stack, depth + width + 2)
         if not lacking:
             for b in range(width):
                 starts[b + 1] += starts[b]
             for k in range(len(lists)):
-                _partition(lists[k, begin:end], side, starts, width, room, ahead)
+                _partition(lists[k, begin:end], side, starts, width, spare, ahead)
         for b in range(width - 1, -1, -1):
             if heavy[b] > 0.0 and lacking:
                 depth = _push(stack, depth, ENTER, node, begin, end, child_of[b], 0)
