@@ -36,6 +36,7 @@ VERBS: tuple[str, ...] = (
     "score",
     "solve",
     "verify",
+    "certify",
     "export-proof",
     "fit",
     "edges",

@@ -77,9 +77,10 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     if solution.choice is None:
         print(f"optbn: {_sentence(table, solution)}", file=sys.stderr)
         raise typer.Exit(3)
-    limited = noted(read_about(scores))
-    if limited is not None:
-        solution = replace(solution, statistics={**solution.statistics, "candidates": limited})
+    about = read_about(scores)
+    limited = noted(about)
+    notes = {"scores": about} | ({"candidates": limited} if limited is not None else {})
+    solution = replace(solution, statistics={**solution.statistics, **notes})
     _put(written(table, solution, options.format), options.output)
     if options.proof is not None and options.proof.endswith(".pbp"):
         export(table, solution, options.proof)
