@@ -7,9 +7,12 @@ listening (an error, Ctrl-C) no new block is begun and those under way are waite
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
 
 from optbn.base.errors import UnsupportedError
 
@@ -61,3 +64,24 @@ def spread(tasks: Iterable[Task], work: Callable[[Task], Result], jobs: int) -> 
             for future in done:
                 del running[future]
                 yield future.result()
+
+
+_BLAS = threading.Lock()
+
+
+@cache
+def _blas() -> Any:
+    import scipy.optimize  # its BLAS must be there to be found  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """L-BFGS calls BLAS for vectors of a few numbers, and waking its threads costs twenty times the work.
+
+    The number of threads belongs to the whole process: one at a time may change it and put it back.
+    """
+    with _BLAS, _blas().limit(limits=1, user_api="blas"):
+        yield

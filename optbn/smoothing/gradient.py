@@ -21,18 +21,15 @@ loss against a = 1. Ordered from the leaves up, G factors without fill, for a ro
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.settings import check_positive
+from optbn.base.threads import one_blas_thread
 from optbn.smoothing.kernels.gradient import combine, inverse_trace, leave_one_out
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.protocol import Estimate
@@ -126,27 +123,6 @@ class Problem(NamedTuple):
         self._evaluate(log_strength, np.zeros(self.size), own)
         counts = self.counts[self.node, self.level]
         return self.size - penalty * float(inverse_trace(own, counts, self.node, self.parent, self.place, penalty))
-
-
-_BLAS = threading.Lock()
-
-
-@cache
-def _blas() -> Any:
-    import scipy.optimize  # its BLAS must be there to be found  # noqa: F401
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """L-BFGS calls BLAS for vectors of a few numbers, and waking its threads costs twenty times the work.
-
-    The number of threads belongs to the whole process: one at a time may change it and put it back.
-    """
-    with _BLAS, _blas().limit(limits=1, user_api="blas"):
-        yield
 
 
 def _learned(problem: Problem, penalties: tuple[float, ...]) -> tuple[NDArray[np.float64], dict[str, float]]:

@@ -1,6 +1,6 @@
 """Hierarchical multinomial-Dirichlet smoothing: contexts share one unknown mean, and it is learned from all of them.
 
-    beta ~ Dir(alpha0, ..., alpha0),   theta_y | beta ~ Dir(s beta),   alpha = s beta     (Azzimonti, Corani, Zaffalon)
+    beta ~ Dir(alpha0_1, .., alpha0_K),   theta_y | beta ~ Dir(s beta),   alpha = s beta   (Azzimonti, Corani, Zaffalon)
 
 Estimates are posterior means, E theta_xy = (n_xy + E alpha_x) / (N_y + s), so an empty context answers E alpha / s.
 
@@ -17,22 +17,24 @@ out: they do not change the posterior, and each would loosen the bound.
 The strength s is learned: the bound, maximised over kappa and tau, is a function of s alone
 (`kernels.hierarchical.ascend_strength`), and where the evidence is highest new rows are predicted best. A weak prior
 around the number of levels keeps the s of few contexts from the ends, where a level that was not seen is impossible.
+alpha0 is learned the same way (`ascent`), one number for all levels: new rows are predicted better than with 1 where
+rows are few (results/smoothing-density). One for each level predicts worse: a table has but one mean to learn it from.
 
 Exact: `polynomial`, for small tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.base.settings import check_positive
-from optbn.smoothing.kernels.hierarchical import ascend, ascend_strength
+from optbn.smoothing.ascent import Distinct
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.polynomial import exact_moments
 from optbn.smoothing.protocol import Estimate, matched_precision
@@ -40,7 +42,7 @@ from optbn.smoothing.tree import CountTree
 
 METHODS = ("variational", "exact")
 STRENGTHS = ("learned", "levels")
-MOST_STEPS = 100
+PRIORS = ("learned", "each")
 SPREAD = 1.5
 """Of log s around log K, where s is learned: two contexts say little about it, and no evidence is highest at 0 or
 infinity."""
@@ -52,6 +54,7 @@ class Posterior:
 
     counts        float64[Y, K], the contexts' counts
     s             the strength of the contexts' prior
+    alpha0        float64[K], the prior of beta
     mean          float64[K], E alpha
     covariance    float64[K, K], Cov alpha
     log_evidence  of the counts; variational: its lower bound
@@ -61,6 +64,7 @@ class Posterior:
 
     counts: NDArray[np.float64]
     s: float
+    alpha0: NDArray[np.float64]
     mean: NDArray[np.float64]
     covariance: NDArray[np.float64]
     log_evidence: float
@@ -95,105 +99,47 @@ class Posterior:
         return np.asarray(np.sqrt(np.maximum(within + variance / weight**2, 0.0)))
 
 
+Prior = float | str | Sequence[float]
+"""alpha0: a number for all levels, a number for each, or how it is learned (PRIORS)."""
+
+
 def posterior(
     counts: NDArray[np.float64],
-    s: float | None = None,
-    alpha0: float = 1.0,
+    s: float | str = "levels",
+    alpha0: Prior = 1.0,
     method: str = "variational",
     tolerance: float = 1e-6,
+    spread: float = SPREAD,
 ) -> Posterior:
-    """The posterior of one table, counts float64[Y, K], at a strength s, by default K. Exact needs whole counts."""
-    counts = np.asarray(counts, dtype=np.float64)
-    s = float(counts.shape[1]) if s is None else float(s)
-    seen = counts[counts.sum(axis=1) > 0]
-    if method == "exact":
-        mean, covariance, evidence = exact_moments(np.rint(seen).astype(np.int64), s, alpha0)
-        return Posterior(counts, s, mean, covariance, evidence, np.zeros(0), float("nan"))
-    if seen.shape[0] == 0 or seen.shape[1] == 1:
-        return _nothing_learned(counts, s, alpha0)
+    """The posterior of one table, counts float64[Y, K]; see Hierarchical for the rest. Exact needs whole counts.
 
-    table, trace = _Distinct.of(seen), np.empty(MOST_STEPS + 1)
-    kappa, tau = table.start_of_ascent(alpha0)
-    tau, steps = ascend(kappa, tau, float(len(seen)), *table.levels, s, alpha0, tolerance, trace)
-    return _variational(counts, table, s, alpha0, kappa, tau, trace[: steps + 1])
-
-
-def learned_posterior(
-    counts: NDArray[np.float64], alpha0: float = 1.0, spread: float = SPREAD, tolerance: float = 1e-6
-) -> Posterior:
-    """The variational posterior at the likeliest strength s: log s ~ Normal(log K, spread^2), evidence by the bound.
-
-    Without rows, or with one level, nothing is known about s but its prior.
+    Without rows, or with one level, nothing is known about s and alpha0 but their priors.
     """
     counts = np.asarray(counts, dtype=np.float64)
-    levels = float(counts.shape[1])
-    seen = counts[counts.sum(axis=1) > 0]
-    if seen.shape[0] == 0 or seen.shape[1] == 1:
-        return _nothing_learned(counts, levels, alpha0)
-
-    table, trace = _Distinct.of(seen), np.empty(MOST_STEPS + 1)
-    kappa, tau = table.start_of_ascent(alpha0)
-    tau, s, steps = ascend_strength(kappa, tau, table.levels, table.contexts, levels, spread, alpha0, tolerance, trace)
-    return _variational(counts, table, s, alpha0, kappa, tau, trace[: steps + 1])
-
-
-@dataclass(frozen=True, eq=False)
-class _Distinct:
-    """A table of counts in which every context has rows, as the bound needs it: each count of a level once.
-
-    levels     start, value, times: level x was seen value[j] times in times[j] contexts, j = start[x] .. start[x+1]-1
-    contexts   (total, times): `times` contexts have `total` rows each
-    shares     float64[K]: each level's frequency, summed over the contexts
-    """
-
-    levels: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
-    contexts: tuple[NDArray[np.float64], NDArray[np.float64]]
-    shares: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, counts: NDArray[np.float64]) -> _Distinct:
-        Y, K = counts.shape
-        ordered = np.sort(counts, axis=0).T.ravel()
-        fresh = np.ones(K * Y, dtype=np.bool_)
-        fresh[1:] = ordered[1:] != ordered[:-1]
-        fresh[::Y] = True
-        at = np.flatnonzero(fresh)
-        times = np.diff(np.append(at, K * Y)).astype(np.float64)
-        total = counts.sum(axis=1)
-        rows, contexts = np.unique(total, return_counts=True)
-        return cls(
-            (np.searchsorted(at, np.arange(K + 1) * Y), ordered[at], times),
-            (rows, contexts.astype(np.float64)),
-            (counts / total[:, None]).sum(axis=0),
-        )
-
-    def start_of_ascent(self, alpha0: float) -> tuple[NDArray[np.float64], float]:
-        """kappa and tau to begin from."""
-        kappa = self.shares + alpha0
-        return kappa / kappa.sum(), float(self.contexts[1].sum() + len(kappa) * alpha0)
-
-
-def _nothing_learned(counts: NDArray[np.float64], s: float, alpha0: float) -> Posterior:
-    """No rows to learn from, or one level only: beta is what it was before, and the evidence is 1."""
     K = counts.shape[1]
-    kappa, tau = np.full(K, 1.0 / K), K * alpha0
-    return Posterior(counts, s, s * kappa, _covariance(s, kappa, tau), 0.0, np.zeros(1), tau)
+    seen = counts[counts.sum(axis=1) > 0]
+    known = np.ones(K) if isinstance(alpha0, str) else np.broadcast_to(np.asarray(alpha0, np.float64), K).copy()
+    if seen.shape[0] == 0 or K == 1:
+        return _nothing_learned(counts, float(K) if isinstance(s, str) else float(s), known)
+    peak = Distinct.of(seen).peak(
+        None if s == "learned" else float(K) if isinstance(s, str) else float(s),
+        alpha0 if isinstance(alpha0, str) else known,
+        spread,
+        tolerance,
+    )
+    if method == "exact":
+        mean, covariance, evidence = exact_moments(np.rint(seen).astype(np.int64), peak.s, peak.alpha0)
+        return Posterior(counts, peak.s, peak.alpha0, mean, covariance, evidence, np.zeros(0), float("nan"))
+    kappa, tau, strength, prior, trace = peak
+    covariance = _covariance(strength, kappa, tau)
+    return Posterior(counts, strength, prior, strength * kappa, covariance, float(trace[-1]), trace, tau)
 
 
-def _variational(
-    counts: NDArray[np.float64],
-    table: _Distinct,
-    s: float,
-    alpha0: float,
-    kappa: NDArray[np.float64],
-    tau: float,
-    trace: NDArray[np.float64],
-) -> Posterior:
-    """The posterior at the end of an ascent; the trace gets what is constant in kappa and tau."""
-    K, (total, contexts) = len(kappa), table.contexts
-    constant = (contexts * (gammaln(s) - gammaln(total + s))).sum() + gammaln(K * alpha0) - K * gammaln(alpha0)
-    trace = trace + constant
-    return Posterior(counts, s, s * kappa, _covariance(s, kappa, tau), float(trace[-1]), trace, tau)
+def _nothing_learned(counts: NDArray[np.float64], s: float, alpha0: NDArray[np.float64]) -> Posterior:
+    """No rows to learn from, or one level only: beta is what it was before, and the evidence is 1."""
+    tau = float(alpha0.sum())
+    kappa = alpha0 / tau
+    return Posterior(counts, s, alpha0, s * kappa, _covariance(s, kappa, tau), 0.0, np.zeros(1), tau)
 
 
 def _covariance(s: float, kappa: NDArray[np.float64], tau: float) -> NDArray[np.float64]:
@@ -206,17 +152,18 @@ class Hierarchical:
     """s           strength of the prior of each context: "learned" (the likeliest, for each family and depth on its
                 own), "levels" (the number of levels, as published) or a number
     spread      of a learned s: log s ~ Normal(log K, spread^2) beforehand; inf: where the evidence is highest
-    alpha0      the prior of the shared mean, per level
+    alpha0      the prior of the shared mean: "learned" (one number for all levels), "each" (one for each is learned), a
+                number (1, as published) or a list with one for each level
     method      "variational" or "exact"
     tolerance   relative change of kappa and tau at which Newton's method stops
     deviations  report posterior standard deviations
 
-    A learned strength is always that of the variational bound, also for the exact posterior.
+    What is learned is always that of the variational bound, also for the exact posterior.
     """
 
     s: float | str = "learned"
     spread: float = SPREAD
-    alpha0: float = 1.0
+    alpha0: Prior = "learned"
     method: str = "variational"
     tolerance: float = 1e-6
     deviations: bool = False
@@ -228,7 +175,15 @@ class Hierarchical:
             raise UnsupportedError(
                 f"Hierarchical: s is {self.s!r}, expected a number above 0, {' or '.join(STRENGTHS)}"
             )
-        for name in ("s", "alpha0", "tolerance"):
+        if isinstance(self.alpha0, str):
+            known = self.alpha0 in PRIORS
+        else:
+            known = bool(np.all(np.isfinite(self.alpha0)) and np.all(np.asarray(self.alpha0) > 0))
+        if not known:
+            raise UnsupportedError(
+                f"Hierarchical: alpha0 is {self.alpha0!r}, expected numbers above 0, {' or '.join(PRIORS)}"
+            )
+        for name in ("s", "tolerance"):
             if not isinstance(getattr(self, name), str):
                 check_positive(self, name)
         if self.spread != float("inf"):
@@ -251,17 +206,16 @@ class Hierarchical:
         unseen = np.tile(empty.theta(), (len(probabilities), 1))
         rows = matched_precision(empty.theta(), empty.theta_deviations())
         evidence = {"log_evidence" if self.method == "exact" else "lower_bound": answer.log_evidence}
+        learned = {"s": answer.s, "alpha0": answer.alpha0.tolist()}
         return Estimate(
-            probabilities, unseen, deviations if self.deviations else None, {**evidence, "s": answer.s},
+            probabilities, unseen, deviations if self.deviations else None, {**evidence, **learned},
             matched_precision(probabilities, deviations), np.repeat(rows, len(probabilities)),
         )  # fmt: skip
 
     def posterior(self, counts: NDArray[np.float64]) -> Posterior:
         """The posterior of one table under these settings."""
-        if self.s == "learned":
-            learned = learned_posterior(counts, self.alpha0, self.spread, self.tolerance)
-            if self.method == "variational":
-                return learned
-            return posterior(counts, learned.s, self.alpha0, self.method, self.tolerance)
-        s = float(counts.shape[1]) if isinstance(self.s, str) else self.s
-        return posterior(counts, s, self.alpha0, self.method, self.tolerance)
+        if not isinstance(self.alpha0, str) and np.size(self.alpha0) not in (1, counts.shape[1]):
+            raise UnsupportedError(
+                f"Hierarchical: alpha0 has {np.size(self.alpha0)} numbers for a variable of {counts.shape[1]} levels"
+            )
+        return posterior(counts, self.s, self.alpha0, self.method, self.tolerance, self.spread)

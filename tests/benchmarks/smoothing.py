@@ -103,7 +103,8 @@ def speed_figures() -> Iterator[Figure]:
             f"fit alarm, N = 5,000, {name}", cpu_seconds(lambda name=name: optbn.fit(network, data, name)), 0.3
         )
     learned, fixed = (
-        cpu_seconds(lambda s=s: optbn.fit(network, data, "hierarchical", s=s)) for s in ("learned", "levels")
+        cpu_seconds(lambda s=s: optbn.fit(network, data, "hierarchical", s=s, alpha0=1.0))
+        for s in ("learned", "levels")
     )
     yield Figure("a learned strength over a fixed one, fit alarm, hierarchical", learned / fixed, 3.0, unit="times")
     weather = optbn.load_network("hailfinder")

@@ -334,13 +334,13 @@ def test_small_domains_borrow_and_an_empty_one_takes_what_is_common():
 
 def test_domains_of_one_family_by_hand():
     """The joint of X x Pa with the domain as the only context: the shared model's, divided by the parents' margin."""
-    from optbn.smoothing.hierarchical import learned_posterior
+    from optbn.smoothing.hierarchical import posterior
 
     data = related()
     found = fit_domains({"smoke": (), "lung": ("smoke",)}, data, "city", share="joint")
     counts = np.zeros((3, 4))
     np.add.at(counts, (data.column("city"), 2 * data.column("smoke") + data.column("lung")), 1)
-    joint = learned_posterior(counts).theta().reshape(3, 2, 2)
+    joint = posterior(counts, "learned", "learned").theta().reshape(3, 2, 2)
     for i, level in enumerate(found):
         assert np.allclose(found[level].cpd("lung").probabilities, joint[i] / joint[i].sum(axis=1, keepdims=True))
 

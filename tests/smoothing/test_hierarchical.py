@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from optbn.base.errors import LimitError
-from optbn.smoothing.hierarchical import Hierarchical, learned_posterior, posterior
+from optbn.base.errors import LimitError, UnsupportedError
+from optbn.smoothing.hierarchical import Hierarchical, posterior
 from optbn.smoothing.kernels.hierarchical import bound, derivatives, polygammas
 from optbn.smoothing.tree import CountTree
 from tests.naive import smoothing as naive
@@ -91,7 +91,7 @@ def test_derivatives_by_finite_differences():
     generator = np.random.default_rng(0)
     counts = generator.integers(0, 9, (4, 3)).astype(float)
     start, value, times = np.array([0, 4, 8, 12]), counts.T.ravel().copy(), np.ones(12)
-    args = (4.0, start, value, times, 2.5, 0.7)
+    args = (4.0, start, value, times, 2.5, np.array([0.7, 2.0, 0.3]))
     kappa, tau, h = generator.dirichlet([3.0] * 3), 11.0, 1e-5
     slope, curve, cross = np.empty(3), np.empty(3), np.empty(3)
     d, dd = derivatives(kappa, tau, *args, slope, curve, cross)
@@ -159,7 +159,7 @@ def test_contexts_without_rows_are_answered_by_the_shared_mean():
     assert np.allclose(with_empty.mean, without.mean)
     assert np.allclose(with_empty.theta()[1], without.mean / 2.0)
     tree = CountTree.from_configurations(np.array([[0], [2]]), counts[[0, 2]], (3,))
-    estimate = Hierarchical("levels").fit(tree, np.random.default_rng(0))
+    estimate = Hierarchical("levels", alpha0=1.0).fit(tree, np.random.default_rng(0))
     assert np.allclose(estimate.at(tree, tree.cells()), with_empty.theta())
 
 
@@ -183,7 +183,7 @@ def test_a_learned_strength_is_the_likeliest_of_a_grid(seed, spread):
         prior = -0.5 * ((log_s - np.log(K)) / spread) ** 2
         return posterior(counts, float(np.exp(log_s))).log_evidence + prior
 
-    found = learned_posterior(counts, spread=spread)
+    found = posterior(counts, "learned", spread=spread)
     grid = np.linspace(np.log(K) - 12, np.log(K) + 12, 97)
     best = max(value(log_s) for log_s in grid)
     if np.isinf(spread) and abs(np.log(found.s / K)) > 12:  # the evidence rises to an end that nothing reaches
@@ -197,24 +197,72 @@ def test_a_learned_strength_is_near_that_of_the_truth():
     generator = np.random.default_rng(5)
     theta = generator.dirichlet(300.0 * generator.dirichlet(np.ones(5)), 60)
     counts = np.stack([generator.multinomial(100, t) for t in theta]).astype(float)
-    assert 100 < learned_posterior(counts).s < 900
-    assert Hierarchical().posterior(counts).s == learned_posterior(counts).s
-    assert Hierarchical(method="exact").posterior(counts[:4, :2]).s == pytest.approx(
-        learned_posterior(counts[:4, :2]).s
+    assert 100 < posterior(counts, "learned").s < 900
+    assert Hierarchical(alpha0=1.0).posterior(counts).s == posterior(counts, "learned").s
+    assert Hierarchical(alpha0=1.0, method="exact").posterior(counts[:4, :2]).s == pytest.approx(
+        posterior(counts[:4, :2], "learned").s
     )
 
 
 def test_a_learned_strength_depends_on_no_order_and_no_names():
     counts = some_contexts(3)
-    found = learned_posterior(counts, tolerance=1e-10)
-    turned = learned_posterior(counts[::-1, ::-1].copy(), tolerance=1e-10)
+    found = posterior(counts, "learned", tolerance=1e-10)
+    turned = posterior(counts[::-1, ::-1].copy(), "learned", tolerance=1e-10)
     assert turned.s == pytest.approx(found.s, rel=1e-6)
     assert np.allclose(turned.theta(), found.theta()[::-1, ::-1], atol=1e-7)
 
 
 @pytest.mark.parametrize("counts", [np.zeros((3, 4)), np.full((3, 1), 2.0)])
 def test_without_rows_or_with_one_level_the_strength_is_the_number_of_levels(counts):
-    assert learned_posterior(counts).s == counts.shape[1]
+    assert posterior(counts, "learned").s == counts.shape[1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("s", ["learned", 3.0])
+def test_a_learned_prior_is_the_likeliest_around(seed, s):
+    """Of one number for all levels on a grid; of one for each level, none nearby is better."""
+    counts = some_contexts(seed)
+    K = counts.shape[1]
+
+    def value(alpha0, strength):
+        away = np.append(np.log(alpha0), np.log(strength / K) if s == "learned" else 0.0) / 1.5
+        return posterior(counts, strength, np.ones(K) * alpha0, tolerance=1e-9).log_evidence - 0.5 * away @ away
+
+    found = posterior(counts, s, "learned")
+    assert np.ptp(found.alpha0) == 0.0
+    best = value(found.alpha0[:1], found.s)
+    assert all(value(np.array([a]), found.s) <= best + 1e-5 for a in np.exp(np.linspace(-3, 3, 25)))
+    each = posterior(counts, s, "each")
+    best, generator = value(each.alpha0, each.s), np.random.default_rng(0)
+    for _ in range(12):
+        moved = each.alpha0 * np.exp(0.05 * generator.normal(size=K))
+        assert value(moved, each.s * (np.exp(0.05 * generator.normal()) if s == "learned" else 1.0)) <= best + 1e-5
+    assert each.log_evidence == pytest.approx(posterior(counts, each.s, each.alpha0).log_evidence, abs=1e-8)
+    turned = posterior(counts[:, ::-1].copy(), s, "each")
+    assert np.allclose(np.log(turned.alpha0), np.log(each.alpha0[::-1]), atol=5e-3)
+
+
+def test_a_prior_with_a_number_for_each_level_by_simulation():
+    counts, s, alpha0 = np.array([[3.0, 1.0, 0.0], [0.0, 2.0, 1.0]]), 2.0, np.array([0.5, 2.0, 1.5])
+    beta = np.random.default_rng(4).dirichlet(alpha0, 400_000)
+    alpha = s * beta[:, None, :]
+    logs = special.gammaln(s) - special.gammaln(s + counts.sum(1))
+    terms = special.gammaln(counts + alpha) - special.gammaln(alpha)
+    weights = np.exp((logs + terms.sum(axis=2)).sum(axis=1))
+    found = posterior(counts, s, alpha0, "exact")
+    assert np.exp(found.log_evidence) == pytest.approx(weights.mean(), rel=0.01)
+    assert found.mean == pytest.approx(s * (weights @ beta) / weights.sum(), abs=0.01)
+    rough = posterior(counts, s, alpha0)
+    assert rough.log_evidence < found.log_evidence
+    assert np.abs(rough.theta() - found.theta()).max() < 0.02
+
+
+def test_priors_that_fit_no_variable_are_refused():
+    for wrong in ("every", [1.0, -1.0], 0.0):
+        with pytest.raises(UnsupportedError, match="alpha0"):
+            Hierarchical(alpha0=wrong)
+    with pytest.raises(UnsupportedError, match="2 numbers for a variable of 3 levels"):
+        Hierarchical(alpha0=(1.0, 2.0)).posterior(np.ones((2, 3)))
 
 
 def test_exact_refuses_what_is_out_of_reach():

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
+from optbn.base.threads import one_blas_thread
 from optbn.classifiers.discriminative.kernels.likelihood import adaptive_pass, loss_and_gradient
 from optbn.classifiers.discriminative.parameters import Direct, Exponents, Parameters
 from optbn.classifiers.discriminative.rows import Block
 from optbn.report.tables import Series
 from optbn.report.tables import curves as draw
-from optbn.smoothing.gradient import one_blas_thread
 
 RATE = 0.5
 """The first step of AdaGrad in every parameter."""

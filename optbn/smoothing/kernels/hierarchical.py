@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
-from numba import njit
 
 from optbn_solvers.base.compiled import kernel
+
+smooth = functools.partial(kernel, error_model="numpy")  # a division by zero is an infinity, which no step leads to
 
 
 @kernel
@@ -33,11 +35,12 @@ def polygammas(x):
     return first, second, third
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@smooth
 def bound(kappa, tau, contexts, start, value, times, s, alpha0):
     """The lower bound, up to what does not depend on (kappa, tau).
 
     start   int64[K + 1]: level x was seen value[j] times in times[j] contexts, j = start[x] .. start[x + 1] - 1
+    alpha0  float64[K]
     """
     K = len(kappa)
     psi_tau, _, _ = polygammas(tau)
@@ -47,20 +50,21 @@ def bound(kappa, tau, contexts, start, value, times, s, alpha0):
         p, a = s * kappa[x], tau * kappa[x]
         psi, _, _ = polygammas(a)
         log_gamma = math.lgamma(1.0 + p) - p * math.log(kappa[x]) + p * (psi + 1.0 / a - psi_next) - psi + psi_tau
-        result += math.lgamma(a) + (alpha0 - a) * (psi - psi_tau) - contexts * (log_gamma - math.log(s))
+        result += math.lgamma(a) + (alpha0[x] - a) * (psi - psi_tau) - contexts * (log_gamma - math.log(s))
         for j in range(start[x], start[x + 1]):
             result += times[j] * math.lgamma(value[j] + p)
     return result
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@smooth
 def derivatives(kappa, tau, contexts, start, value, times, s, alpha0, slope, curve, cross):
     """d/dkappa_x, d2/dkappa_x2 and d2/(dkappa_x dlog tau) into slope, curve, cross; returns d and d2 by log tau."""
     K = len(kappa)
     psi_tau, psi1_tau, psi2_tau = polygammas(tau)
     psi_next, psi1_next = psi_tau + 1.0 / tau, psi1_tau - 1.0 / (tau * tau)
     psi2_next = psi2_tau + 2.0 / (tau * tau * tau)
-    d_tau, dd_tau = -(K * alpha0 - tau) * psi1_tau, -(K * alpha0 - tau) * psi2_tau + psi1_tau
+    prior = alpha0.sum()
+    d_tau, dd_tau = -(prior - tau) * psi1_tau, -(prior - tau) * psi2_tau + psi1_tau
     for x in range(K):
         k = kappa[x]
         p, a = s * k, tau * k
@@ -70,12 +74,12 @@ def derivatives(kappa, tau, contexts, start, value, times, s, alpha0, slope, cur
         b = s * (own0 - math.log(k) - 1.0 + next0 - psi_next) + p * tau * next1 - tau * psi1
         bb = s * s * own1 - s / k + 2.0 * s * tau * next1 + p * tau * tau * next2 - tau * tau * psi2
         bt = s * (2.0 * k * next1 - psi1_next) + p * a * next2 - psi1 - a * psi2
-        slope[x] = tau * ((alpha0 - a) * psi1 + psi_tau) - contexts * b
-        curve[x] = tau * tau * ((alpha0 - a) * psi2 - psi1) - contexts * bb
-        prior = (alpha0 - a) * psi1 + psi_tau + tau * (k * (alpha0 - a) * psi2 - k * psi1 + psi1_tau)
-        cross[x] = tau * (prior - contexts * bt)
-        d_tau += (alpha0 - a) * k * psi1 - contexts * (p * (k * next1 - psi1_next) - k * psi1 + psi1_tau)
-        dd_tau += (alpha0 - a) * k * k * psi2 - k * k * psi1
+        slope[x] = tau * ((alpha0[x] - a) * psi1 + psi_tau) - contexts * b
+        curve[x] = tau * tau * ((alpha0[x] - a) * psi2 - psi1) - contexts * bb
+        own = (alpha0[x] - a) * psi1 + psi_tau + tau * (k * (alpha0[x] - a) * psi2 - k * psi1 + psi1_tau)
+        cross[x] = tau * (own - contexts * bt)
+        d_tau += (alpha0[x] - a) * k * psi1 - contexts * (p * (k * next1 - psi1_next) - k * psi1 + psi1_tau)
+        dd_tau += (alpha0[x] - a) * k * k * psi2 - k * k * psi1
         dd_tau -= contexts * (p * (k * k * next2 - psi2_next) - k * k * psi2 + psi2_tau)
         for j in range(start[x], start[x + 1]):
             cell0, cell1, _ = polygammas(value[j] + p)
@@ -84,7 +88,7 @@ def derivatives(kappa, tau, contexts, start, value, times, s, alpha0, slope, cur
     return tau * d_tau, tau * tau * dd_tau + tau * d_tau
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@smooth
 def ascend(kappa, tau, contexts, start, value, times, s, alpha0, tolerance, trace):
     """Newton ascent of the bound in (kappa, log tau), sum kappa = 1; kappa is changed in place. Returns tau, steps.
 
@@ -158,7 +162,7 @@ def ascend(kappa, tau, contexts, start, value, times, s, alpha0, tolerance, trac
     return tau, len(trace) - 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@smooth
 def slope_by_strength(kappa, tau, levels, contexts, s):
     """d bound / d log s at (kappa, tau), the terms that are constant in (kappa, tau) included.
 
@@ -184,7 +188,7 @@ def slope_by_strength(kappa, tau, levels, contexts, s):
 FURTHEST = 14.0  # of log s from its centre: a factor of a million; beyond, estimates do not change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@smooth
 def ascend_strength(kappa, tau, levels, contexts, centre, spread, alpha0, tolerance, trace):
     """The s at which the bound, maximised over (kappa, tau), plus log N(log s; log centre, spread^2) is highest.
 
