@@ -175,7 +175,11 @@ OPTIONS: tuple[Option, ...] = (
            ("--series",), python=True, repeats=True),
     Option("learn", "past_only", bool, False, "With --lags: no arcs within a step.", python=True, repeats=True),
     Option("fit", "domain", str, None,
-           "The column that says which data set a row comes from; each of its levels gets a network of its own."),
+           "The column that says which data set a row comes from, or several, the widest first, with commas between: "
+           "each domain gets a network of its own beside OUTPUT, which is what they have in common."),
+    Option("classify", "domain", str, None,
+           "The column that says which data set a row comes from, or several, the widest first, with commas between: "
+           "probabilities are each domain's own, and borrow strength from the others."),
     Option("learn score fit edges bootstrap", "weights", str, None,
            "The column that says how many rows each row counts for, whole or not; it is no variable.", python=True,
            label="weights", repeats=True),

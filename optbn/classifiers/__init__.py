@@ -22,6 +22,7 @@ CLASSIFIERS: dict[str, str] = {
     "soft": "optbn.classifiers.soft.estimator:SoftKDB",
     "softeskdb": "optbn.classifiers.soft.estimator:SoftESKDB",
     "blend": "optbn.classifiers.soft.blend:Blend",
+    "bydomain": "optbn.classifiers.by_domain:ByDomain",
     "tree": "optbn.classifiers.trees.estimator:ProbabilityTree",
     "forest": "optbn.classifiers.trees.estimator:ProbabilityForest",
 }

@@ -46,7 +46,12 @@ def classify(
     model = options.model if options.model != "auto" else _by_size(data)
 
     def unfitted() -> Any:
-        return load_classifier(model, random_state=options.seed, **model_settings)
+        alone = load_classifier(model, random_state=options.seed, **model_settings)
+        if options.domain is None:
+            return alone
+        return load_classifier(
+            "bydomain", classifier=alone, domain=[name.strip() for name in options.domain.split(",")]
+        )
 
     classifier = unfitted()
     with bars("number", after=2) as show:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from optbn.cli.writing import check_network_file, write_or_beside
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
     from optbn.network.structure import Structure
+    from optbn.smoothing.domains import Domains
     from optbn.smoothing.fitting import Fitted
 
 
@@ -46,7 +47,9 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
             "reading": {**how, "missing": options.missing}, "progress": progress, **settings(options.setting),
         }  # fmt: skip
         if options.domain is not None:
-            networks = fit_domains(structure, data, options.domain, options.smoother, **common)
+            columns = [name.strip() for name in options.domain.split(",")]
+            domain = columns[0] if len(columns) == 1 else columns
+            networks = fit_domains(structure, data, domain, options.smoother, **common)
         else:
             smoother = options.smoother or DEFAULT_SMOOTHER
             result = fitted(structure, data, smoother, threads=options.threads, **common)
@@ -73,24 +76,29 @@ def _bare(path: str) -> Structure | None:
     return Structure.from_adjacency(graph.matrix, graph.names)
 
 
-def _write_each(networks: Mapping[str, BayesianNetwork], output: str) -> None:
-    """A file per level, with the level's name before the ending."""
+def _write_each(networks: Domains, output: str) -> None:
+    """What is common, for domains to come; then a file per domain, with its levels before the ending."""
     path = Path(output)
     ending = "".join(path.suffixes[-2:]) if path.suffix.lower() == ".gz" else path.suffix
-    for network, name in zip(networks.values(), _file_names(networks), strict=True):
+    _write(networks.common, output)
+    every = {**networks.wider, **networks}
+    labels = [key if isinstance(key, str) else "-".join(key) for key in every]
+    for network, name in zip(every.values(), _file_names(labels), strict=True):
         _write(network, str(path.with_name(f"{path.name.removesuffix(ending)}.{name}{ending}")))
 
 
-def _file_names(levels: Iterable[str]) -> list[str]:
-    """What stands for each level in the name of its file: "s t" is s_t, or s_t-2 beside a level of that name."""
-    safe = {level: "".join(c if c.isalnum() or c in "-_" else "_" for c in level) for level in levels}
-    taken = {level for level, name in safe.items() if level == name}
+def _file_names(labels: Sequence[str]) -> list[str]:
+    """What stands for each label in the name of its file: "s t" is s_t, or s_t-2 beside a label of that name."""
+    safe = ["".join(c if c.isalnum() or c in "-_" else "_" for c in label) for label in labels]
+    own = {label for label, name in zip(labels, safe, strict=True) if label == name}
+    taken: set[str] = set()
     names = []
-    for level, name in safe.items():
-        if level != name:
+    for label, name in zip(labels, safe, strict=True):
+        if label != name or name in taken:
             numbered = (f"{name}-{number}" for number in count(2))
-            name = next(each for each in chain([name], numbered) if each not in taken)
-            taken.add(name)
+            free = chain([name] if name not in own else [], numbered)
+            name = next(each for each in free if each not in own | taken)
+        taken.add(name)
         names.append(name)
     return names
 

@@ -69,8 +69,8 @@ class NormalCounts:
         deviations = np.asarray(np.bincount(cells, w * (values - mean[cells]) ** 2, n), dtype=np.float64)
         self.merge(weight, mean, deviations)
 
-    def absent(self, overall: float) -> NDArray[np.float64]:
-        """float64[cells]: the probability of no number; `overall` is that of all rows."""
+    def absent(self, overall: float | NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[cells]: the probability of no number; `overall`, that of all rows or cells, counts as one row."""
         probability: NDArray[np.float64] = (self.without + overall) / (self.weight + self.without + 1.0)
         return probability
 

@@ -50,8 +50,9 @@ def test_domains_write_a_file_each(capfd, data, tmp_path):
     structure = {n: [p for p in asia.parents(n) if p != "smoke"] for n in asia.names if n != "smoke"}
     (tmp_path / "s.json").write_text(json.dumps({"format": "optbn-structure", "parents": structure}))
     code, out, _ = run(capfd, "fit", data, "-S", tmp_path / "s.json", "--domain", "smoke", "-o", tmp_path / "m.bif")
-    assert code == 0 and len(out.splitlines()) == 2
+    assert code == 0 and len(out.splitlines()) == 3
     assert (tmp_path / "m.yes.bif").exists() and (tmp_path / "m.no.bif").exists()
+    assert optbn.read_network(tmp_path / "m.bif").names == optbn.read_network(tmp_path / "m.yes.bif").names
     code, _, err = run(capfd, "fit", data, "-S", tmp_path / "s.json", "--domain", "smoke", "-o", tmp_path / "m.bif.gz")
     assert code == 0, err
     assert optbn.read_network(tmp_path / "m.yes.bif.gz").names == optbn.read_network(tmp_path / "m.yes.bif").names
@@ -73,12 +74,26 @@ def test_levels_that_look_alike_in_a_file_name_keep_a_file_each(capfd, tmp_path)
     (tmp_path / "s.json").write_text(json.dumps({"format": "optbn-structure", "parents": {"a": []}}))
     how = ("-S", tmp_path / "s.json", "--domain", "from", "-o", tmp_path / "m.json")
     code, out, err = run(capfd, "fit", tmp_path / "d.csv", *how)
-    assert code == 0 and len(out.splitlines()) == 5, err
+    assert code == 0 and len(out.splitlines()) == 6, err
     written = {optbn.read_network(path).name: path.name for path in tmp_path.glob("m.*.json")}
     # in the order of the levels: "s t" is before "s/t"
     assert written == {
         "s_t": "m.s_t.json", "s_t-2": "m.s_t-2.json", "st": "m.st.json", "s t": "m.s_t-3.json", "s/t": "m.s_t-4.json"
     }  # fmt: skip
+
+
+def test_domains_of_several_columns(capfd, tmp_path):
+    places = [("it", "Rome"), ("it", "Bari"), ("fr", "Paris"), ("it-Rome", "x")]
+    rows = [f"{country},{town},{'xy'[i % 2]}" for i in range(20) for country, town in places]
+    (tmp_path / "d.csv").write_text("\n".join(["country,town,a", *rows]))
+    (tmp_path / "s.json").write_text(json.dumps({"format": "optbn-structure", "parents": {"a": []}}))
+    how = ("-S", tmp_path / "s.json", "--domain", "country, town", "-o", tmp_path / "m.json")
+    code, _, err = run(capfd, "fit", tmp_path / "d.csv", *how)
+    assert code == 0, err
+    assert sorted(path.name for path in tmp_path.glob("m*.json")) == [
+        "m.fr-Paris.json", "m.fr.json", "m.it-Bari.json", "m.it-Rome-2.json", "m.it-Rome-x.json", "m.it-Rome.json",
+        "m.it.json", "m.json",
+    ]  # fmt: skip
 
 
 def test_every_verb_reads_a_file_of_another_country(capfd, tmp_path):

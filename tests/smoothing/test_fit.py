@@ -15,6 +15,7 @@ from optbn.network.cpds import BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split, Tree
+from optbn.smoothing.domain_counts import strength
 from optbn.smoothing.domains import fit_domains
 from optbn.smoothing.fitting import fitted
 from optbn.smoothing.normal import NormalCounts
@@ -346,7 +347,6 @@ def test_domains_of_one_family_by_hand():
 
 
 def test_rows_of_domains_lie_around_the_common_row_by_hand():
-    from optbn.smoothing.domains import strength
 
     data = related((300, 40, 5))
     found = fit_domains({"smoke": (), "lung": ("smoke",)}, data, "city", "bdeu", ess=4.0)
@@ -366,7 +366,7 @@ def test_rows_of_domains_lie_around_the_common_row_by_hand():
 def test_the_strength_of_domains_is_the_likeliest_on_a_grid():
     from scipy.special import gammaln
 
-    from optbn.smoothing.domains import MIDDLE, SPREAD, strength
+    from optbn.smoothing.domain_counts import MIDDLE, SPREAD, strength
 
     generator = np.random.default_rng(5)
     for true in (2.0, 20.0, 200.0):
@@ -408,3 +408,68 @@ def test_bad_domains_are_named():
         fit_domains({"smoke": ()}, data, "town")
     with pytest.raises(UnknownNameError, match="share"):
         fit_domains({"smoke": ()}, data, "city", share="row")
+
+
+def places(rows=600, seed=3):
+    """Countries, towns within them (two have a Springfield), a cause and its effect, a number with gaps."""
+    rng = np.random.default_rng(seed)
+    country = rng.integers(0, 3, rows)
+    town = np.where(country == 2, 0, rng.integers(0, 3, rows))
+    cause = rng.integers(0, 2, rows)
+    effect = (rng.random(rows) < 0.2 + 0.2 * country + 0.1 * town * cause).astype(int)
+    size = np.where(rng.random(rows) < 0.2, np.nan, country * 2.0 + town + rng.normal(size=rows))
+    texts = {"country": ["a", "b", "c"], "town": ["Springfield", "Y", "Z"], "cause": ["n", "y"], "effect": ["n", "y"]}
+    columns = {"country": country, "town": town, "cause": cause, "effect": effect}
+    frame = {**{name: [texts[name][i] for i in codes] for name, codes in columns.items()}, "size": size}
+    return optbn.Dataset.from_arrays(frame, missing="value")
+
+
+def test_domains_within_domains_lie_around_the_wider_ones():
+    """By hand: every tier's tables around those of the tier above, each with the strength of its own evidence."""
+    data = places()
+    structure = {"cause": (), "effect": ("cause",), "size": ()}
+    found = fit_domains(structure, data, ["country", "town"], "bdeu", ess=2.0)
+    columns = [data.column(name) for name in ("country", "town", "cause", "effect")]
+    common = optbn.fit(structure, data, "bdeu", ess=2.0)
+    assert found.common == common
+    by_country, by_town = np.zeros((3, 2, 2)), np.zeros((3, 3, 2, 2))
+    np.add.at(by_country, (columns[0], columns[2], columns[3]), 1)
+    np.add.at(by_town, tuple(columns), 1)
+    centre = common.cpd("effect").probabilities
+    s = strength(by_country, centre)
+    wide = (by_country + s * centre) / (by_country.sum(axis=2, keepdims=True) + s)
+    occurs = by_town.sum(axis=(2, 3)) > 0
+    around = np.broadcast_to(wide[:, None], by_town.shape)
+    s = strength(by_town[occurs], around[occurs])
+    narrow = (by_town + s * around) / (by_town.sum(axis=3, keepdims=True) + s)
+    for c, country in enumerate("abc"):
+        assert np.allclose(found.of(country).cpd("effect").probabilities, wide[c])
+        for t, town in enumerate(("Springfield", "Y", "Z")):
+            network = found.of(country, town)
+            if occurs[c, t]:
+                assert network is found[country, town]
+                assert np.allclose(network.cpd("effect").probabilities, narrow[c, t])
+            else:
+                assert network is found.of(country)
+    assert found.of("a", "nowhere") is found.of("a") and found.of("elsewhere", "Y") is found.common
+    assert len(found) == 7 and len(found.wider) == 3
+    means = [found.of("b", town).cpd("size").leaves.numbers.mean.mean() for town in ("Springfield", "Z")]
+    assert means[0] + 1 < means[1]
+
+
+def test_a_column_of_domains_that_says_nothing_more_changes_little():
+    data = places()
+    one = fit_domains({"effect": ()}, data, "country", "bdeu")
+    again = optbn.Dataset(
+        (*data.names, "same"), (*data.domains, data.domain("country")), (*data.columns, data.column("country"))
+    )
+    two = fit_domains({"effect": ()}, again, ["country", "same"], "bdeu")
+    for country in "abc":
+        assert two.of(country).cpd("effect").probabilities == pytest.approx(one[country].cpd("effect").probabilities)
+        nearer = two[country, country].cpd("effect").probabilities - one[country].cpd("effect").probabilities
+        assert np.abs(nearer).max() < 0.03
+
+
+def test_joints_have_one_column_of_domains():
+    with pytest.raises(UnsupportedError, match="one column of domains, not country, town"):
+        fit_domains({"effect": ()}, places(), ["country", "town"], share="joint")
