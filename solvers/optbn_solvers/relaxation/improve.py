@@ -4,7 +4,7 @@ The turns begin at a random order, at one read off the present point of the line
 orders of two good graphs met so far (path relinking, the commonest); each climbs and then kicks until that brings
 nothing. To go on from the best graph is no use: its neighbourhood is exhausted within a second, and on plants.test
 eight seconds of it end 3-8 below what as many of new starts find. A better graph filters more families, so that the
-time comes back.
+time comes back. Turns in vain make the share smaller, until one is not.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from optbn_solvers.relaxation.separate import Point
 SHORTEST, LONGEST = 0.05, 0.5  # seconds that a turn may take
 GROWTH = 0.5  # the same as a share of what was spent before
 MOST_KEPT = 8  # good graphs
+BARREN = 8  # turns in vain after which the share is half
 KICKS, STALE = 5, 16  # between two looks at the clock; looks without a better graph that end a turn
 
 
@@ -33,10 +34,11 @@ class Improver:
     ledger: Ledger
     index: FamilyIndex
     rng: np.random.Generator
-    share: float  # of the CPU time since it was made
+    share: float  # of the CPU time since it was made, at most
     budget: Budget
     spent: float = 0.0
     turns: int = 0
+    barren: int = 0  # turns since the last better graph
     _kept: list[tuple[int, NDArray[np.int64]]] = field(default_factory=list)  # totals and orders, best first
 
     def __post_init__(self) -> None:
@@ -46,9 +48,14 @@ class Improver:
     def work(self, point: Point | None = None) -> bool:
         """As many turns as the share allows; returns whether a better graph was found."""
         better = False
-        while self.spent < self.share * (self.budget.cpu_elapsed() - self._begun) and not self.budget.exhausted():
-            better |= self._turn(point)
+        while self.spent < self._allowance() and not self.budget.exhausted():
+            found = self._turn(point)
+            self.barren = 0 if found else self.barren + 1
+            better |= found
         return better
+
+    def _allowance(self) -> float:
+        return self.share * (self.budget.cpu_elapsed() - self._begun) * BARREN / (BARREN + self.barren)
 
     def _turn(self, point: Point | None) -> bool:
         begun = self.budget.cpu_elapsed()

@@ -14,6 +14,9 @@ Nodes with the largest bound first.
 
 The LP of a node stays feasible: the incumbent's families stay, at a penalty where the node forbids them. What closed
 a node, and what was asked, is recorded (`ilp.record`), so that the tree is evidence.
+
+A tree that meets a much better graph is left (`outgrown`): at the root that graph drops families by reduced costs, and
+the rows found for those that are left serve all nodes.
 """
 
 from __future__ import annotations
@@ -52,6 +55,7 @@ class BranchSettings:
     steps: int = 50  # of the dual simplex method per answer tried
     rows: int = 40  # with the largest multipliers, to take sets from
     work: float = 60.0  # of local cuts per round, milliseconds
+    outgrown: float = 0.5  # of the gap it began with: a tree is left when a better graph leaves less
     node: RootSettings = field(
         default_factory=lambda: RootSettings(
             stall_rounds=2, stall_gain=0.1, most_rounds=4, keep=True, large=False, smooth=0.0
@@ -80,16 +84,24 @@ class Branching:
         self._penalty = 2.0 * self.ledger.gap
         self._local = LocalCuts(self.rng, work=self.settings.work, most=20, few=4, level=len(LEVELS) - 1)
         self._failed = False
+        self._least = int(self.settings.outgrown * self.ledger.gap)
+
+    @property
+    def outgrown(self) -> bool:
+        """The root would do with the best graph of now what it could not with that of then, and the tree is young."""
+        top = self.ledger
+        return top.gap < self._least and self.bound - top.score > self.settings.outgrown * top.gap
 
     def run(self, budget: Budget) -> bool:
-        """Until everything is searched (True), the budget or the nodes are used up, or the LP fails."""
+        """Until everything is searched (True), the tree is outgrown, the budget or the nodes are used up, or the LP
+        fails."""
         top = self.ledger
         ticket = itertools.count()
         size = len(top.alive)
         open_nodes = [(-self.record.root.bound, next(ticket), self.record.root)]
         while open_nodes:
             self._lower(-open_nodes[0][0])
-            if self.nodes == self.settings.most_nodes or budget.exhausted():
+            if self.nodes == self.settings.most_nodes or budget.exhausted() or self.outgrown:
                 return False
             _, _, node = heapq.heappop(open_nodes)
             assert node.alive is not None
@@ -104,9 +116,13 @@ class Branching:
             if self._failed and not budget.exhausted():
                 return False
             if self.improver is not None:
-                self.improver.work()
+                self.improver.work(Point(top.families, *self.relaxation.support()))
         self._lower(top.score)
         return True
+
+    def leave(self) -> None:
+        """The linear program is the root's again."""
+        self._use(self.ledger)
 
     def _lower(self, bound: int) -> None:
         bound = max(bound, self.ledger.score)

@@ -53,7 +53,7 @@ class Record:
 
     def __init__(self, top: Ledger) -> None:
         self.top = top
-        self.begun_with = top.alive.copy()
+        self.begun_with = top.families.rows[top.alive]
         self.root = Node(top.bound, np.packbits(top.alive))
         self._rows: list[Row] = []
         self._numbers: dict[int, int] = {}  # by identity: the list keeps them
@@ -133,7 +133,6 @@ class Record:
         top = self.top
         stages = [_coarse(stage) for stage in top.stages]
         everything = Families.of(top.table, np.arange(len(top.table)))
-        wanted = top.families.rows[self.begun_with]
         length = 1
         while True:
             used = stages[-length:]
@@ -144,7 +143,7 @@ class Record:
                 replayed.settle(stage, [row.entries(replayed.families) for row, _ in stage.rows])
                 replayed.restrict()
             left = replayed.families.rows[replayed.alive]
-            if np.isin(left, wanted, assume_unique=True).all():
+            if np.isin(left, self.begun_with, assume_unique=True).all():
                 return used
             if length >= len(stages):
                 return None  # what is finer than BITS was needed

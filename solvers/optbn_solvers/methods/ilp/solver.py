@@ -186,19 +186,36 @@ class _Solve:
         return ledger.closed or self.run.content or self.budget.exhausted()
 
     def _branch(self, root: Root, improver: Improver) -> None:
-        """Branch; hand over to SCIP when the tree is not short."""
+        """Branch; back to the root when a much better graph turns up; hand over to SCIP when the tree is not short."""
+        ledger, settings = self.ledger, self.settings
+        trees: list[Branching] = []
+        while not trees or trees[-1].outgrown:
+            if trees:
+                trees[-1].leave()
+                self.phase = "root again"
+                if self._root(root, settings.thorough):
+                    break
+            self.phase = "branching"
+            root.compact()
+            before = self.run.nodes if trees else 0
+            tree = Branching(
+                ledger, root.relaxation, root.index, root.rng, settings.branch, self._lower, improver, nodes=before
+            )
+            trees.append(tree)
+            complete = tree.run(self.budget)
+            self.run.statistics["nodes"] = self.run.nodes = tree.nodes
+            if self.budget.exhausted() or self.run.content:
+                break
+        best = min(trees, key=lambda tree: tree.bound)
+        if best.bound < ledger.bound:
+            written = best.record.tree(settings.carried, self._too_late()) if self.rules is None else None
+            self.method = written or Exhausted("branch and cut in exact integers")
+        if not (complete or ledger.closed or self.budget.exhausted() or self.run.content):
+            self._scip(root)
+
+    def _scip(self, root: Root) -> None:
+        """The last resort."""
         ledger, settings, relaxation = self.ledger, self.settings, root.relaxation
-        self.phase = "branching"
-        root.compact()
-        branching = Branching(ledger, relaxation, root.index, root.rng, settings.branch, self._lower, improver)
-        complete = branching.run(self.budget)
-        self.run.nodes = branching.nodes
-        self.run.statistics["nodes"] = branching.nodes
-        if branching.bound < ledger.bound:
-            tree = branching.record.tree(settings.carried, self._too_late()) if self.rules is None else None
-            self.method = tree or Exhausted("branch and cut in exact integers")
-        if complete or self.budget.exhausted() or self.run.content:
-            return
         self.phase = "scip"
         result = solve_tree(
             ledger, relaxation, root.index, root.rng, self.budget, settings.tree, self._announce_scip, settings.seed
