@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -39,7 +40,7 @@ SAMPLE = 100_000
 Unseen = dict[str, tuple[int, int, str]]
 
 
-class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """smoother      for the probabilities: a name of optbn.smoothing or an object
     discretizer   for numeric columns: a name of optbn.data.discretise or an object
     random_state  for whatever is random, smoothers that sample included; the default always gives the same
@@ -100,11 +101,11 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = np.random.SeedSequence(self._seed())
         self.members_, self.weights_ = self._learn(source, smoother, seed)
 
+    @abstractmethod
     def _learn(
         self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
     ) -> tuple[list[Member], NDArray[np.float64]]:
         """The members and what each counts for."""
-        raise NotImplementedError
 
     def _discretized(self, source: Source) -> Discretizer:
         """The discretiser, fitted to the sample of the source."""

@@ -8,6 +8,7 @@ missing values that turn up get codes of their own.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,10 +60,11 @@ class Incremental(BayesianClassifier):
     counts_: PairCounts
     held_: Rows | None
 
+    @abstractmethod
     def _member(
         self, counts: PairCounts, columns: tuple[Column, ...], smoother: Smoother, seed: np.random.SeedSequence
     ) -> Any:
-        raise NotImplementedError
+        """The network of the structure that these counts make, with its parameters."""
 
     def _learn(
         self, source: Source, smoother: Smoother, seed: np.random.SeedSequence

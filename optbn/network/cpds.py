@@ -13,6 +13,7 @@ are the parents' values in their stated order: integer codes, or float64 for a r
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +29,7 @@ from optbn.network.tree import Tree
 from optbn_solvers.base.errors import repeated
 
 
-class _Local:
+class _Local(ABC):
     """What the three kinds share: everything but how a row finds its cell."""
 
     domain: Domain
@@ -36,9 +37,9 @@ class _Local:
     parent_domains: tuple[Domain, ...]
     leaves: Leaves
 
+    @abstractmethod
     def cells(self, columns: Sequence[NDArray[Any]], n: int) -> NDArray[np.int64]:
         """int64[n]: the cell of every row."""
-        raise NotImplementedError
 
     def log_density(self, values: NDArray[Any], columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[N]: log P(child = values | parents = columns), row by row; -inf where a probability is zero."""

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import math
 import threading
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def n_log_regret(levels: int) -> Term:
     return Term(N_LOG_REGRET, float(levels))
 
 
-class CountTerms:
+class CountTerms(ABC):
     """What a score of this family says; q and cells = q r are floats because products of levels have no limit.
 
     observed  whether q stands for the configurations of P that occur in the data instead of the declared ones
@@ -90,11 +91,13 @@ class CountTerms:
     def bind(self, data: Dataset) -> BoundScore:
         return CountScore(self, data)
 
+    @abstractmethod
     def joint(self, cells: float) -> Term:
-        raise NotImplementedError
+        """What a cell of parents and child with n rows adds, one of q r = `cells`."""
 
+    @abstractmethod
     def parent(self, configurations: float, levels: int) -> Term:
-        raise NotImplementedError
+        """What a configuration of the parents with n rows takes away."""
 
     def penalty(self, configurations: float, levels: int, rows: float) -> float:
         return 0.0

@@ -9,6 +9,7 @@ BIC has weight = log(N) / 2 (Schwarz 1978), AIC has weight = 1 (Akaike 1974).
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 
 from optbn.data.dataset import Dataset, Real
 from optbn.scores.counting import CountScore, CountTerms, Term, n_log_n
@@ -20,8 +21,9 @@ class PenalisedLikelihood(CountTerms):
 
     uniform = False
 
+    @abstractmethod
     def weight(self, rows: float) -> float:
-        raise NotImplementedError
+        """What one parameter costs, in nats."""
 
     def bind(self, data: Dataset) -> CountScore | GaussianScore:
         """Tied to categorical or to real data; mixed data are refused by name."""

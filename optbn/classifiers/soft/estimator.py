@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,9 @@ class Soft(BayesianClassifier):
         classes, weights = data.classes[found.rows], data.weights[found.rows]
         self.curves_ = curves_if_better(raised(found.left_out, found.power), classes, weights)
 
+    @abstractmethod
     def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence) -> Fitted:
-        raise NotImplementedError
+        """The cells' logs, learned from the rows."""
 
     def _check(self) -> None:
         check_k(self.k)

@@ -8,6 +8,7 @@ at fitting, and a missing one where none was, has the code -1: nothing is known 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -124,12 +125,13 @@ class Column:
         return replace(self, levels=tuple(levels), missing=missing)
 
 
-class Discretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Discretizer(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Subclasses say how to cut a numeric column, in `cut_points`; `supervised` ones look at the classes."""
 
     supervised = True
     columns_: tuple[Column, ...]
 
+    @abstractmethod
     def cut_points(
         self,
         values: NDArray[np.float64],
@@ -139,7 +141,6 @@ class Discretizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         random: np.random.Generator,
     ) -> NDArray[np.float64]:
         """Ascending cut points for some values, none of them missing, with positive weights."""
-        raise NotImplementedError
 
     def fit(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, weight_scale: str = "auto"
