@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.classifiers.aode import AODE, SuperParents
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import Parents, count_trees, smoothed
 from optbn.classifiers.member import Member, class_prior, normalised
 from optbn.classifiers.pairs import PairCounts
@@ -90,7 +90,7 @@ class PairParents:
         return [member.network(target, classes) for member in self.members]
 
 
-class A2DE(BayesianClassifier):
+class A2DE(NetworkClassifier):
     """min_rows     that two values must have been seen in together to be parents
     weighted     pairs by what they tell about the class, or all alike
     subsumption  rows from which on a value may make another one superfluous; None: never

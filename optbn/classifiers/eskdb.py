@@ -25,7 +25,7 @@ from optbn.base.errors import UnsupportedError
 from optbn.base.settings import check_whole
 from optbn.classifiers.calibrate import curves_if_better
 from optbn.classifiers.combine import ROWS, best_power, raised, stacked
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import Parents, smoothed
 from optbn.classifiers.member import Member, class_prior, normalised
 from optbn.classifiers.pairs import Batch, PairCounts
@@ -40,7 +40,7 @@ LARGEST = 1 << 24
 """Predictions of members for rows left out that are held at once, 128 MB."""
 
 
-class ESKDB(BayesianClassifier):
+class ESKDB(NetworkClassifier):
     """n_members, k  how many, and parents besides the class at most
     sample_order     whether orders are drawn, or all are KDB's; cuts are the same with a `discretizer` such as "mdlp"
     sample_parents, bootstrap  whether parents and rows are drawn as well

@@ -96,16 +96,9 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         self._fit_source(source)
         return self
 
-    def _fit_source(self, source: Source) -> None:
-        smoother = self._chosen_smoother()
-        seed = np.random.SeedSequence(self._seed())
-        self.members_, self.weights_ = self._learn(source, smoother, seed)
-
     @abstractmethod
-    def _learn(
-        self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
-    ) -> tuple[list[Member], NDArray[np.float64]]:
-        """The members and what each counts for."""
+    def _fit_source(self, source: Source) -> None:
+        """Learn `members_` and `weights_`, and whatever else there is."""
 
     def _discretized(self, source: Source) -> Discretizer:
         """The discretiser, fitted to the sample of the source."""
@@ -201,13 +194,6 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
 
         return to_json(self)
 
-    def _chosen_smoother(self) -> Smoother:
-        chosen = load_smoother(self.smoother)
-        if isinstance(chosen, type) or not hasattr(chosen, "fit"):
-            known = ", ".join(SMOOTHERS)
-            raise UnsupportedError(f"smoother={self.smoother!r}: expected one of {known}, or one of these as an object")
-        return chosen
-
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31))
 
@@ -250,6 +236,30 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+class NetworkClassifier(BayesianClassifier):
+    """Classifiers whose members are networks, with probabilities by `smoother`."""
+
+    smoother: str | Smoother
+
+    def _fit_source(self, source: Source) -> None:
+        smoother = self._chosen_smoother()
+        seed = np.random.SeedSequence(self._seed())
+        self.members_, self.weights_ = self._learn(source, smoother, seed)
+
+    @abstractmethod
+    def _learn(
+        self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
+    ) -> tuple[list[Member], NDArray[np.float64]]:
+        """The members and what each counts for."""
+
+    def _chosen_smoother(self) -> Smoother:
+        chosen = load_smoother(self.smoother)
+        if isinstance(chosen, type) or not hasattr(chosen, "fit"):
+            known = ", ".join(SMOOTHERS)
+            raise UnsupportedError(f"smoother={self.smoother!r}: expected one of {known}, or one of these as an object")
+        return chosen
 
 
 _warned: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from optbn.base.errors import DataError, UnsupportedError
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.source import InMemory, Source
 from optbn.data.discretise.table import Values, joined
@@ -53,7 +53,7 @@ class Rows:
         return Rows(table, classes, np.concatenate([self.weights, rows.weights]), self.known)
 
 
-class Incremental(BayesianClassifier):
+class Incremental(NetworkClassifier):
     """Subclasses say whether they need pairs, and make their one member from the counts."""
 
     needs_pairs = True

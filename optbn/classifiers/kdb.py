@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import Parents
 from optbn.classifiers.member import Member
 from optbn.classifiers.pairs import PairCounts
@@ -19,7 +19,7 @@ from optbn.classifiers.source import Source
 from optbn.smoothing.protocol import Smoother
 
 
-class KDB(BayesianClassifier):
+class KDB(NetworkClassifier):
     """k  parents besides the class"""
 
     def __init__(

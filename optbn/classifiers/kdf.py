@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.settings import check_whole
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import Parents, count_trees, smoothed
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import PairCounts
@@ -23,7 +23,7 @@ from optbn.classifiers.source import Source
 from optbn.smoothing.protocol import Smoother
 
 
-class KDF(BayesianClassifier):
+class KDF(NetworkClassifier):
     """k          parents besides the class
     n_members  so many of the attributes that tell most about the class are roots; None: all of them
     """

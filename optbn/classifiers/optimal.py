@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import LimitError, UnsupportedError
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.source import Source
 from optbn.data.dataset import Categorical, Dataset, code_dtype
 from optbn.data.discretise.table import Table
@@ -74,7 +74,7 @@ class Optimum:
         return [self.bayesian_network]
 
 
-class OptimalBN(BayesianClassifier):
+class OptimalBN(NetworkClassifier):
     """optimal      "blanket" or "augmented"
     criterion    the score of the networks: "bdeu" or another name of optbn.scores, or a score
     max_parents, time_limit   of `optbn.learn`; max_parents counts the class

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import LOSSES, LeaveOneOut, Parents, count_trees, smoothed, truncated
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import Batch, PairCounts
@@ -62,7 +62,7 @@ class Selected:
         )
 
 
-class SKDB(BayesianClassifier):
+class SKDB(NetworkClassifier):
     """k       parents besides the class, at most
     select  by which loss of rows left out: "rmse" (the squares of 1 - P(y | x)), "zero_one" or "log_loss"
 

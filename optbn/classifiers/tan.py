@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import Parents
 from optbn.classifiers.member import Member
 from optbn.classifiers.pairs import PairCounts
@@ -21,7 +21,7 @@ from optbn.classifiers.source import Source
 from optbn.smoothing.protocol import Smoother
 
 
-class TAN(BayesianClassifier):
+class TAN(NetworkClassifier):
     """Naive Bayes with the best tree of arcs among the attributes (Friedman, Geiger, Goldszmidt 1997)."""
 
     def __init__(self, smoother: Any = "m_estimate", discretizer: Any = "mdlp", random_state: Any = 0) -> None:

@@ -433,7 +433,6 @@ def test_arrays_add_up_like_loops(denominator):
     assert helped > 5
 
 
-@pytest.mark.twin
 @pytest.mark.parametrize("finer", [1, 2**50, 2**64])
 def test_filters_in_arrays_drop_what_loops_drop(finer):
     """The evidence of branch and cut, whose stages prove their bound only by what earlier ones drop."""

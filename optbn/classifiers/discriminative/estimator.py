@@ -20,7 +20,7 @@ from optbn.classifiers.discriminative.rows import Rows
 from optbn.classifiers.discriminative.strength import chosen_strength
 from optbn.classifiers.discriminative.structures import families, is_moral
 from optbn.classifiers.discriminative.training import Curve, Objective, descend, minimise
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.member import Member
 from optbn.classifiers.source import Source
 from optbn.smoothing.protocol import Smoother
@@ -31,7 +31,7 @@ STARTS = ("generative", "zero")
 SOLVERS = ("lbfgs", "sgd")
 
 
-class DiscriminativeBN(BayesianClassifier):
+class DiscriminativeBN(NetworkClassifier):
     """structure         "nb", "tan", "kdb1", "kdb2", ..., or a DAG over the columns and the target
     parameterisation  "w" exponents on generative probabilities, "d" free, "e" probabilities (see `parameters`)
     level             of w, which have one exponent: 4 every score, 3 every value of an attribute in every class,

@@ -20,7 +20,7 @@ from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.classifiers.discriminative.rows import distinct
 from optbn.classifiers.discriminative.strength import folds
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.source import OnDisk, Source
 from optbn.classifiers.trees.explain import Explanation, dot, explanation, text
 from optbn.classifiers.trees.growing import Growth, Prepared, columns_of, values_of
@@ -49,7 +49,7 @@ HELD_OUT = 1 / 3
 """The share of the rows that reduced-error pruning keeps from growing."""
 
 
-class Trees(BayesianClassifier):
+class Trees(NetworkClassifier):
     """What trees and forests share: rows coded once, settings checked."""
 
     smoother: Any
