@@ -136,7 +136,8 @@ def _with_domains(
     sizes = tuple(column.n_levels for column in known)
     base: Parents = {places[i]: tuple(places[p] for p in asked) for i, asked in member.parents.items()}
     parents: Parents = {i: (*asked, *own) for i, asked in base.items()}
-    batches = source.batches(_coder(known))
+    coder: Any = _Coder(known)
+    batches = source.batches(coder)
     trees = count_trees(batches(), parents, sizes, source.n_classes)
     logs = [
         _logs(tree, len(asked), smoother, np.random.default_rng(stream))
@@ -149,11 +150,12 @@ def _with_domains(
     return Member(known, prior, parents, Forest.of(parents, [*trees, *class_trees], logs))
 
 
-def _coder(columns: tuple[Column, ...]) -> Any:
-    """What codes the columns of a table like a fitted discretiser."""
-    found = Discretizer.__new__(Discretizer)
-    found.columns_ = columns
-    return found
+@dataclass(frozen=True)
+class _Coder:
+    """Codes the columns of a table as a fitted discretiser does."""
+
+    columns_: tuple[Column, ...]
+    encode = Discretizer.encode
 
 
 def _logs(tree: CountTree, asked: int, smoother: Smoother, generator: np.random.Generator) -> NDArray[np.float64]:
