@@ -21,6 +21,7 @@ from optbn.cli.writing import check_network_file, write_or_beside
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
     from optbn.learning.learn import Learned
+    from optbn.report.report import HeldOut
     from optbn.scores.protocol import LocalScore
 
 
@@ -161,9 +162,10 @@ def _print(learned: Learned, target: str | None, written: list[str], writing: fl
         print("\narcs, and what this network's score loses without each, the others as they are (nats)")
         for arc in sorted(report.arcs, key=lambda arc: -(arc.strength or 0.0)):
             strength = "required" if arc.strength is None else f"{arc.strength:12.3f}"
+            loss = "" if arc.loss is None else f"  best without {arc.loss:.3f}{'' if arc.proved else ' (not proved)'}"
             chance = "" if arc.posterior is None else f"  probability {arc.posterior:.3f}"
             turn = "" if arc.compelled else "  (reversible)"
-            print(f"  {f'{arc.parent} -> {arc.child}':<{width}} {strength}{chance}{turn}")
+            print(f"  {f'{arc.parent} -> {arc.child}':<{width}} {strength}{loss}{chance}{turn}")
     if report.others:
         print("\narcs that it does not have, by their probability")
         for arc in report.others:
@@ -172,6 +174,10 @@ def _print(learned: Learned, target: str | None, written: list[str], writing: fl
         print("\nthe next best networks")
         for line in report.alternatives:
             print(f"  {line}")
+    if report.held_out:
+        print("\nrows it has not seen" + ("" if target is None else f", and what they say of {target}"))
+        for line in _held_out(report.held_out):
+            print(f"  {line}")
     if target is not None:
         print(f"\nMarkov blanket of {target}: {', '.join(learned.network.markov_blanket(target)) or 'nothing'}")
     phases = [(phase.name, phase.wall) for phase in report.phases] + ([("write", writing)] if written else [])
@@ -179,3 +185,19 @@ def _print(learned: Learned, target: str | None, written: list[str], writing: fl
     print(f"\ntime: {spent}")
     for line in written:
         print(line)
+
+
+def _held_out(lines: Sequence[HeldOut]) -> list[str]:
+    """A line per model, with what was judged."""
+    width = max(len(each.model) for each in lines)
+    found = []
+    for each in lines:
+        fit = "" if each.per_row is None or each.error is None else f"{each.per_row:.4f} ± {each.error:.4f} nat per row"
+        target = (
+            []
+            if each.log_loss is None or each.right is None
+            else [f"log loss {each.log_loss:.4f}, right {each.right:.1%}"]
+        )
+        target += [] if each.rmse is None else [f"root mean squared error {each.rmse:.4g}"]
+        found.append(f"{each.model:<{width}}  {fit:<34}{''.join(target)}".rstrip())
+    return found

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optbn.base.errors import UnsupportedError
 from optbn.base.options import DEFAULT_SCORE
 from optbn.base.settings import check_seed
 from optbn.data.anything import DataLike, as_dataset
+from optbn.learning.held_out import fold_rows
 from optbn.learning.learn import learn
 
 if TYPE_CHECKING:
@@ -51,13 +51,8 @@ def cross_validate(
     """The held-out log-likelihood of `learn(rows, score=score, **options)`, over this many folds."""
     check_seed(seed)
     rows = as_dataset(data)
-    if not 2 <= folds <= rows.n_rows:
-        raise UnsupportedError(f"{folds} folds of {rows.n_rows} rows; choose 2 to {rows.n_rows}")
-    order = np.random.default_rng(seed).permutation(rows.n_rows)
     per_row, networks = [], []
-    for fold in range(folds):
-        held_out = np.sort(order[fold::folds])
-        kept = np.setdiff1d(order, held_out)
+    for kept, held_out in fold_rows(rows.n_rows, folds, seed):
         network = learn(rows.take(kept), score=score, seed=seed, **options).network
         unseen = rows.take(held_out)
         per_row.append(network.log_likelihood(unseen) / unseen.total_weight)

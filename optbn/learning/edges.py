@@ -12,15 +12,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from optbn.base.numbers import counted
 from optbn.base.options import DEFAULT_SCORE
 from optbn.data.anything import DataLike, WeightsLike, as_dataset
-from optbn.learning.constraints import all_families
+from optbn.learning.constraints import SCORING, all_families
 from optbn.scores import load_score
 from optbn.scores.protocol import LocalScore
 from optbn.scores.scoring import Scoring
+from optbn_solvers import Budget
+from optbn_solvers.base.errors import StoppedError
 from optbn_solvers.front import edges as solver
 
 if TYPE_CHECKING:
+    from optbn.learning.structure import LearnedStructure
+    from optbn_solvers import Constraints
     from optbn_solvers.front.edges import Edges
 
 EdgeProgress = Callable[[str, int, int], None]
@@ -93,6 +98,38 @@ class EdgeLosses:
         arcs = sum(len(self.edges.table.parents(row)) for row in self.edges.choice)
         proof = "all proved" if self.proved else "not all proved"
         return f"EdgeLosses({len(self.names)} variables, {arcs} arcs, score {self.score:.6f}, {proof})"
+
+
+def arc_losses(
+    scoring: Scoring,
+    constraints: Constraints | None,
+    learned: LearnedStructure,
+    jobs: int | None,
+    seconds: float | None,
+) -> tuple[dict[tuple[str, str], dict[str, Any]], str]:
+    """Of the arcs of an answer what is lost without them, as the fields of the report's `Arc`; and what to tell of
+    it."""
+    if constraints is not None and any(name not in SCORING for name in constraints.given()):
+        return {}, "what is lost without each arc is not known: the constraints are on whole networks"
+    if learned.solution.gap > 0:
+        return {}, "what is lost without each arc is not known, as the best network is not"
+    budget = Budget(wall=math.inf if seconds is None else max(0.1, seconds), memory=scoring.memory).started()
+    table = all_families(scoring, jobs)
+    try:
+        e = solver.edges(table, budget=budget, only_adjacent=True)
+    except StoppedError:
+        return {}, "there was no time to find out what is lost without each arc"
+    at = {name: i for i, name in enumerate(table.names)}
+    losses = {}
+    for parent, child in learned.structure.arcs:
+        u, v = at[parent], at[child]
+        turned, apart = float(e.forced[v, u]), float(e.apart[u, v])
+        least = min(e.forced_at_least[v, u], e.apart_at_least[u, v])
+        if math.isfinite(turned) and math.isfinite(apart):
+            loss = min(turned, apart)
+            losses[parent, child] = {"loss": loss, "turned": turned, "apart": apart, "proved": bool(loss == least)}
+    missing = len(learned.structure.arcs) - len(losses)
+    return losses, f"what is lost without {counted(missing, 'arc')} is not known" if missing else ""
 
 
 def edges(

@@ -14,7 +14,9 @@ from optbn.data.dataset import Dataset
 from optbn.learning import near
 from optbn.learning.affordable import Scored, affordable_table
 from optbn.learning.constraints import all_families, check_constraints, demanding
+from optbn.learning.edges import arc_losses
 from optbn.learning.estimate import estimate, in_words
+from optbn.learning.held_out import held_out
 from optbn.learning.local import with_local_models
 from optbn.learning.reporting import Others
 from optbn.learning.restrictions import coarsened, restrictions
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from optbn.learning.affordable import Scored
     from optbn.learning.estimate import Cost
     from optbn.learning.reporting import Others
+    from optbn.network.network import BayesianNetwork
+    from optbn.report.report import HeldOut
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
     from optbn.scores.scoring import Scoring
@@ -190,10 +194,10 @@ class Job:
             )
         return model
 
-    def compare(self, alternatives: int, posteriors: bool) -> Others:
+    def compare(self, alternatives: int, posteriors: bool, edges: bool) -> Others:
         """Other networks than the best, as far as they are wanted and the time allows."""
         others = Others()
-        if not (alternatives or posteriors):
+        if not (alternatives or posteriors or edges):
             return others
         self.watcher.phase("more")
         with self.watch.phase("more"):
@@ -212,4 +216,43 @@ class Job:
                 lines, note = near.alternatives(self.scored.table, learned.solution, alternatives, seconds)
                 others = replace(others, alternatives=lines)
                 self.notes += [note] if note else []
+            if edges:
+                losses, note = arc_losses(
+                    self.scoring.at_most(self.scored.size),
+                    self.constraints,
+                    learned,
+                    self.jobs,
+                    self.left(1 - REPORT_SHARE),
+                )
+                others = replace(others, losses=losses)
+                self.notes += [note] if note else []
         return others
+
+    def hold_out(
+        self, folds: int, solver: str, smoother: str | Smoother, seed: int, target: str | None
+    ) -> tuple[HeldOut, ...]:
+        """How well networks that are learned so explain rows they have not seen; without time for it, a note."""
+        if self.interventions is not None or self.data.weights is not None:
+            self.notes.append("rows that experiments set, or that have weights, are not held out")
+            return ()
+        left, begin = self.left(1 - REPORT_SHARE), time.monotonic()
+        used = begin - self.begin
+        if left is not None and left < 2 * folds * used:
+            self.notes.append(
+                f"there was no time to hold rows out: {folds} folds take about {in_words(2 * folds * used)}"
+            )
+            return ()
+        constraints = self.constraints
+
+        def learner(rows: Dataset, size: int) -> BayesianNetwork:
+            scoring = Scoring.of(rows, self.method, min(size, rows.n_variables - 1), constraints, None, None)
+            table = (
+                all_families(scoring, self.jobs) if demanding(constraints) else table_of_sets(scoring, jobs=self.jobs)
+            )
+            found = best_structure(table, 0, Stopwatch(), solver=solver, time_limit=left, constraints=constraints)
+            shapes = with_local_models(found.structure, rows, scoring.bound)
+            return fitted(shapes, rows, smoother, seed=seed, threads=check_jobs(self.jobs)).network
+
+        self.watcher.phase("more")
+        with self.watch.phase("held out"):
+            return held_out(self.data, folds, seed, learner, self.scored.size, target)

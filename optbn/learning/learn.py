@@ -101,6 +101,8 @@ def learn(
     reading: Mapping[str, Any] | None = None,
     alternatives: int = 0,
     posteriors: bool = False,
+    edges: bool = False,
+    held_out: int | None = None,
     target: str | None = None,
     **settings: Any,
 ) -> Learned:
@@ -131,6 +133,9 @@ def learn(
     schema, missing, reading   how to read the data; `reading` holds further options of `optbn.read` (delimiter...)
     alternatives  report this many of the next best networks
     posteriors    report each arc's probability: over all networks of at most 20 variables, else over a credible set
+    edges         report what is lost without each arc, and with it turned: differences of two proved optima
+    held_out      report how well networks learned so explain rows they have not seen, in this many folds, beside
+                  simple models (of the target too, if there is one)
     target        the variable in question: the page puts it, and what changes it, on top
     """
     begin = time.monotonic()  # the imports take time as well
@@ -167,8 +172,9 @@ def learn(
     job.constrain(constraints, max_parents, candidates, memory)
     job.score(max_parents, store)
     job.solve(solver)
-    model = job.fit(chosen, seed, more=bool(alternatives or posteriors))
-    others = job.compare(alternatives, posteriors)
+    model = job.fit(chosen, seed, more=bool(alternatives or posteriors or edges or held_out))
+    others = job.compare(alternatives, posteriors, edges)
+    fits = () if held_out is None else job.hold_out(held_out, solver, chosen, seed, target)
 
     watcher.phase("report")
     source = source or name
@@ -178,7 +184,7 @@ def learn(
     proved = standing(job.learned.solution) is Standing.PROVED
     headings = Headings.of(title, source, command, values, job.constraints, job.restrictions, proved)
     report = make_report(rows, job.learned, model, headings, interventions, job.notes, job.trace, others)
-    report = msgspec.structs.replace(report, target=target or "")
+    report = msgspec.structs.replace(report, target=target or "", held_out=fits)
     return Learned(model.network, job.learned.solution, job.scored.table, report)
 
 

@@ -31,10 +31,12 @@ MOST_TOLD = 30  # of these
 
 @dataclass(frozen=True)
 class Others:
-    """Other networks than the best: the next ones, a line each, and the probability of each arc."""
+    """Other networks than the best: the next ones, a line each; the probability of each arc; of the best network's
+    arcs, what is lost without them (the fields of `Arc`)."""
 
     alternatives: Sequence[str] = ()
     chances: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    losses: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def make_report(
         settings=dict(headings.settings),
         outcome=_outcome(learned, headings.restrictions),
         arcs=tuple(
-            Arc(p, c, strengths.get((p, c)), (p, c) in compelled, chances.get((p, c))) for p, c in structure.arcs
+            Arc(p, c, strengths.get((p, c)), (p, c) in compelled, chances.get((p, c)), **others.losses.get((p, c), {}))
+            for p, c in structure.arcs
         ),
         network=plain(model.network),
         counts=_counts(data, model.network),

@@ -50,6 +50,8 @@ class Arc(msgspec.Struct, frozen=True):
     strength   what the same network loses without the arc (its child takes the best of its sets within the rest)
     compelled  every Markov-equivalent network has the arc this way round
     posterior  its probability, where it was computed; over which networks, a note says
+    loss       what the best network of all loses without the arc; turned: with it the other way; apart: where the two
+               are not adjacent. Differences of two optima, proved if `proved`; None where they were not computed
     """
 
     parent: str
@@ -57,6 +59,25 @@ class Arc(msgspec.Struct, frozen=True):
     strength: float | None = None
     compelled: bool | None = None
     posterior: float | None = None
+    loss: float | None = None
+    turned: float | None = None
+    apart: float | None = None
+    proved: bool = False
+
+
+class HeldOut(msgspec.Struct, frozen=True):
+    """How well a model explains rows that it has not seen.
+
+    per_row, error   the mean log P of a row over the folds, and its standard error; None for models of the target alone
+    log_loss, right  of the target's prediction, and the share of right ones; rmse, if the target is a number
+    """
+
+    model: str
+    per_row: float | None = None
+    error: float | None = None
+    log_loss: float | None = None
+    right: float | None = None
+    rmse: float | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -103,6 +124,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     counts   per variable the data rows in each cell of its local distribution
     others   the most probable arcs that the network does not have, where probabilities were computed
+    held_out how well networks learned so explain rows that they have not seen, and simple models beside them
     target   the variable in question, if one was named
     """
 
@@ -120,6 +142,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     trace: tuple[TracePoint, ...] = ()
     alternatives: tuple[str, ...] = ()
     others: tuple[Arc, ...] = ()
+    held_out: tuple[HeldOut, ...] = ()
     notes: tuple[str, ...] = ()
     command: str = ""
     target: str = ""

@@ -13,7 +13,7 @@ from optbn.base.numbers import counted
 from optbn.data.dataset import Categorical, Domain
 from optbn.data.dates import in_unit
 from optbn.network.layout import layered
-from optbn.report.report import PHASES, Column, Report
+from optbn.report.report import PHASES, Arc, Column, Report
 
 HEAD, LINE, STRIP = 22, 15, 52  # pixels of a box: its name, a level, a histogram with its caption (web/graph.js)
 MOST_LINES = 5  # levels in rows; more become columns
@@ -69,6 +69,8 @@ def view(report: Report) -> dict[str, Any]:
                 "strength": arc.strength,
                 "compelled": arc.compelled,
                 "posterior": arc.posterior,
+                "loss": arc.loss,
+                "losses": _losses(arc),
                 "route": [[round(x, 1), round(y, 1)] for x, y in route],
             }
             for arc, (tail, head), route in zip(report.arcs, arcs, layout.routes, strict=True)
@@ -80,6 +82,7 @@ def view(report: Report) -> dict[str, Any]:
         "phases": [[PHASES.get(phase.name, phase.name), phase.wall, phase.cpu] for phase in report.phases],
         "alternatives": list(report.alternatives),
         "others": [[f"{arc.parent} → {arc.child}", arc.posterior] for arc in report.others],
+        "heldOut": [[h.model, h.per_row, h.error, h.log_loss, h.right, h.rmse] for h in report.held_out],
         "settings": [[key, "none" if value is None else str(value)] for key, value in report.settings.items()],
         "data": {
             "words": f"{report.data.source}: {counted(report.data.rows, 'row')}, sha256 {report.data.digest[:16]}…",
@@ -88,6 +91,18 @@ def view(report: Report) -> dict[str, Any]:
         "command": report.command,
         "cite": [f"Made with optbn {report.version}.", *citations(report.settings.values())],
     }
+
+
+def _losses(arc: Arc) -> list[tuple[str, str]]:
+    """What the best network of all loses without the arc, in words."""
+    if arc.loss is None or arc.turned is None or arc.apart is None:
+        return []
+    proof = "two optima compared, proved" if arc.proved else "two optima compared, not proved"
+    return [
+        ("Best network without it", f"loses {arc.loss:.3f} nat ({proof})"),
+        ("Best network with it turned", f"loses {arc.turned:.3f} nat"),
+        ("Best network without either", f"loses {arc.apart:.3f} nat"),
+    ]
 
 
 PAPERS = {

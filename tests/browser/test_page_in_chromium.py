@@ -16,6 +16,7 @@ from optbn.network.leaves import CategoricalLeaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split, Tree
 from optbn.report.page import render
+from optbn.report.report import HeldOut
 from tests.report.examples import HOSTILE, hostile_network, report_of
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
@@ -95,6 +96,38 @@ def test_a_large_graph_opens_legibly_with_a_map_of_it_all(open_page):
     assert scene.get_attribute("transform") != moved
     click(browser, "#fit")
     assert shown.get_attribute("hidden") is not None
+
+
+def test_hundreds_of_variables_open_on_a_neighbourhood_with_boxes_apart(open_page):
+    browser = open_page(report_of(optbn.load_network("link")))
+    shown = (
+        "return [...document.querySelectorAll('.node:not([hidden])')].map((e) => e.getBoundingClientRect().toJSON())"
+    )
+    boxes = browser.execute_script(shown)
+    assert 5 < len(boxes) <= 18 and min(box["width"] for box in boxes) > 60
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            beside = a["left"] >= b["right"] - 1 or b["left"] >= a["right"] - 1
+            assert beside or a["top"] >= b["bottom"] - 1 or b["top"] >= a["bottom"] - 1
+    click(browser, "#near")
+    assert len(browser.execute_script(shown)) == 724
+
+
+def test_rows_held_out_and_losses_of_arcs_are_shown(open_page):
+    report = report_of(optbn.load_network("asia"))
+    arcs = tuple(msgspec.structs.replace(a, loss=1.25, turned=1.25, apart=2.5, proved=True) for a in report.arcs)
+    lines = (
+        HeldOut("networks like this one", -2.5, 0.125, 0.25, 0.875),
+        HeldOut("naive Bayes", log_loss=0.5, right=0.75),
+    )
+    browser = open_page(msgspec.structs.replace(report, arcs=arcs, held_out=lines, target="lung"))
+    rows = [row.text for row in browser.find_elements("css selector", "#details .heldout tbody tr")]
+    assert rows == ["networks like this one -2.5000 ± 0.1250 0.2500 88 %", "naive Bayes 0.5000 75 %"]
+    assert "log loss of lung" in text(browser, "#details .heldout thead")
+    assert "root mean" not in text(browser, "#details .heldout")
+    assert "Best without (nat)" in text(browser, "#panel") and "1.250" in text(browser, "#panel")
+    click(browser, ".arc")
+    assert "loses 1.250 nat (two optima compared, proved)" in text(browser, "#panel")
 
 
 def test_alternatives_probabilities_and_papers_are_shown(open_page):

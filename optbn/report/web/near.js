@@ -1,7 +1,8 @@
 // The neighbourhood of a variable, folded out of a large graph and laid out anew: rows by the longest path, the order
 // within a row by the mean of the neighbours, places as near to it as boxes allow.
 
-const MOST_NEAR = 18;
+const MOST_NEAR = 18, WIDEST = 8; // variables in all, and in a row
+const FOLDED = 250; // variables, from which the page opens on a neighbourhood: all at once is a thicket of arcs
 let near = null; // the members, or null where all is shown
 
 function neighbourhood(index) { // in steps around the variable, as many whole steps as fit
@@ -35,8 +36,14 @@ function arrange(members) {
     if (sweep < 6) line.sort((a, b) => wanted(a) - wanted(b));
     spread(line, line.map(wanted)).forEach((at, i) => x.set(line[i], at));
   }
+  const lines = rows.flatMap((line) => { // a long row is dealt out to several, so that its boxes stay large
+    const k = Math.ceil(line.length / WIDEST), middle = line.reduce((sum, v) => sum + x.get(v), 0) / line.length;
+    const dealt = Array.from({ length: k }, (_, j) => line.filter((_, i) => i % k === j));
+    if (k > 1) for (const part of dealt) spread(part, part.map((v) => middle + (x.get(v) - middle) / k)).forEach((at, i) => x.set(part[i], at));
+    return dealt;
+  });
   let y = 0;
-  for (const line of rows) {
+  for (const line of lines) {
     const tall = Math.max(...line.map((v) => view.nodes[v].height));
     for (const v of line) Object.assign(view.nodes[v], { x: x.get(v), y: y + tall / 2 });
     y += tall + 60;

@@ -3,6 +3,7 @@
 const panel = byId("panel"), chosen = {};
 const STRONGEST = 12;
 const strongestFirst = view.arcs.map((_, i) => i).sort((a, b) => (view.arcs[b].strength ?? Infinity) - (view.arcs[a].strength ?? Infinity) || a - b);
+const compared = view.arcs.some((arc) => arc.loss !== null);
 const averaged = view.arcs.some((arc) => arc.posterior !== null && arc.posterior !== undefined);
 
 function mark(nodes, arcs) {
@@ -99,11 +100,12 @@ function overview() {
     el("p", { class: "soft screen", text: "Click a variable's name or an arc; Esc comes back here. Keys: / finds, n shows the neighbourhood, + − 0 zoom; on a variable 1 to 9 choose a value." }));
 }
 function arcTable(order) {
-  const head = ["Arc", "Score lost (nat)", ...(averaged ? ["Probability"] : [])];
+  const head = ["Arc", "Score lost (nat)", ...(compared ? ["Best without (nat)"] : []), ...(averaged ? ["Probability"] : [])];
   return el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col" }, explained(text))))),
     el("tbody", {}, ...order.map((i) => el("tr", {},
       el("td", {}, button(`${view.nodes[view.arcs[i].from].label} → ${view.nodes[view.arcs[i].to].label}`, () => chooseArc(i), { class: "link" })),
       el("td", { class: "number", text: view.arcs[i].strength === null ? "required" : view.arcs[i].strength.toFixed(3) }),
+      compared ? el("td", { class: "number", text: view.arcs[i].loss === null ? "" : view.arcs[i].loss.toFixed(3) }) : null,
       averaged ? el("td", { class: "number", text: share(view.arcs[i].posterior) }) : null))));
 }
 function find() {

@@ -23,6 +23,14 @@ function chart(trace) {
 const rowsTable = (head, rows) => el("div", { class: "scroll" }, el("table", {},
   head ? el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { text, scope: "col" })))) : null,
   el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: i ? "number" : null, text: cell })))))));
+function heldOut() { // rows that were not learned from, by every model; columns only where there is something in them
+  const columns = [["nat per row", 1, (v, row) => `${v.toFixed(4)} ± ${row[2].toFixed(4)}`], ["log loss", 3, (v) => v.toFixed(4)], ["right", 4, percent], ["root mean squared error", 5, short]];
+  const there = columns.filter(([, at]) => view.heldOut.some((row) => row[at] !== null)), asked = view.target === null ? "" : ` of ${view.nodes[view.target].label}`;
+  const head = ["Model", ...there.map(([name]) => (name === "nat per row" ? name : name + asked))];
+  const rows = view.heldOut.map((row) => el("tr", {}, el("td", { text: row[0] }), ...there.map(([, at, words]) => el("td", { class: "number", text: row[at] === null ? "" : words(row[at], row) }))));
+  return article("Rows it has not seen", el("div", { class: "scroll heldout" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col" }, explained(text, text.replace(asked, "")))))), el("tbody", {}, ...rows))),
+    el("p", { class: "soft", text: "Every model was learned anew without the rows it is judged by. The first is what this page shows, learned from fewer rows." }));
+}
 function record() {
   byId("subtitle").textContent = view.subtitle;
   byId("legend").toggleAttribute("hidden", !view.arcs.length);
@@ -38,6 +46,7 @@ function record() {
     details.append(article("Nearly as good", ...view.alternatives.map((text) => el("p", { text }))));
   if (view.others.length)
     details.append(article("Arcs it does not have", rowsTable(["Arc", "Probability"], view.others.map(([arc, chance]) => [arc, share(chance)]))));
+  if (view.heldOut.length) details.append(heldOut());
   details.append(article("Settings", listOf(view.settings)));
   details.append(article("Data", el("p", { text: view.data.words }), el("div", { class: "scroll" }, el("table", {}, el("tbody", {},
     ...view.data.columns.map(([name, kind, summary]) => el("tr", {}, el("td", { text: name }), el("td", { text: kind }), el("td", { class: "soft values", text: summary }))))))));

@@ -29,7 +29,8 @@ function start() {
   listenToGestures();
   update();
   chooseTarget(target);
-  open();
+  if (view.nodes.length > FOLDED) toggleNear(neighbourhood(target ?? hub()));
+  else open();
   document.documentElement.dataset.ready = "true";
 }
 // For the console and for other scripts: optbn.ask({smoke: "yes", age: 42, bmi: [20, 25]}, {set: {dose: "high"}}) gives

@@ -58,11 +58,16 @@ class Edges:
 
 
 def edges(
-    table: ScoreTable, warm: Warm | None = None, budget: Budget | None = None, progress: EdgeProgress | None = None
+    table: ScoreTable,
+    warm: Warm | None = None,
+    budget: Budget | None = None,
+    progress: EdgeProgress | None = None,
+    only_adjacent: bool = False,
 ) -> Edges:
     """The losses of all arcs and adjacencies of a table, best one with all families (`keep_dominated`).
 
-    Pairs that the budget leaves no time for are nan. StoppedError when not even the optimum was reached in time.
+    Pairs that the budget leaves no time for are nan, and with `only_adjacent` those that are not adjacent in the
+    optimum. StoppedError when not even the optimum was reached in time.
     """
     budget = (budget or Budget()).started()
     warm = warm or Warm.of(table, budget)
@@ -70,7 +75,11 @@ def edges(
     best = table.total_units(warm.optimum)
     forced, apart = np.zeros((n, n)), np.zeros((n, n))
     forced_least, apart_least = np.zeros((n, n)), np.zeros((n, n))
-    variations = list(_variations(table, warm.optimum))
+    variations = list(_variations(table, warm.optimum, only_adjacent))
+    if only_adjacent:
+        touched = {(u, v) for u, v, _ in variations} | {(v, u) for u, v, _ in variations}
+        unknown = [[(u, v) not in touched for v in range(n)] for u in range(n)]
+        forced[unknown], apart[unknown] = math.nan, math.nan
     holds = _holds(table)
     for done, (u, v, together) in enumerate(variations):
         if progress is not None:
@@ -99,7 +108,7 @@ def _losses(table: ScoreTable, best: int, answer: Answer | None) -> tuple[float,
     return loss, table.score_of(max(0, best - answer.bound))
 
 
-def _variations(table: ScoreTable, optimum: tuple[int, ...]) -> Iterator[tuple[int, int, bool]]:
+def _variations(table: ScoreTable, optimum: tuple[int, ...], only_adjacent: bool) -> Iterator[tuple[int, int, bool]]:
     """(u, v, True): the arc u -> v is forced; (u, v, False): u and v are kept apart."""
     arcs = {(u, v) for v, row in enumerate(optimum) for u in table.parents(row)}
     for u in range(table.n):
@@ -107,6 +116,8 @@ def _variations(table: ScoreTable, optimum: tuple[int, ...]) -> Iterator[tuple[i
             present = [arc for arc in ((u, v), (v, u)) if arc in arcs]
             if present:
                 yield u, v, False
+            elif only_adjacent:
+                continue
             yield from ((a, b, True) for a, b in ((u, v), (v, u)) if (a, b) not in present)
 
 
