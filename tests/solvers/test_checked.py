@@ -47,7 +47,8 @@ def test_a_lying_solver_is_not_believed(how, monkeypatch):
 def test_what_was_checked_is_said():
     checked = solve(random_table(np.random.default_rng(1), 6), "dp").statistics["checked"]
     assert not checked["claimed"]
-    found = solve(random_table(np.random.default_rng(1), 23), "dp").statistics["checked"]
+    table = random_table(np.random.default_rng(1), 23)
+    found = optbn_solvers.front.checked.checked(table, solve(table, "dp"), Budget(), work=0).statistics["checked"]
     assert "acyclic" in found["proved"][0] and "dynamic programming" in found["claimed"][0]
 
 
@@ -111,11 +112,11 @@ def test_a_proof_needs_a_folder_before_the_search(tmp_path):
 def test_ctrl_c_during_the_check_keeps_the_answer(monkeypatch):
     check, calls = optbn_solvers.front.checked.verify, []
 
-    def interrupted(table, solution, proof_checker, out_of_time, most_subsets):
+    def interrupted(table, solution, proof_checker, out_of_time, work):
         calls.append(out_of_time())
         if len(calls) == 1:
             raise KeyboardInterrupt
-        return check(table, solution, proof_checker, out_of_time, most_subsets)
+        return check(table, solution, proof_checker, out_of_time, work)
 
     monkeypatch.setattr(optbn_solvers.front.checked, "verify", interrupted)
     table = random_table(np.random.default_rng(1), 9)

@@ -11,7 +11,7 @@ import pytest
 from optbn_solvers import SOLVERS, Budget, Constraints, Status, solve
 from optbn_solvers.base.errors import CheckFailed, ConstraintError, InfeasibleError
 from optbn_solvers.base.protocol import capabilities
-from optbn_solvers.base.solution import ClauseRow, LimitRow
+from optbn_solvers.base.solution import ClauseRow, Exhausted, LimitRow, Solution
 from optbn_solvers.base.solution_json import from_json, to_json
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.front.filtering import allowed_families
@@ -19,7 +19,7 @@ from optbn_solvers.front.registry import solver_class
 from optbn_solvers.verify import verify
 from optbn_solvers.verify.rules import Rules
 from tests.naive.constraints import best_obeying, obeys, random_constraints
-from tests.naive.solvers import all_dags, random_table, random_unpruned_table
+from tests.naive.solvers import all_dags, random_table, random_unpruned_table, scores_of_all_dags
 
 SHORT = 0.02  # CPU seconds for those that would go on as long as they may
 
@@ -84,6 +84,40 @@ def test_agreement_under_constraints(name):
         assert best.status is Status.OPTIMAL
         assert solve(table, name, constraints=constraints, only_listed=True).score == best.score
         done += 1
+
+
+def test_claims_under_constraints_are_checked_against_all_acyclic_graphs():
+    """The optimum is proved, less is refused, a bound above it is not gone below."""
+    rng = np.random.default_rng(17)
+    proved = 0
+    for table, constraints in cases(150, seed=31):
+        graphs = sorted(scores_of_all_dags(table).items(), key=lambda item: -item[1])
+        best = next((graph for graph, _ in graphs if obeys(graph, constraints, table.names)), None)
+        if best is None:
+            continue
+        found = claim(table, constraints, best, 0)
+        assert verify(table, found).optimal
+        proved += 1
+        tried = (graphs[i][0] for i in rng.integers(len(graphs), size=20))
+        other = next((graph for graph in tried if obeys(graph, constraints, table.names)), best)
+        worse = claim(table, constraints, other, 0)
+        if worse.score < found.score:
+            with pytest.raises(CheckFailed, match="is lower than its evidence gives"):
+                verify(table, worse)
+            above = claim(table, constraints, other, int(rng.integers(1, 1 << 45)))
+            if above.bound >= found.score:
+                assert found.score <= verify(table, above).bound <= above.bound
+    assert proved > 110
+
+
+def claim(table: ScoreTable, constraints: Constraints, graph: tuple[int, ...], more: int) -> Solution:
+    """Somebody's word that no graph has more units than this one and `more`."""
+    choice = tuple(table.find(v, [u for u in range(table.n) if mask >> u & 1]) for v, mask in enumerate(graph))
+    score = table.total(choice)
+    bound = table.score_of(table.total_units(choice) + more)
+    status = Status.OPTIMAL if bound == score else Status.FEASIBLE
+    evidence = Exhausted("somebody")
+    return Solution(status, choice, score, bound, evidence, table.digest, "test", constraints=constraints)
 
 
 def test_limits_are_rows_of_branch_and_cut():

@@ -29,9 +29,7 @@ BEST = (0, TABLE.find(1, []))
 def answer(evidence, bound, choice=BEST):
     score = None if choice is None else TABLE.total(choice)
     status = Status.UNKNOWN if score is None else Status.OPTIMAL if bound == score else Status.FEASIBLE
-    return checked(
-        TABLE, Solution(status, choice, score, bound, evidence, TABLE.digest, "test"), Budget(), most_subsets=0
-    )
+    return checked(TABLE, Solution(status, choice, score, bound, evidence, TABLE.digest, "test"), Budget(), work=0)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +58,9 @@ def test_words_follow_from_what_was_checked(evidence, bound, choice, expected, m
 
 
 def test_a_stopped_search_is_not_called_complete():
-    found = verify(TABLE, answer(Exhausted("some search", rows=HALF), -0.75), most_subsets=1)
+    found = verify(TABLE, answer(Exhausted("some search", rows=HALF), -0.75), work=0)
     assert found.claimed == ("the bound -0.75: some search, stopped",)
-    found = verify(TABLE, answer(Exhausted("some search"), -1.0), most_subsets=1)
+    found = verify(TABLE, answer(Exhausted("some search"), -1.0), work=0)
     assert found.claimed == ("the bound -1.0: searched completely by some search",)
 
 

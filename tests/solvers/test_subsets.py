@@ -1,43 +1,74 @@
-"""The checker's own recursion over subsets, and trees for what it is too small for."""
+"""The checker's own search through sets of variables, and trees for what it is too small for."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import optbn_solvers.verify.subsets as module
 from optbn_solvers import Budget, ScoreTable, solve
-from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.errors import CheckFailed, OutOfTime
 from optbn_solvers.base.solution import ClusterRow, Exhausted, Parts, RowBound, Status, SubsetRow, Tree
 from optbn_solvers.base.standing import Standing, standing
+from optbn_solvers.front import checked as front
 from optbn_solvers.front.checked import checked
-from optbn_solvers.front.completion import SECONDS, cheap_recursion, completed
-from optbn_solvers.verify import verify
-from optbn_solvers.verify.subsets import FITS, LARGEST, NEVER, best_choice
+from optbn_solvers.front.completion import completed
+from optbn_solvers.verify import layers, verify
+from optbn_solvers.verify.families import FITS, Families
+from optbn_solvers.verify.layers import Best, TooMuch, Work, best_above
+from optbn_solvers.verify.subsets import LARGEST, NEVER, best_choice
 from tests.naive.solvers import KINDS, largest_left_side, optimum_by_subsets, random_table
 
 
-def families_of(table: ScoreTable) -> list[list[tuple[int, int]]]:
+def listed(table: ScoreTable) -> list[list[tuple[int, int]]]:
     return [[(int(table.masks[row, 0]), int(table.units[row])) for row in table.rows(v)] for v in range(table.n)]
 
 
+def plenty() -> Work:
+    return Work(math.inf, 1 << 30)
+
+
 @pytest.mark.twin
-@pytest.mark.parametrize("low", [1, 3, 14])
-def test_it_finds_the_optimum(low, monkeypatch):
-    monkeypatch.setattr(module, "LOW", low)
-    rng = np.random.default_rng(low)
-    for trial in range(60):
-        table = random_table(rng, 1 + trial % 8, KINDS[trial % len(KINDS)])
+@pytest.mark.parametrize("one", [1, 3, 14])
+def test_it_finds_the_optimum(one, monkeypatch):
+    """However many groups there are, whatever clusters are to help, and whatever there is to beat."""
+    monkeypatch.setattr(layers, "ONE", one)
+    monkeypatch.setattr(layers, "SLICE", 5)
+    rng = np.random.default_rng(one)
+    for trial in range(90):
+        table = random_table(rng, 1 + trial % 9, KINDS[trial % len(KINDS)])
         expected = optimum_by_subsets(table)
-        assert best_choice(families_of(table)) == (NEVER if expected is None else expected)
+        families = Families.of(listed(table))
+        assert best_choice(listed(table)) == (NEVER if expected is None else expected)
+        if expected is None:
+            assert best_above(families, NEVER // 2, plenty()).order == []
+            continue
+        room = int(table.units.max() - table.units.min())
+        clusters = [(int(rng.integers(1 << table.n)), int(rng.integers(0, 1 + room // 4))) for _ in range(trial % 7)]
+        for below in (1, 1 + room // 3):
+            found = best_above(families, expected - below, plenty(), clusters)
+            assert found.units == expected
+            placed = 0
+            for v, row in found.order:
+                assert families.child[row] == v and families.masks[row] & ~placed == 0
+                placed |= 1 << v
+            assert sum(int(families.units[row]) for _, row in found.order) == expected and placed == 2**table.n - 1
+        for above in (0, 1 + room // 3):
+            assert best_above(families, expected + above, plenty(), clusters) == Best(expected + above, [])
 
 
-def test_it_refuses_what_it_cannot_do():
+def test_it_refuses_what_it_cannot_do(monkeypatch):
     assert best_choice([[(0, 0)]] * (LARGEST + 1)) is None
-    assert best_choice([[(0, FITS)], [(0, 0)]]) is None
-    assert best_choice([[(0, 0)]] * 3, lambda: True) is None
+    assert best_choice([[(0, FITS)], [(0, 0)]]) is None and Families.of([[(0, 0)]] * 63) is None
+    families = Families.of([[(0, 0)]] * 3)
+    with pytest.raises(OutOfTime):
+        best_above(families, 0, Work(math.inf, 1 << 30, lambda: True))
+    monkeypatch.setattr(layers, "ONE", 2)
+    for little in (Work(10, 1 << 30), Work(math.inf, 10)):
+        with pytest.raises(TooMuch):
+            best_above(families, -1, little)
 
 
 @pytest.mark.twin
@@ -89,11 +120,11 @@ def test_trees_take_the_place_of_claims():
         table = random_table(rng, 24, kind)
         right = solve(table, "ilp")
         claim = replace(right, evidence=Exhausted("somebody"))
-        assert standing(checked(table, claim, Budget(), most_subsets=0)) is Standing.COMPLETE
-        done = checked(table, completed(table, claim, Budget().started(), 0), Budget(), most_subsets=0)
+        assert standing(checked(table, claim, Budget(), work=0)) is Standing.COMPLETE
+        done = checked(table, completed(table, claim, Budget().started(), 0), Budget(), work=0)
         assert isinstance(done.evidence, Tree) and standing(done) is Standing.PROVED
         beside = replace(claim, evidence=Exhausted("somebody", rows=RowBound(((ClusterRow(tuple(range(24)), 1),),))))
-        done = checked(table, completed(table, beside, Budget().started(), 0), Budget(), most_subsets=0)
+        done = checked(table, completed(table, beside, Budget().started(), 0), Budget(), work=0)
         assert isinstance(done.evidence, Tree) and standing(done) is Standing.PROVED
         late = completed(table, claim, Budget(cpu=0.0).started(), 0)
         assert late.evidence == claim.evidence
@@ -103,17 +134,16 @@ def test_trees_take_the_place_of_claims():
         if isinstance(parts.evidence, Parts):
             claims = Parts(tuple(replace(part, evidence=Exhausted("x")) for part in parts.evidence.parts))
             done = completed(table, replace(parts, evidence=claims), Budget().started(), 0)
-            assert standing(checked(table, done, Budget(), most_subsets=0)) is Standing.PROVED
+            assert standing(checked(table, done, Budget(), work=0)) is Standing.PROVED
 
 
-def test_a_thorough_answer_leaves_nothing_to_trust():
+def test_a_thorough_answer_leaves_nothing_to_trust(monkeypatch):
     table = random_table(np.random.default_rng(1), 23)
+    monkeypatch.setattr(front, "HARDLY", 0.0)
+    monkeypatch.setattr(front, "STEPS", 1.0)
     assert standing(solve(table, "dp")) is Standing.COMPLETE
     found = solve(table, "dp", thorough=True)
-    assert standing(found) is Standing.PROVED
-
-
-def test_the_recursion_is_taken_where_it_is_cheap():
-    assert cheap_recursion(0.0) < cheap_recursion(1.0) < cheap_recursion(float("inf")) == LARGEST
-    n = cheap_recursion(2.0)
-    assert SECONDS * n * n * 2.0**n <= 2.0 < SECONDS * (n + 1) ** 2 * 2.0 ** (n + 1)
+    assert isinstance(found.evidence, Exhausted) and standing(found) is Standing.PROVED
+    monkeypatch.setattr(front, "WORK", 1.0)
+    found = solve(table, "dp", thorough=True)
+    assert isinstance(found.evidence, Tree) and standing(found) is Standing.PROVED

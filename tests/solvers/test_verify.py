@@ -276,7 +276,7 @@ def test_parts_must_be_disjoint_and_keep_to_themselves(proved):
 
 def test_claims_are_told_from_proofs(proved):
     table, found = proved
-    verdict = verify(table, replace(found, evidence=Exhausted("some method", 0.001)), most_subsets=5)
+    verdict = verify(table, replace(found, evidence=Exhausted("some method", 0.001)), work=0)
     assert not verdict.optimal and verdict.bound > found.score
     assert "searched completely by some method, within 0.001" in verdict.claimed[0]
     verdict = verify(table, replace(found, evidence=Proof("x.proof", "0" * 64)))
@@ -286,12 +286,12 @@ def test_claims_are_told_from_proofs(proved):
     assert verify(table, replace(found, evidence=Proof("x.proof", "0" * 64)), proof_checker=checker).optimal
     # a part that is only claimed leaves the whole claimed, and the others proved
     part = Part((0, 1, 2), -(2**50), Exhausted("some method"))
-    claimed = verify(table, replace(found, evidence=Parts((part,))), most_subsets=2).claimed
+    claimed = verify(table, replace(found, evidence=Parts((part,))), work=0).claimed
     assert "for 3 variables (v0, v1, v2)" in claimed[0]
-    for units, most in ((2**52, 2), (-(2**50), 3)):  # looser than the whole; false, as the recursion finds
+    for units, work in ((2**52, 0), (-(2**50), 1e6)):  # looser than the whole; false, as the checker's search finds
         part = Part((0, 1, 2), units, Exhausted("some method"))
         with pytest.raises(CheckFailed, match="lower than its evidence gives"):
-            verify(table, replace(found, evidence=Parts((part,))), most_subsets=most)
+            verify(table, replace(found, evidence=Parts((part,))), work=work)
 
 
 def test_a_status_without_its_graph_is_rejected(proved):
@@ -333,12 +333,12 @@ def test_families_that_a_subset_replaces():
             for mask, units in best.items()
             if not any(other != mask and other & ~mask == 0 and best[other] >= units for other in best)
         }
-        assert dict(optbn_solvers.verify.checker._within(list(families.items()), part)) == wanted
+        assert dict(optbn_solvers.verify.families.within(list(families.items()), part)) == wanted
 
 
 def test_families_of_very_many_parents_take_no_time():
     full = (1 << 60) - 1
-    assert optbn_solvers.verify.checker._within([(full, -1), (full >> 1, -2), (0, -9)], full) == [
+    assert optbn_solvers.verify.families.within([(full, -1), (full >> 1, -2), (0, -9)], full) == [
         (full, -1),
         (full >> 1, -2),
         (0, -9),
@@ -377,11 +377,11 @@ def test_a_proof_that_cannot_be_read(proved, path, tmp_path):
 
 def test_it_imports_nothing_of_the_solvers():
     imported = set()
-    for path in Path(optbn_solvers.verify.checker.__file__).parent.glob("*.py"):
+    for path in Path(optbn_solvers.verify.checker.__file__).parent.rglob("*.py"):
         tree = ast.parse(path.read_text())
         imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    base = ("constraints", "errors", "memory", "protocol", "solution", "table")  # data types, and how much memory
+    base = ("compiled", "constraints", "errors", "memory", "solution", "table")  # data types, and how much memory
     own = {name for name in imported if name.startswith("optbn_solvers") and "optbn_solvers.verify." not in name}
     assert own == {f"optbn_solvers.base.{name}" for name in base}
     assert not {name for name in imported if name.startswith(("numba", "scipy", "optbn."))}

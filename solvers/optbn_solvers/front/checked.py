@@ -25,16 +25,19 @@ from optbn_solvers.base.instance import Instance, table_from
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, has_setting
 from optbn_solvers.base.run import LOG
 from optbn_solvers.base.solution import Proof, Solution, Tree
+from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.base.start import Start, rows_of_start
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.base.whole import need_whole
-from optbn_solvers.front.completion import cheap_recursion, completed
+from optbn_solvers.front.completion import completed
 from optbn_solvers.front.filtering import Filtered, allowed_families
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.proofs import check_carried, check_proof
 from optbn_solvers.relaxation.cases import Cases
 from optbn_solvers.verify import verify
-from optbn_solvers.verify.subsets import LARGEST
+from optbn_solvers.verify.checker import STEPS, WORK
+
+HARDLY = 0.2  # seconds of checking that nobody minds
 
 
 def solve(
@@ -60,8 +63,8 @@ def solve(
     need a table with all parent sets, unless the caller says that those listed are all (base.whole).
     statistics["checked"] has the bound that was proved, says what was proved and what the solver only claims, and
     whether the check was ended: it is given up when the budget's grace is used up. `base.standing` has one word for it.
-    A claim is checked by the checker's own recursion where that takes at most half as long as the search did; with
-    `thorough` it may take any time, and what is too large for it is searched once more, with a tree as evidence.
+    A claim is checked by the checker's own search where that takes at most half as long as the solver's did; with
+    `thorough` it may take a minute, and what is too large for it is searched once more, with a tree as evidence.
     """
     chosen = load_solver(solver, **options)
     table = table_from(table, keep_dominated=bool(constraints))
@@ -81,23 +84,26 @@ def solve(
             solution = chosen.solve(table, running, rows, progress)
     if note:
         solution = replace(solution, statistics={**solution.statistics, "start": note})
-    most_subsets = LARGEST if thorough else cheap_recursion(running.cpu_elapsed() / 2)
-    if thorough:
+    seconds = running.cpu_elapsed()
+    solution = checked(table, solution, running, WORK if thorough else STEPS * max(seconds / 2, HARDLY))
+    if thorough and standing(solution) is Standing.COMPLETE:
         with stopping_on_interrupt(budget or running):
-            solution = completed(table, solution, running, most_subsets)
-    solution = checked(table, solution, running, most_subsets)
+            complete = completed(table, solution, running)
+        if complete is not solution:
+            solution = checked(table, complete, running)
     LOG.info("%s: %r after %.1f s", solver, solution, running.elapsed())
     return solution
 
 
-def checked(table: ScoreTable, solution: Solution, budget: Budget, most_subsets: int = LARGEST) -> Solution:
-    """The solution with what the checker says of it; Ctrl-C ends the check, not the answer."""
+def checked(table: ScoreTable, solution: Solution, budget: Budget, work: float = WORK) -> Solution:
+    """The solution with what the checker says of it, whose own searches do so much work; Ctrl-C ends the check, not the
+    answer."""
     begun = time.perf_counter()
     try:
         check = partial(bound_of_proof, late=budget.overdue)
-        verdict = verify(table, solution, check, budget.overdue, most_subsets)
+        verdict = verify(table, solution, check, budget.overdue, work)
     except KeyboardInterrupt:
-        verdict = verify(table, solution, bound_of_proof, lambda: True, most_subsets)
+        verdict = verify(table, solution, bound_of_proof, lambda: True, work)
     record = {
         "bound": verdict.bound if math.isfinite(verdict.bound) else None,
         "proved": list(verdict.proved),

@@ -1,8 +1,8 @@
 """Evidence for what was only claimed.
 
 Where a search left no evidence for a part of the variables (dynamic programming, A*, branching trees, SCIP), the
-optimum is known, and with it as the incumbent the cluster search may write down a tree that the checker replays. Parts
-of so few variables that the checker's own recursion comes to the optimum sooner need none (verify.subsets).
+optimum is known, and with it as the incumbent the cluster search may write down a tree that the checker replays. That
+is for what the checker's own search (verify.layers) did not settle; parts of few variables it did.
 """
 
 from __future__ import annotations
@@ -14,39 +14,31 @@ from optbn_solvers.base.solution import Exhausted, Part, Parts, Proof, RowBound,
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.front.components import renamed_rows, restrict
 from optbn_solvers.search.solver import ClusterSearch
-from optbn_solvers.verify.subsets import LARGEST
 
 CARRIED = 1 << 26  # bytes of a tree
-SECONDS = 2.1e-10  # of the checker's recursion, per n^2 2^n, one core: 10 s for 26 variables
-
-HARDLY = 0.05  # seconds that nobody minds
+FEW = 20  # variables of a part that the checker's own search was surely enough for
 
 
-def cheap_recursion(seconds: float) -> int:
-    """For how many variables the checker's recursion takes at most so long (or hardly any time)."""
-    return max(n for n in range(LARGEST + 1) if SECONDS * n * n * 2.0**n <= max(seconds, HARDLY))
-
-
-def completed(table: ScoreTable, solution: Solution, budget: Budget, most_subsets: int) -> Solution:
-    """The solution with trees in place of claims about over `most_subsets` variables, as far as the budget goes."""
+def completed(table: ScoreTable, solution: Solution, budget: Budget, few: int = FEW) -> Solution:
+    """The solution with trees in place of claims about over `few` variables, as far as the budget goes."""
     if solution.status is not Status.OPTIMAL or solution.choice is None or solution.constraints is not None:
         return solution
     evidence = solution.evidence
     if isinstance(evidence, Parts):
-        parts = [replace(part, evidence=_tree(table, solution, part, budget, most_subsets)) for part in evidence.parts]
+        parts = [replace(part, evidence=_tree(table, solution, part, budget, few)) for part in evidence.parts]
         return replace(solution, evidence=Parts(tuple(parts)))
     if isinstance(evidence, Exhausted):
         whole = Part(tuple(range(table.n)), table.total_units(solution.choice), evidence)
-        return replace(solution, evidence=_tree(table, solution, whole, budget, most_subsets))
+        return replace(solution, evidence=_tree(table, solution, whole, budget, few))
     return solution
 
 
 def _tree(
-    table: ScoreTable, solution: Solution, part: Part, budget: Budget, most_subsets: int
+    table: ScoreTable, solution: Solution, part: Part, budget: Budget, few: int
 ) -> Tree | Exhausted | RowBound | Proof:
     """The evidence of a part, a tree if there was a claim and the cluster search can end in time."""
     claim = part.evidence
-    if not isinstance(claim, Exhausted) or len(part.members) <= most_subsets or budget.exhausted():
+    if not isinstance(claim, Exhausted) or len(part.members) <= few or budget.exhausted():
         return claim
     assert solution.choice is not None
     alone = restrict(table, part.members)

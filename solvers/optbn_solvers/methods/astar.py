@@ -92,9 +92,9 @@ class _Search:
         if ledger.closed or run.ended:
             evidence = row_bound(ledger) if run.bound < run.plain else None
         elif self.layers(ledger):
-            evidence = Exhausted("the order graph, with bounds in exact integers")
+            evidence = Exhausted("the order graph, with bounds in exact integers", rows=row_bound(ledger))
         else:
-            evidence = Exhausted("layers of the order graph, with bounds in exact integers")
+            evidence = Exhausted("layers of the order graph, with bounds in exact integers", rows=row_bound(ledger))
         run.statistics = {"states": run.nodes, **run.statistics}
         return run.solution(evidence)
 

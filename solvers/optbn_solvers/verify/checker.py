@@ -12,8 +12,9 @@ what is used here, in one line each:
     clause, limit   what the constraints say of every graph, in the checker's own words (optbn_solvers.verify.rules)
     filter    a family that cannot be in a graph better than the one in hand is dropped before the next stage
 
-    recursion where a solver only claims a part of few variables, the checker finds its optimum by a recursion over
-              subsets of its own (optbn_solvers.verify.subsets)
+    search    where a solver only claims something, the checker looks for a better graph by itself: layer by layer
+              through the sets of placed variables (optbn_solvers.verify.layers), under constraints case by case
+              (optbn_solvers.verify.obeying)
 
 Rows and stages are in optbn_solvers.verify.stages. A check that is not to take longer than somebody wants to wait can
 be given up (`out_of_time`): then the evidence counts as claimed.
@@ -22,16 +23,16 @@ be given up (`out_of_time`): then the evidence counts as claimed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from optbn_solvers.base.errors import CheckFailed, OutOfTime, TooLargeError
-from optbn_solvers.base.memory import check_memory
-from optbn_solvers.base.protocol import Budget
+from optbn_solvers.base.errors import CheckFailed, OutOfTime
+from optbn_solvers.base.memory import half_of_memory
 from optbn_solvers.base.solution import (
+    ClusterRow,
     Evidence,
     Exhausted,
     Parts,
@@ -42,11 +43,15 @@ from optbn_solvers.base.solution import (
     Tree,
 )
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.verify.families import Families, members_of, within
+from optbn_solvers.verify.layers import TooMuch, Work, best_above
+from optbn_solvers.verify.obeying import Obeying
 from optbn_solvers.verify.rules import Rules
 from optbn_solvers.verify.stages import Stages
-from optbn_solvers.verify.subsets import LARGEST, best_choice
 
 FITS = 1 << 62  # a proof's bound must be below
+STEPS = 1e9  # of the checker's own searches in a second
+WORK = 60 * STEPS
 
 # The bound in units that a proof proves of a table; a tree proves the one that is stated, or CheckFailed.
 ProofChecker = Callable[[ScoreTable, int, Proof | Tree], int]
@@ -77,19 +82,19 @@ def verify(
     solution: Solution,
     proof_checker: ProofChecker | None = None,
     out_of_time: Callable[[], bool] = lambda: False,
-    most_subsets: int = LARGEST,
+    work: float = WORK,
 ) -> Verdict:
     """Check every statement of a solution; CheckFailed names the first that is false.
 
-    The graph is always checked; once `out_of_time` says so, the evidence for the bound is not gone on with. A claim
-    about at most `most_subsets` variables is checked by a recursion over subsets of the checker's own.
+    The graph is always checked; once `out_of_time` says so, the evidence for the bound is not gone on with. What is
+    only claimed is checked by searches of the checker's own, which do at most so much `work` (STEPS of it a second).
     """
     if solution.table_digest != table.digest:
         raise CheckFailed(
             f"the solution belongs to another score table (digest {solution.table_digest[:12]}, "
             f"this table has {table.digest[:12]})"
         )
-    check = _Check(table, solution, proof_checker, out_of_time, most_subsets)
+    check = _Check(table, solution, proof_checker, out_of_time, work)
     proved: list[str] = []
     total = None
     if solution.choice is not None:
@@ -138,9 +143,9 @@ class _Check:
         solution: Solution,
         proof_checker: ProofChecker | None,
         out_of_time: Callable[[], bool],
-        most_subsets: int,
+        work: float,
     ) -> None:
-        self.most_subsets = most_subsets
+        self.work = Work(work, half_of_memory(), out_of_time)
         self.table, self.solution, self.proof_checker = table, solution, proof_checker
         self.out_of_time = out_of_time
         self.n, self.names, self.exponent = table.n, table.names, table.exponent
@@ -158,13 +163,13 @@ class _Check:
         self.usable, self.reduced = self.families, table  # what the bound is about
         if self.rules is not None:
             kept = [
-                [row for row in table.rows(v) if self.rules.allows(v, _members(families[row][0]))]
+                [row for row in table.rows(v) if self.rules.allows(v, members_of(families[row][0]))]
                 for v in range(self.n)
             ]
             if not all(kept):
                 raise CheckFailed(f"no family of {self.names[kept.index([])]!r} obeys the constraints")
             if not self.rules.demanding:  # no optimum needs a family that one of its subsets beats
-                needed = [dict(_within([families[row] for row in rows], (1 << self.n) - 1)) for rows in kept]
+                needed = [dict(within([families[row] for row in rows], (1 << self.n) - 1)) for rows in kept]
                 kept = [[row for row in rows if families[row][0] in needed[v]] for v, rows in enumerate(kept)]
             self.usable = [[families[row] for row in rows] for rows in kept]
             self.reduced = table.restricted(np.concatenate(kept))
@@ -206,7 +211,7 @@ class _Check:
         if given is None or not math.isfinite(given) or self.units(given) != total:
             raise CheckFailed(f"the score is given as {given!r}, but the families add up to {self.score(total)!r}")
         if self.rules is not None:
-            wrong = self.rules.wrong({(u, v) for v, mask in enumerate(masks) for u in _members(mask)})
+            wrong = self.rules.wrong({(u, v) for v, mask in enumerate(masks) for u in members_of(mask)})
             if wrong is not None:
                 raise CheckFailed(f"the graph does not obey the constraints: {wrong}")
         return total
@@ -248,12 +253,13 @@ class _Check:
                 raise CheckFailed("the evidence is a proof, but the bound is beyond 2^62 units; no graph's score is")
             alone = self.reduced if whole else self.alone(members)
             return _Bound(proved := self.proof_checker(alone, math.floor(stated), evidence), proved)
-        known = evidence.rows if isinstance(evidence, Exhausted) else None
-        proved = self.rows(members, known or RowBound(()))
-        if isinstance(evidence, Exhausted) and stated < proved and (optimum := self.recursion(members)) is not None:
-            if self.rules is None or optimum <= stated:
-                return _Bound(optimum, optimum)
-            proved = min(proved, optimum)  # what constraints say of the whole graph is left out there
+        known = (evidence.rows if isinstance(evidence, Exhausted) else None) or RowBound(())
+        proved, left = self.stages.bound(members, self.inside(members), known, self.in_hand(members))
+        if isinstance(evidence, Exhausted) and stated < proved and not isinstance(stated, float):
+            found = self.search(members, left, known, math.floor(stated))
+            if found is not None and (whole or self.rules is None or found <= stated):
+                return _Bound(found, found)
+            proved = min(proved, proved if found is None else found)  # of a part, constraints tell more
         if isinstance(evidence, Proof):
             how = f"the proof file {evidence.path} was not opened"
         elif isinstance(evidence, Tree):
@@ -281,7 +287,7 @@ class _Check:
     def alone(self, members: tuple[int, ...]) -> ScoreTable:
         """The table of a part, without the parents outside; variables are counted by their place among the members."""
         inside = sum(1 << u for u in members)
-        listed = [sorted(_within(self.usable[v], inside), key=lambda family: -family[1]) for v in members]
+        listed = [sorted(within(self.usable[v], inside), key=lambda family: -family[1]) for v in members]
         masks = [
             sum(1 << i for i, u in enumerate(members) if mask >> u & 1) for families in listed for mask, _ in families
         ]
@@ -297,67 +303,56 @@ class _Check:
 
     def rows(self, members: tuple[int, ...], evidence: RowBound) -> int:
         """The bound over the variables `members` that the stages of rows prove, in exact integers."""
+        return self.stages.bound(members, self.inside(members), evidence, self.in_hand(members))[0]
+
+    def in_hand(self, members: tuple[int, ...]) -> int | None:
+        """The units that the graph, if there is one, has for some variables."""
         choice = self.solution.choice
-        target = None if choice is None else self.score_of(members, choice)
-        return self.stages.bound(members, self.inside(members), evidence, target)
+        return None if choice is None else self.score_of(members, choice)
 
     def inside(self, members: tuple[int, ...]) -> list[list[tuple[int, int]]]:
         """The families of some variables, without their parents outside."""
         listed = [self.usable[v] for v in members]
         if len(members) == self.n:
             return listed
-        return [_within(families, sum(1 << u for u in members)) for families in listed]
+        return [within(families, sum(1 << u for u in members)) for families in listed]
 
-    def recursion(self, members: tuple[int, ...]) -> int | None:
-        """The optimum of a part by the checker's own recursion, where variables are few enough; None otherwise."""
-        try:
-            check_memory(len(members), 8, Budget())
-        except TooLargeError:
-            return None
-        if len(members) > self.most_subsets:
-            return None
+    def search(
+        self, members: tuple[int, ...], left: list[list[tuple[int, int]]], known: RowBound, stated: int
+    ) -> int | None:
+        """A bound on a part by the checker's own search for more than is stated among the families that are left.
+
+        None where that would be too much work.
+        """
+        in_hand = self.in_hand(members)
+        if not all(left):
+            return in_hand  # the rows say that nothing is better
         bit = {u: 1 << i for i, u in enumerate(members)}
-        renamed = [
-            [(sum(bit[u] for u in _members(mask)), units) for mask, units in families]
-            for families in self.inside(members)
+        renamed = [[(sum(bit[u] for u in members_of(mask)), units) for mask, units in own] for own in left]
+        families = Families.of(renamed)
+        if families is None:
+            return None
+        target = stated if in_hand is None else max(stated, in_hand)
+        fine = known.denominator
+        clusters = [
+            (sum(bit[u] for u in row.members), row.multiplier // fine)
+            for row in (known.stages[-1] if known.stages else ())
+            if isinstance(row, ClusterRow)
         ]
-        return best_choice(renamed, self.out_of_time)
+        try:
+            if self.rules is None or len(members) < self.n:
+                return best_above(families, target, self.work, clusters).units
+            return Obeying(families, self.rules, target, self.work, clusters).most_units()
+        except (TooMuch, OutOfTime):
+            return None
 
     def listing(self, variables: Sequence[int]) -> str:
         return ", ".join(self.names[v] for v in variables[:5]) + (", ..." if len(variables) > 5 else "")
-
-
-def _within(families: list[tuple[int, int]], part: int) -> list[tuple[int, int]]:
-    """The families with parents outside the part forgotten; one that has a subset which scores as much can be replaced
-    by it, so only the others are kept."""
-    kept: dict[int, int] = {}
-    inside = [(mask & part, units) for mask, units in families]
-    for mask, units in sorted(inside, key=lambda family: (-family[1], family[0].bit_count())):
-        if len(kept) < 1 << mask.bit_count():
-            beaten = any(other & ~mask == 0 for other in kept)
-        else:
-            beaten = any(smaller in kept for smaller in _subsets(mask))
-        if not beaten:
-            kept[mask] = units
-    return list(kept.items())
-
-
-def _subsets(mask: int) -> Iterator[int]:
-    """Every subset, itself included, the largest first."""
-    smaller = mask
-    while smaller:
-        yield smaller
-        smaller = (smaller - 1) & mask
-    yield 0
-
-
-def _members(mask: int) -> tuple[int, ...]:
-    return tuple(v for v in range(mask.bit_length()) if mask >> v & 1)
 
 
 def _cycle(masks: Sequence[int], left: set[int]) -> list[int]:
     """A cycle among variables that all have a parent in `left`, in the direction of the arcs, closed."""
     walk = [min(left)]
     while len(set(walk)) == len(walk):
-        walk.append(next(u for u in _members(masks[walk[-1]]) if u in left))
+        walk.append(next(u for u in members_of(masks[walk[-1]]) if u in left))
     return walk[walk.index(walk[-1]) :][::-1]

@@ -6,11 +6,12 @@ ancestors (Lauritzen et al. 1990). `optbn_solvers.base.constraints` says what ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, pairwise
 
 from optbn_solvers.base.constraints import Constraints
-from optbn_solvers.base.solution import ClauseRow, LimitRow
+from optbn_solvers.base.solution import ClauseRow, LimitRow, Literal
 
 Arc = tuple[int, int]  # parent, child
 
@@ -44,6 +45,50 @@ class Rules:
         for u, v in sorted(self.never & arcs):
             return f"the arc {self.names[u]} -> {self.names[v]} may not be"
         return self._demanded(arcs) or self._broken(arcs)
+
+    @property
+    def before(self) -> list[int]:
+        """Per variable, as bits, what some order that the graph goes with has before it."""
+        closed = self._closure(self._order())
+        return [sum(1 << u for u, w in closed if w == v) for v in range(self.n)]
+
+    @property
+    def adjacent(self) -> list[int]:
+        """Per variable, as bits, what must be adjacent to it."""
+        pairs = {pair for u, v in self._numbered(self.said.required_edges) for pair in ((u, v), (v, u))}
+        return [sum(1 << u for u, w in pairs if w == v) for v in range(self.n)]
+
+    def limits(self) -> list[tuple[int, int]]:
+        """(variables as bits, how many arcs may begin there)."""
+        found = [(1 << u, most) for u in range(self.n) if (most := self._most_children(u)) < self.n - 1]
+        if self.said.max_arcs is not None:
+            found.append(((1 << self.n) - 1, self.said.max_arcs))
+        return found
+
+    def clause(self, ordered: Sequence[Arc]) -> tuple[Literal, ...] | None:
+        """What an acyclic graph breaks, as literals: they are false for it, one is true for every graph that obeys.
+
+        None where it obeys. The graph must have the adjacencies that are required. Literals about few arcs are made,
+        if possible about the last ones.
+        """
+        arcs = set(ordered)
+        paths = self._closure(arcs)
+        for u, v in self._numbered(self.said.ancestors):
+            if (u, v) not in paths:
+                above = {v} | {a for a, w in paths if w == v}
+                below = {u} | {w for a, w in paths if a == u}
+                outside = min(above, set(range(self.n)) - below, key=len)  # some arc leads into it
+                inside = tuple(sorted(set(range(self.n)) - outside))
+                return tuple(Literal(w, inside, True) for w in sorted(outside))
+        breaks = next((test for _, test in self._hereditary() if test(arcs)), None)
+        if breaks is None:
+            return None
+        needed = set(arcs)
+        for arc in ordered:
+            if breaks(needed - {arc}):
+                needed.discard(arc)
+        children = sorted({v for _, v in needed})
+        return tuple(Literal(v, tuple(sorted(u for u, w in needed if w == v)), False) for v in children)
 
     def valid_clause(self, row: ClauseRow) -> bool:
         """Whether every graph that obeys makes a literal true, as far as this checker sees."""
@@ -107,27 +152,37 @@ class Rules:
 
     def _broken(self, arcs: set[Arc]) -> str | None:
         """A constraint that these arcs break, and with them every graph that has them."""
-        paths = self._closure(arcs)
-        for u, v in self._numbered(self.said.no_ancestors):
-            if (u, v) in paths:
-                return f"a path leads from {self.names[u]} to {self.names[v]}"
-        left, ordered = set(range(self.n)), arcs | self._order()
-        while free := {v for v in left if not any(u in left and w == v for u, w in ordered)}:
-            left -= free
-        if left:
-            return f"no order puts {', '.join(self.names[v] for v in sorted(left))} as asked for"
-        for u in range(self.n):
-            if sum(parent == u for parent, _ in arcs) > self._most_children(u):
-                return f"{self.names[u]} has more than {self._most_children(u)} children"
-        if self.said.max_arcs is not None and len(arcs) > self.said.max_arcs:
-            return f"there are more than {self.said.max_arcs} arcs"
-        for one, two, given in self.said.independences:
-            sides = [{self.number[name] for name in side} for side in (one, two, given)]
-            if self._connected(arcs, *sides):
-                return f"{', '.join(one)} and {', '.join(two)} are not separated by {', '.join(given) or 'nothing'}"
-        return None
+        return next((what for what, test in self._hereditary() if test(arcs)), None)
 
-    def _connected(self, arcs: set[Arc], one: set[int], two: set[int], given: set[int]) -> bool:
+    def _hereditary(self) -> Iterator[tuple[str, Callable[[set[Arc]], bool]]]:
+        """What may not be, each with a test whether some arcs bring it about."""
+        for u, v in self._numbered(self.said.no_ancestors):
+            yield f"a path leads from {self.names[u]} to {self.names[v]}", partial(self._path, u, v)
+        names = dict.fromkeys(name for chain in self.said.order for name in chain)
+        yield f"no order puts {', '.join(names) or 'parents first'} as asked for", self._unordered
+        for u in range(self.n):
+            most = self._most_children(u)
+            yield f"{self.names[u]} has more than {most} children", partial(self._more, 1 << u, most)
+        if (most_arcs := self.said.max_arcs) is not None:
+            yield f"there are more than {most_arcs} arcs", partial(self._more, -1, most_arcs)
+        for one, two, given in self.said.independences:
+            a, b, c = ({self.number[name] for name in side} for side in (one, two, given))
+            what = f"{', '.join(one)} and {', '.join(two)} are not separated by {', '.join(given) or 'nothing'}"
+            yield what, partial(self._connected, a, b, c)
+
+    def _path(self, u: int, v: int, arcs: set[Arc]) -> bool:
+        return (u, v) in self._closure(arcs)
+
+    def _unordered(self, arcs: set[Arc]) -> bool:
+        left, ordered = set(range(self.n)), arcs | self._order()
+        while free := left - {v for u, v in ordered if u in left}:
+            left -= free
+        return bool(left)
+
+    def _more(self, parents: int, most: int, arcs: set[Arc]) -> bool:
+        return sum(parents >> u & 1 for u, _ in arcs) > most
+
+    def _connected(self, one: set[int], two: set[int], given: set[int], arcs: set[Arc]) -> bool:
         """Whether a path in the moral graph of the ancestors leads from one side to the other around what is given."""
         paths = self._closure(arcs)
         asked = one | two | given

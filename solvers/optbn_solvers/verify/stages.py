@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import CheckFailed, OutOfTime
 from optbn_solvers.base.solution import BoundRow, ClauseRow, ClusterRow, LimitRow, RowBound, SubsetRow
+from optbn_solvers.verify.families import FITS as LARGEST_SUM
 from optbn_solvers.verify.rules import Rules
-from optbn_solvers.verify.subsets import FITS as LARGEST_SUM
 from optbn_solvers.verify.subsets import best_choice
 
 LARGEST_SUBSET = 12  # members of a subset row: beyond that the check costs too much, and no solver makes them
@@ -38,8 +38,11 @@ class Stages:
         self.n, self.rules, self.out_of_time = n, rules, out_of_time
         self.proved: set[object] = set()  # subset rows come back in later stages; once is enough
 
-    def bound(self, members: tuple[int, ...], listed: list[Families], evidence: RowBound, target: int | None) -> int:
-        """The bound that the stages prove of the variables `members`, whose families are `listed`.
+    def bound(
+        self, members: tuple[int, ...], listed: list[Families], evidence: RowBound, target: int | None
+    ) -> tuple[int, list[Families]]:
+        """The bound that the stages prove of the variables `members`, whose families are `listed`; and the families
+        that are left for a graph that beats the target.
 
         `target` is the score of the graph's families here: what a family must be able to beat.
         """
@@ -74,13 +77,13 @@ class Stages:
             best = min(best, max(bound // fine, target))
             room = bound - (target + 1) * fine
             if room < 0:
-                return target
+                return target, [[] for _ in members]
             for v, own in alive.own.items():
                 adjusted[own] = tops[v] - adjusted[own]  # at most twice the largest: still no overflow
             alive = alive.kept(adjusted <= (room if number is object else min(room, 2 * FITS - 1)))
             if len(alive.own) < len(members):
-                return target
-        return best
+                return target, [[] for _ in members]
+        return best, [alive.listed(v) for v in members]
 
     def words(self, masks: Sequence[int]) -> Words:
         """Masks by their words of 64 bits."""
@@ -166,6 +169,13 @@ class _Alive:
     def of(self, members: Sequence[int]) -> Places:
         """Where the families of some variables are."""
         return np.concatenate([self.own[v] for v in members])
+
+    def listed(self, v: int) -> Families:
+        """Those of a variable."""
+        own = self.own[v]
+        words = [word[own].tolist() for word in self.words]
+        masks = [sum(word << 64 * w for w, word in enumerate(each)) for each in zip(*words, strict=True)]
+        return list(zip(masks, self.units[own].tolist(), strict=True))
 
     def kept(self, keep: NDArray[np.bool_]) -> _Alive:
         """Without some of them."""

@@ -1,0 +1,1 @@
+"""Compiled code of the checker; its twins are in tests/naive."""
