@@ -156,10 +156,10 @@ class _Check:
         self.families: list[list[tuple[int, int]]] = [
             families[self.first[v] : self.first[v + 1]] for v in range(self.n)
         ]
-        said = solution.constraints
-        if said and (strangers := said.strangers(table.names)):
+        constraints = solution.constraints
+        if constraints and (strangers := constraints.strangers(table.names)):
             raise CheckFailed(f"the constraints name {strangers[0]!r}, which is not a variable of the table")
-        self.rules = Rules(said, table.names) if said else None
+        self.rules = Rules(constraints, table.names) if constraints else None
         self.usable, self.reduced = self.families, table  # what the bound is about
         if self.rules is not None:
             kept = [

@@ -20,7 +20,7 @@ class Rules:
     """The constraints on graphs over `names`."""
 
     def __init__(self, constraints: Constraints, names: Sequence[str]) -> None:
-        self.said, self.names = constraints, names
+        self.constraints, self.names = constraints, names
         self.number = {name: v for v, name in enumerate(names)}
         self.n = len(names)
         self.never, self.always = self._arcs()
@@ -29,8 +29,8 @@ class Rules:
     def demanding(self) -> bool:
         """A graph may need more arcs than the constraints on single arcs demand."""
         settled = {(u, v) for u, v in self._closure(self.always)}
-        paths = any((self.number[u], self.number[v]) not in settled for u, v in self.said.ancestors)
-        edges = ((self.number[u], self.number[v]) for u, v in self.said.required_edges)
+        paths = any((self.number[u], self.number[v]) not in settled for u, v in self.constraints.ancestors)
+        edges = ((self.number[u], self.number[v]) for u, v in self.constraints.required_edges)
         return paths or any((u, v) not in self.always and (v, u) not in self.always for u, v in edges)
 
     def allows(self, child: int, parents: Iterable[int]) -> bool:
@@ -55,14 +55,14 @@ class Rules:
     @property
     def adjacent(self) -> list[int]:
         """Per variable, as bits, what must be adjacent to it."""
-        pairs = {pair for u, v in self._numbered(self.said.required_edges) for pair in ((u, v), (v, u))}
+        pairs = {pair for u, v in self._numbered(self.constraints.required_edges) for pair in ((u, v), (v, u))}
         return [sum(1 << u for u, w in pairs if w == v) for v in range(self.n)]
 
     def limits(self) -> list[tuple[int, int]]:
         """(variables as bits, how many arcs may begin there)."""
         found = [(1 << u, most) for u in range(self.n) if (most := self._most_children(u)) < self.n - 1]
-        if self.said.max_arcs is not None:
-            found.append(((1 << self.n) - 1, self.said.max_arcs))
+        if self.constraints.max_arcs is not None:
+            found.append(((1 << self.n) - 1, self.constraints.max_arcs))
         return found
 
     def clause(self, ordered: Sequence[Arc]) -> tuple[Literal, ...] | None:
@@ -73,7 +73,7 @@ class Rules:
         """
         arcs = set(ordered)
         paths = self._closure(arcs)
-        for u, v in self._numbered(self.said.ancestors):
+        for u, v in self._numbered(self.constraints.ancestors):
             if (u, v) not in paths:
                 above = {v} | {a for a, w in paths if w == v}
                 below = {u} | {w for a, w in paths if a == u}
@@ -99,40 +99,43 @@ class Rules:
             return self._broken({(u, literal.child) for literal in row.literals for u in literal.others}) is not None
         if not all(literal.meets for literal in row.literals):
             return False
-        said = {(literal.child, literal.others) for literal in row.literals}
-        for a, b in self._numbered(self.said.required_edges):
-            if said >= {(a, (b,)), (b, (a,))}:
+        literals = {(literal.child, literal.others) for literal in row.literals}
+        for a, b in self._numbered(self.constraints.required_edges):
+            if literals >= {(a, (b,)), (b, (a,))}:
                 return True
         inside = set(row.literals[0].others)
         if any(set(literal.others) != inside for literal in row.literals):
             return False
         outside = set(children) == set(range(self.n)) - inside
-        return outside and any(u in inside and v not in inside for u, v in self._numbered(self.said.ancestors))
+        return outside and any(u in inside and v not in inside for u, v in self._numbered(self.constraints.ancestors))
 
     def valid_limit(self, row: LimitRow) -> bool:
         """Whether the constraints have that limit."""
-        if row.parents == tuple(range(self.n)) and self.said.max_arcs is not None and self.said.max_arcs <= row.rhs:
+        most = self.constraints.max_arcs
+        if row.parents == tuple(range(self.n)) and most is not None and most <= row.rhs:
             return True
         return len(row.parents) == 1 and self._most_children(row.parents[0]) <= row.rhs
 
     def _arcs(self) -> tuple[set[Arc], set[Arc]]:
         """(arcs that can never be, arcs that must always be)."""
-        said = self.said
-        always, never = set(self._numbered(said.required)), set(self._numbered(said.forbidden))
-        never |= {(v, u) for u, v in self._numbered(said.ancestors)} | set(self._numbered(said.no_ancestors))
-        for u, v in self._numbered(said.forbidden_edges):
+        constraints = self.constraints
+        always, never = set(self._numbered(constraints.required)), set(self._numbered(constraints.forbidden))
+        never |= {(v, u) for u, v in self._numbered(constraints.ancestors)}
+        never |= set(self._numbered(constraints.no_ancestors))
+        for u, v in self._numbered(constraints.forbidden_edges):
             never |= {(u, v), (v, u)}
-        for early, late in combinations(said.tiers, 2):
+        for early, late in combinations(constraints.tiers, 2):
             never |= {(self.number[v], self.number[u]) for u in early for v in late}
         never |= {(v, u) for u, v in self._closure(self._order())}
         others = range(self.n)
-        never |= {(u, self.number[name]) for name in said.roots for u in others if u != self.number[name]}
-        childless = {self.number[name] for name in said.leaves} | {u for u in others if self._most_children(u) == 0}
+        never |= {(u, self.number[name]) for name in constraints.roots for u in others if u != self.number[name]}
+        childless = {self.number[name] for name in constraints.leaves}
+        childless |= {u for u in others if self._most_children(u) == 0}
         never |= {(u, v) for u in childless for v in others if u != v}
-        for one, two, _ in said.independences:
+        for one, two, _ in constraints.independences:
             for a, b in self._numbered([(a, b) for a in one for b in two]):
                 never |= {(a, b), (b, a)}
-        for u, v in self._numbered(said.required_edges):
+        for u, v in self._numbered(constraints.required_edges):
             if (u, v) in never:
                 always.add((v, u))
             if (v, u) in never:
@@ -142,10 +145,10 @@ class Rules:
 
     def _demanded(self, arcs: set[Arc]) -> str | None:
         paths = self._closure(arcs)
-        for u, v in self._numbered(self.said.ancestors):
+        for u, v in self._numbered(self.constraints.ancestors):
             if (u, v) not in paths:
                 return f"no path leads from {self.names[u]} to {self.names[v]}"
-        for u, v in self._numbered(self.said.required_edges):
+        for u, v in self._numbered(self.constraints.required_edges):
             if (u, v) not in arcs and (v, u) not in arcs:
                 return f"{self.names[u]} and {self.names[v]} are not adjacent"
         return None
@@ -156,16 +159,16 @@ class Rules:
 
     def _hereditary(self) -> Iterator[tuple[str, Callable[[set[Arc]], bool]]]:
         """What may not be, each with a test whether some arcs bring it about."""
-        for u, v in self._numbered(self.said.no_ancestors):
+        for u, v in self._numbered(self.constraints.no_ancestors):
             yield f"a path leads from {self.names[u]} to {self.names[v]}", partial(self._path, u, v)
-        names = dict.fromkeys(name for chain in self.said.order for name in chain)
+        names = dict.fromkeys(name for chain in self.constraints.order for name in chain)
         yield f"no order puts {', '.join(names) or 'parents first'} as asked for", self._unordered
         for u in range(self.n):
             most = self._most_children(u)
             yield f"{self.names[u]} has more than {most} children", partial(self._more, 1 << u, most)
-        if (most_arcs := self.said.max_arcs) is not None:
+        if (most_arcs := self.constraints.max_arcs) is not None:
             yield f"there are more than {most_arcs} arcs", partial(self._more, -1, most_arcs)
-        for one, two, given in self.said.independences:
+        for one, two, given in self.constraints.independences:
             a, b, c = ({self.number[name] for name in side} for side in (one, two, given))
             what = f"{', '.join(one)} and {', '.join(two)} are not separated by {', '.join(given) or 'nothing'}"
             yield what, partial(self._connected, a, b, c)
@@ -197,10 +200,10 @@ class Rules:
         return bool(reached & two)
 
     def _order(self) -> set[Arc]:
-        return {arc for chain in self.said.order for arc in self._numbered(pairwise(chain))}
+        return {arc for chain in self.constraints.order for arc in self._numbered(pairwise(chain))}
 
     def _most_children(self, u: int) -> int:
-        limits = self.said.max_children
+        limits = self.constraints.max_children
         return limits.get(self.names[u], limits.get("*", self.n))
 
     def _numbered(self, pairs: Iterable[tuple[str, str]]) -> list[Arc]:
