@@ -12,8 +12,8 @@ from optbn_solvers.base.errors import CheckFailed
 from optbn_solvers.base.solution import Evidence, Exhausted, Parts, Proof, RowBound, Tree
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs import check_carried
+from optbn_solvers.verify.layers import most_units
 from optbn_solvers.verify.stages import Stages
-from optbn_solvers.verify.subsets import best_choice
 
 MOST_SUBSETS = 24  # variables: some seconds
 
@@ -59,7 +59,7 @@ class Evidenced:
         rows = evidence if isinstance(evidence, RowBound) else evidence.rows if evidence is not None else None
         found = Stages(len(self.graph), None, lambda: False).bound(members, listed, rows or RowBound(()), target)
         if found > target and not isinstance(evidence, RowBound) and len(members) <= MOST_SUBSETS:
-            best = best_choice([_renamed(families, members) for families in listed])
+            best = most_units([_renamed(families, members) for families in listed], target)
             return found if best is None else min(found, best)
         return found
 

@@ -44,14 +44,14 @@ from optbn_solvers.base.solution import (
 )
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.verify.families import Families, members_of, within
-from optbn_solvers.verify.layers import TooMuch, Work, best_above
+from optbn_solvers.verify.layers import MANY, TooMuch, Work, best_above
 from optbn_solvers.verify.obeying import Obeying
 from optbn_solvers.verify.rules import Rules
 from optbn_solvers.verify.stages import Stages
 
 FITS = 1 << 62  # a proof's bound must be below
-STEPS = 1e9  # of the checker's own searches in a second
-WORK = 60 * STEPS
+STEPS = MANY / 60  # of the checker's own searches in a second
+WORK = MANY
 
 # The bound in units that a proof proves of a table; a tree proves the one that is stated, or CheckFailed.
 ProofChecker = Callable[[ScoreTable, int, Proof | Tree], int]
@@ -254,7 +254,7 @@ class _Check:
             alone = self.reduced if whole else self.alone(members)
             return _Bound(proved := self.proof_checker(alone, math.floor(stated), evidence), proved)
         known = (evidence.rows if isinstance(evidence, Exhausted) else None) or RowBound(())
-        proved, left = self.stages.bound(members, self.inside(members), known, self.in_hand(members))
+        proved, left = self.stages.bound_and_rest(members, self.inside(members), known, self.in_hand(members))
         if isinstance(evidence, Exhausted) and stated < proved and not isinstance(stated, float):
             found = self.search(members, left, known, math.floor(stated))
             if found is not None and (whole or self.rules is None or found <= stated):
@@ -303,7 +303,7 @@ class _Check:
 
     def rows(self, members: tuple[int, ...], evidence: RowBound) -> int:
         """The bound over the variables `members` that the stages of rows prove, in exact integers."""
-        return self.stages.bound(members, self.inside(members), evidence, self.in_hand(members))[0]
+        return self.stages.bound(members, self.inside(members), evidence, self.in_hand(members))
 
     def in_hand(self, members: tuple[int, ...]) -> int | None:
         """The units that the graph, if there is one, has for some variables."""

@@ -20,12 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from optbn_solvers.base.errors import OutOfTime
+from optbn_solvers.base.memory import half_of_memory
 from optbn_solvers.verify.families import FITS, Families, Ints, worth_of_arcs
 from optbn_solvers.verify.kernels import layers
 from optbn_solvers.verify.subsets import order_of, rests
 
 ONE = 14  # variables that are one group
 SLICE = 1 << 13  # states between looks at the clock
+MANY = 6e10  # steps: a minute
 FIRST = 4  # entries of a new hash table per state of the layer
 BYTES = 24  # of an entry
 
@@ -72,6 +74,18 @@ def best_above(families: Families, target: int, work: Work, clusters: Sequence[t
         optimum = int(g[-1])
         return Best(optimum, order_of(families, g)) if optimum > target else Best(target, [])
     return _Layers(families, target, work, clusters).best()
+
+
+def most_units(listed: Sequence[Sequence[tuple[int, int]]], target: int, steps: float = MANY) -> int | None:
+    """The units of the best choice of (parents as bits, units) per variable, or the target if none has more.
+
+    None where that would be too much work.
+    """
+    families = Families.of(listed)
+    try:
+        return None if families is None else best_above(families, target, Work(steps, half_of_memory())).units
+    except TooMuch:
+        return None
 
 
 class _Layers:

@@ -38,11 +38,14 @@ class Stages:
         self.n, self.rules, self.out_of_time = n, rules, out_of_time
         self.proved: set[object] = set()  # subset rows come back in later stages; once is enough
 
-    def bound(
+    def bound(self, members: tuple[int, ...], listed: list[Families], evidence: RowBound, target: int | None) -> int:
+        """The bound that the stages prove of the variables `members`, whose families are `listed`."""
+        return self.bound_and_rest(members, listed, evidence, target)[0]
+
+    def bound_and_rest(
         self, members: tuple[int, ...], listed: list[Families], evidence: RowBound, target: int | None
     ) -> tuple[int, list[Families]]:
-        """The bound that the stages prove of the variables `members`, whose families are `listed`; and the families
-        that are left for a graph that beats the target.
+        """The same, and the families that are left for a graph that beats the target.
 
         `target` is the score of the graph's families here: what a family must be able to beat.
         """
