@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.learning.bootstrap import bootstrap as bootstrap
     from optbn.learning.cross_validation import cross_validate as cross_validate
     from optbn.learning.edges import edges as edges
+    from optbn.learning.gap import gap as gap
     from optbn.learning.learn import learn as learn
     from optbn.learning.solving import solve as solve
     from optbn.learning.solving import structure_of as structure_of
@@ -75,6 +76,7 @@ _EXPORTS: dict[str, str] = {
     "cross_validate": "optbn.learning.cross_validation",
     "bootstrap": "optbn.learning.bootstrap",
     "edges": "optbn.learning.edges",
+    "gap": "optbn.learning.gap",
     "score": "optbn.scores.families",
     "score_families": "optbn.scores.families",
     "score_table": "optbn.scores.pipeline",

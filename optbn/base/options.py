@@ -27,6 +27,7 @@ FUNCTIONS = {
     "fit": "optbn.smoothing.fitting:fit",
     "edges": "optbn.learning.edges:edges",
     "bootstrap": "optbn.learning.bootstrap:bootstrap",
+    "gap": "optbn.learning.gap:gap",
 }
 """The function behind a verb. `classify` has a class per model, which takes its settings."""
 
@@ -124,7 +125,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("solve", "format", str, "json", "Write the answer as {names}; json includes the evidence.",
            names=GRAPH_FORMATS),
     # What is computed
-    Option("learn score edges bootstrap", "score", str, DEFAULT_SCORE,
+    Option("learn score edges bootstrap gap", "score", str, DEFAULT_SCORE,
            "The score to maximise: {names}. The pcart and ft families take columns of any kind, bge real columns, "
            "the others categorical ones.", names=SCORES, python=True, label="score", repeats=True),
     Option("classify", "target", str, None, "The column to predict.", ("-t",), required=True),
@@ -138,8 +139,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("score", "max_parents", list[str], None,
            "The largest number of parents: a number, or NAME=NUMBER for one variable. May be repeated.", ("-D",),
            shown="3", python=True),
-    Option("edges bootstrap", "max_parents", int, 3, "The largest number of parents of any variable.", ("-D",), least=0,
-           python=True),
+    Option("edges bootstrap gap", "max_parents", int, 3, "The largest number of parents of any variable.", ("-D",),
+           least=0, python=True),
     Option("learn score", "candidates", int, None,
            "Consider only this many likeliest parents for each variable. This heuristic makes hundreds of variables "
            "feasible; the answer is then optimal among these parents only.", least=1, python=True,
@@ -154,7 +155,7 @@ OPTIONS: tuple[Option, ...] = (
            shown="the model's own", names=SMOOTHERS),
     Option("classify", "discretizer", str, None, "How to cut numeric columns into intervals: {names}.",
            shown="the model's own", names=DISCRETIZERS),
-    Option("learn score edges bootstrap", "setting", list[str], None,
+    Option("learn score edges bootstrap gap", "setting", list[str], None,
            "A setting of the score, NAME=VALUE (ess=10). May be repeated.", ("--set",)),
     Option("solve", "setting", list[str], None, "A setting of the solver, NAME=VALUE. May be repeated.", ("--set",)),
     Option("fit", "setting", list[str], None, "A setting of the smoother, NAME=VALUE. May be repeated.", ("--set",)),
@@ -180,15 +181,15 @@ OPTIONS: tuple[Option, ...] = (
     Option("classify", "domain", str, None,
            "The column that says which data set a row comes from, or several, the widest first, with commas between: "
            "probabilities are each domain's own, and borrow strength from the others."),
-    Option("learn score fit edges bootstrap", "weights", str, None,
+    Option("learn score fit edges bootstrap gap", "weights", str, None,
            "The column that says how many rows each row counts for, whole or not; it is no variable.", python=True,
            label="weights", repeats=True),
     Option("fit", "leaves", str, "normal",
            "The distribution of real variables: normal, or student (the posterior predictive).", python=True),
-    Option("learn score fit edges bootstrap", "missing", str, "value",
+    Option("learn score fit edges bootstrap gap", "missing", str, "value",
            'What to do with missing values: {names}; "value, age=impute" treats one column differently.',
            names="optbn.data.missing:POLICIES"),
-    Option("learn fit classify bootstrap", "seed", int, 0, "The seed of everything random.", least=0, python=True,
+    Option("learn fit classify bootstrap gap", "seed", int, 0, "The seed of everything random.", least=0, python=True,
            label="seed", repeats=True),
     # Limits
     Option("learn", "time_limit", float, None,
@@ -201,6 +202,11 @@ OPTIONS: tuple[Option, ...] = (
            python=True),
     Option("bootstrap", "time_limit", float, None, "Stop the search of each resample after this many seconds.",
            least=0.1, python=True),
+    Option("gap", "time_limit", float, None, "Stop the search of the best network after this many seconds.",
+           least=0.1, python=True),
+    Option("gap", "permutations", int, 199,
+           "Test each independence that the graph implies by this many permutations of the rows; 0 tests none.",
+           least=0, python=True),
     Option("bootstrap", "resamples", int, 200, "The number of resamples.", ("-B",), least=1, python=True),
     Option("bootstrap", "kind", str, "rows",
            "How rows are drawn: rows (with replacement), blocks (of consecutive rows) or subsample (without "
@@ -214,11 +220,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("solve", "cpu_limit", float, None, "The same in seconds of CPU time.", least=0.0, python=True),
     Option("solve", "gap", float, 0.0, "Stop once bound - score is at most this; 0 asks for a proof.", least=0.0,
            python=True),
-    Option("learn score edges bootstrap", "jobs", int, None, "The number of threads.", ("-j",), least=1,
+    Option("learn score edges bootstrap gap", "jobs", int, None, "The number of threads.", ("-j",), least=1,
            shown="all cores", python=True),
     Option("fit", "threads", int, 1, "The number of threads; the result does not depend on it.", least=1,
            python=True),
-    Option("learn score solve edges bootstrap", "memory", str, None, "The most memory to use, for example 4G.",
+    Option("learn score solve edges bootstrap gap", "memory", str, None, "The most memory to use, for example 4G.",
            shown="half of the machine", python=True),
     # Work that is kept, or done elsewhere
     Option("learn score", "store", str, None,
@@ -274,6 +280,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("learn", "as_json", bool, False, "Print the report as JSON.", ("--json",)),
     Option("edges", "most", int, 10, "The number of absent arcs that are listed.", least=0),
     Option("edges", "as_json", bool, False, "Print all losses as JSON.", ("--json",)),
+    Option("gap", "most", int, 10, "The number of families and of independences that are listed.", least=0),
+    Option("gap", "as_json", bool, False, "Print all of it as JSON.", ("--json",)),
     Option("bootstrap", "as_json", bool, False, "Print all shares as JSON.", ("--json",)),
     # Constraints on the graph; `optbn.cli.texts` reads them into the fields of `Constraints`
     Option("learn score solve", "forbid", list[str], None, "Forbid an arc, 'A->B'. May be repeated.", panel=GRAPH),

@@ -182,6 +182,8 @@ def _intervals(
 
 def _columns(data: Dataset) -> tuple[Column, ...]:
     """The columns; real ones are refused."""
+    if data.weights is not None:
+        raise UnsupportedError("a certificate is of rows that count alike: leave the weights away")
     for name, domain in zip(data.names, data.domains, strict=True):
         if not isinstance(domain, Categorical):
             raise UnsupportedError(

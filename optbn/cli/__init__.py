@@ -41,6 +41,7 @@ VERBS: tuple[str, ...] = (
     "fit",
     "edges",
     "bootstrap",
+    "gap",
     "classify",
     "predict",
     "convert",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -123,3 +125,20 @@ def colliders(a: np.ndarray) -> set[tuple[int, int, int]]:
         for w in range(n)
         if a[u, w] and a[v, w] and not a[w, u] and not a[w, v] and not a[u, v] and not a[v, u]
     }
+
+
+def information_ranks(x: list[int], y: list[int], starts: list[int]) -> tuple[float, float]:
+    """Of all permutations of x within strata, the shares with more information about y, and with as much."""
+    strata = [range(a, b) for a, b in itertools.pairwise(starts)]
+
+    def information(values: list[int]) -> float:
+        counts = Counter((s, values[i], y[i]) for s, rows in enumerate(strata) for i in rows)
+        return sum(n * math.log(n) for n in sorted(counts.values()))
+
+    observed = information(x)
+    every = [
+        information([x[i] for part in order for i in part])
+        for order in itertools.product(*(itertools.permutations(rows) for rows in strata))
+    ]
+    larger = sum(value > observed + 1e-9 for value in every) / len(every)
+    return larger, sum(abs(value - observed) <= 1e-9 for value in every) / len(every)
