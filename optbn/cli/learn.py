@@ -153,7 +153,7 @@ def _print(learned: Learned, target: str | None, written: list[str], writing: fl
     print(f"{counted(len(data.columns), 'variable')}, {counted(data.rows, 'row')}")
     print(f"{counted(report.families_scored, 'candidate parent set')} scored, {report.families_kept:,} kept")
     parameters = counted(learned.network.n_parameters, "parameter")
-    print(f"score {outcome.score:.6f}, {counted(len(report.arcs), 'arc')}, {parameters}")
+    print(f"{report.score_name} score {outcome.score:.6f} nats, {counted(len(report.arcs), 'arc')}, {parameters}")
     print(f"{outcome.proof}.")
     for note in report.notes:
         print(f"Note: {note}.")
@@ -166,6 +166,8 @@ def _print(learned: Learned, target: str | None, written: list[str], writing: fl
             chance = "" if arc.posterior is None else f"  probability {arc.posterior:.3f}"
             turn = "" if arc.compelled else "  (reversible)"
             print(f"  {f'{arc.parent} -> {arc.child}':<{width}} {strength}{loss}{chance}{turn}")
+        if not all(arc.compelled for arc in report.arcs):
+            print("reversible: a network with the same independences has the arc the other way round")
     if report.others:
         print("\narcs that it does not have, by their probability")
         for arc in report.others:

@@ -148,6 +148,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     target: str = ""
     format: str = FORMAT
 
+    @property
+    def score_name(self) -> str:
+        """The score in the settings, by its name: "bdeu", or "Counting" of an object."""
+        return str(self.settings.get("score", "")).partition("(")[0]
+
     def __repr__(self) -> str:
         """In short: the whole of it fills pages."""
         size = f"{len(self.data.columns)} variables, {len(self.arcs)} arcs"
