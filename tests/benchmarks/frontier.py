@@ -6,25 +6,32 @@
 The tables come from the density suite ($OPTBN_DATA/density, 0/1 columns, BIC) and from samples of bundled networks;
 they are made once and kept in a folder of the temporary directory. CPU seconds of one run of `ilp` with seed 0, from
 the table to the answer; the evidence is checked outside that time. A table that is not closed stands with its limit.
+How the gap of each went is kept in results/frontier/gaps.csv, and drawn beside it.
 """
 
 from __future__ import annotations
 
+import csv
+import math
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import optbn
+from optbn.base.pictures import save
 from optbn_solvers import Budget, ScoreTable, load_solver
 from optbn_solvers.base.files import read_table, write_table
+from optbn_solvers.base.protocol import Progress
 from optbn_solvers.front.checked import bound_of_proof
 from optbn_solvers.verify import verify
 from tests.benchmarks import Figure, peak_memory
 from tests.paths import shared_data
 
 SAMPLE_SEED = 0  # of the networks' rows
+GAPS = Path("results") / "frontier" / "gaps.csv"
+LEAST = 1e-3  # of a gap in the picture: what is less counts as closed
 
 
 @dataclass(frozen=True)
@@ -79,9 +86,15 @@ def measure(*names: str) -> Iterator[Figure]:
         if names and not each.name.startswith(names):
             continue
         table = each.table()
+        trace: list[tuple[float, float]] = []
         begun = time.process_time()
-        found = solver.solve(table, Budget(cpu=each.limit))
+
+        def listen(event: Progress, begun: float = begun, trace: list[tuple[float, float]] = trace) -> None:
+            trace.append((time.process_time() - begun, event.gap))
+
+        found = solver.solve(table, Budget(cpu=each.limit), progress=listen)
         seconds = time.process_time() - begun
+        keep_gaps(each.name, [*trace, (seconds, found.gap)])
         begun = time.process_time()
         verdict = verify(table, found, bound_of_proof)
         checking = time.process_time() - begun
@@ -100,3 +113,37 @@ def measure(*names: str) -> Iterator[Figure]:
             yield Figure(size, value, each.most, each.aim, note=f"{seconds:.1f} s, {note}")
         else:
             yield Figure(size, percent, each.gap, unit="%", note=f"after {seconds:.1f} s, {note}")
+
+
+def keep_gaps(name: str, trace: Sequence[tuple[float, float]]) -> None:
+    """Put the gaps of a run (CPU seconds, nats; where they shrank by a tenth) in place of the table's old ones, and
+    draw all of them."""
+    kept: dict[str, list[tuple[float, float]]] = {}
+    if GAPS.exists():
+        with GAPS.open() as file:
+            for row in csv.DictReader(file):
+                kept.setdefault(row["table"], []).append((float(row["seconds"]), float(row["gap"])))
+    steps: list[tuple[float, float]] = []
+    for seconds, gap in trace:
+        if math.isfinite(gap) and (not steps or gap < 0.9 * steps[-1][1] or (seconds, gap) == trace[-1]):
+            steps.append((seconds, gap))
+    kept[name] = steps
+    with GAPS.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["table", "seconds", "gap"])
+        for table in sorted(kept):
+            writer.writerows([table, f"{seconds:.2f}", f"{gap:.6g}"] for seconds, gap in kept[table])
+    _draw(kept)
+
+
+def _draw(kept: dict[str, list[tuple[float, float]]]) -> None:
+    from matplotlib.figure import Figure as Picture
+
+    picture = Picture(figsize=(8, 5))
+    axes = picture.subplots()
+    for table in sorted(kept):
+        seconds, gaps = zip(*kept[table], strict=True)
+        axes.step(seconds, [max(gap, LEAST) for gap in gaps], where="post", marker=".", markersize=3, label=table)
+    axes.set(xlabel="CPU seconds", ylabel=f"gap in nats (closed: {LEAST:g})", xscale="log", yscale="log")
+    axes.legend(fontsize=6)
+    save(picture, GAPS.with_suffix(".svg"))
