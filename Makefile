@@ -1,5 +1,5 @@
 # make run: install, sample a bundled network, learn it back, write a page.  make test: install and run every test.
-# make benchmark: the guard against decline.
+# make docs: the documentation as a site.  make benchmark: the guard against decline.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,7 +37,7 @@ benchmark: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.benchmarks
 
 docs: $(VENV)/.installed-dev
-	$(BIN)/python docs/reference.py out/reference
+	$(BIN)/python docs/site.py out/site
 
 clean:
 	rm -rf $(VENV) out

@@ -20,6 +20,7 @@ cheap.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from optbn.base.version import __version__ as __version__
@@ -96,7 +97,7 @@ if not TYPE_CHECKING:  # a checker would take every name for granted
 
     def __getattr__(name: str) -> Any:
         if name not in _EXPORTS:
-            raise AttributeError(f"module 'optbn' has no attribute {name!r}")
+            raise AttributeError(f"module 'optbn' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         value = getattr(importlib.import_module(_EXPORTS[name]), name)
         globals()[name] = value
         return value

@@ -12,6 +12,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -364,6 +365,18 @@ def check_together(verb: str, values: Mapping[str, Any], shell: bool = False) ->
             continue
         first = f"{named(rule.option)} {value}" if rule.values else named(rule.option)
         raise UnsupportedError(f"{first} {rule.relation} {named(rule.other)}: {rule.why}")
+
+
+def check_numbers(verb: str, values: Mapping[str, Any]) -> None:
+    """Refuse what is no number where an option is one, whole numbers that are too small, and negative ones."""
+    for name, value in values.items():
+        option = of(verb)[name]
+        if value is None or option.kind not in (int, float):
+            continue
+        least = 0 if option.kind is float or option.least is None else int(option.least)
+        if isinstance(value, bool) or not isinstance(value, Integral if option.kind is int else Real) or value < least:
+            what = "a whole number" if option.kind is int else "a number"
+            raise UnsupportedError(f"{name} is {value!r}, expected {what}, at least {least}")
 
 
 def check_choice(verb: str, name: str, value: str) -> None:

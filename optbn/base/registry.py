@@ -10,10 +10,10 @@ from typing import Any
 from optbn.base.errors import UnknownNameError
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that does not exist, with the nearest one and the list of all."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(str(name), known, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return UnknownNameError(f"no {kind} {name!r}{hint}; there are: {', '.join(known)}")
 

@@ -36,7 +36,7 @@ def draw(
 ) -> None:
     """Draw a network's graph, or the table or tree of one variable.
 
-    png and pdf need pip install 'optbn[pictures]'; the rest needs nothing.
+    png and pdf need pip install 'optbn\\[pictures]'; the rest needs nothing.
 
     Example: optbn draw asia --given smoke=yes -o asia.svg
     """

@@ -19,15 +19,20 @@ from optbn.cli.reading import DataArgument, with_form
 @with_form
 def predict(
     how: dict[str, Any],
-    model: Annotated[str, typer.Argument(help="A .json file that `optbn classify` wrote.", metavar="MODEL")],
+    model: Annotated[
+        str,
+        typer.Argument(help="A .json file that `optbn classify` wrote; with --target a network.", metavar="MODEL"),
+    ],
     data: DataArgument,
     output: Annotated[str, typer.Option("--output", "-o", help="A .csv or .parquet file; - is csv on stdout.")] = "-",
+    target: Annotated[str | None, typer.Option("--target", help="The variable that a network shall predict.")] = None,
 ) -> None:
     """Predict the class of every row: the most probable one, and the probabilities of all.
 
-    Columns are found by name; others may be there. Levels that were not there in training count as missing values.
+    Columns are found by name; others may be there. Levels that were not there in training count as missing values. A
+    network predicts the variable you name; of a number the mean.
 
-    Example: optbn predict model.json new.csv -o predictions.csv
+    Example: optbn predict model.json new.csv -o predictions.csv; optbn predict network.json new.csv --target age
     """
     from optbn.base.files import check_writable
     from optbn.classifiers.saved import read_classifier
@@ -35,6 +40,9 @@ def predict(
     logging.getLogger("optbn.classifiers").addHandler(_warned())
     if output != "-":
         check_writable(output)
+    if target is not None:
+        _by_network(model, data, target, output, how)
+        return
     classifier = read_classifier(model)
     blocks = classifier.predict_file(data, **how)
     first = next(blocks)  # a broken file is refused before anything is written
@@ -42,6 +50,24 @@ def predict(
     names = [classifier.target_, *(f"P({name})" for name in classes)]
     write = _parquet if output.endswith(".parquet") else _csv
     write(output, names, classes, itertools.chain([first], blocks))
+
+
+def _by_network(model: str, data: str, target: str, output: str, how: dict[str, Any]) -> None:
+    """The same of a network, whatever the row lacks summed over."""
+    from optbn.data.dataset import Categorical, Dataset
+    from optbn.data.write import write as write_rows
+    from optbn.network.catalog import load_network
+    from optbn.network.prediction import columns_in
+
+    network = load_network(model)
+    domain, rows = network.domain(target), columns_in(network, data, **how)
+    write = _parquet if output.endswith(".parquet") else _csv
+    if isinstance(domain, Categorical):
+        chances = network.predict_proba(target, rows, unseen="missing")
+        write(output, [target, *(f"P({level})" for level in domain.levels)], list(domain.levels), iter([chances]))
+        return
+    means = network.predict(target, rows, unseen="missing")
+    write_rows(Dataset.from_arrays({target: means}), output)
 
 
 def _csv(output: str, names: list[str], classes: list[str], blocks: Iterator[Any]) -> None:

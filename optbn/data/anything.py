@@ -64,7 +64,7 @@ def as_reading(
         return frame_reading(data, schema, missing)
     raise DataError(
         "data are a Dataset, a data frame, arrays by name, a two-dimensional array, a path or an open file, "
-        f"not {'nothing at all' if data is None else f'a {type(data).__name__}'}"
+        f"not {'nothing at all' if data is None else f'of type {type(data).__name__}'}"
     )
 
 

@@ -17,6 +17,7 @@ from optbn.data.missing import MissingLike
 from optbn.data.read import read_source
 from optbn.data.schema import SchemaLike
 from optbn.data.source import Source, foreign, reason
+from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
     from optbn.data.read import Reading
@@ -34,6 +35,9 @@ def frame_reading(frame: Any, schema: SchemaLike, missing: MissingLike) -> Readi
     """The same, with what was noticed."""
     import narwhals as nw
 
+    names = [str(name) for name in getattr(frame, "columns", ())]
+    if len(set(names)) < len(names):
+        raise DataError(f"the data frame: two columns are named {repeated(names)!r}; give each a name of its own")
     with foreign("the data frame", "its columns cannot be read"):
         try:
             known = nw.from_native(frame)

@@ -141,6 +141,7 @@ def learn(
     begin = time.monotonic()  # the imports take time as well
     values = {name: value for name, value in locals().items() if name in options.of("learn")}
     check_seed(seed)
+    options.check_numbers("learn", values)
     options.check_together("learn", values)
 
     if isinstance(score, str):

@@ -65,6 +65,11 @@ def solve(
     import optbn_solvers
 
     check_arguments(solve, settings, f"solver {solver!r}", [field.name for field in fields(solver_class(solver))])  # type: ignore[arg-type]
+    if not isinstance(scores, optbn_solvers.ScoreTable | str | PathLike):
+        raise UnsupportedError(
+            f"solve takes a score table (optbn.score_table makes it from data) or a score file, not a "
+            f"{type(scores).__name__}"
+        )
     required = constraints_of(constraints)
     table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=bool(required))
     budget = _budget(time_limit, cpu_limit, memory, gap, grace)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import NetworkError
+from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.data.anything import DataLike
 from optbn.data.dataset import Categorical, Dataset, Domain
 from optbn.network.cpds import CPD
@@ -257,6 +257,10 @@ class BayesianNetwork:
         from optbn.network.inference import query
         from optbn.network.intervals import query_interval
 
+        if evidence is not None and not isinstance(evidence, Mapping):
+            raise UnsupportedError(
+                f"evidence is a dictionary such as {{'age': 40}}, not of type {type(evidence).__name__}"
+            )
         given = {**(evidence or {}), **more}
         return query(self, targets, given) if interval is None else query_interval(self, targets, given, interval)
 
@@ -272,8 +276,8 @@ class BayesianNetwork:
 
         return most_probable(self, evidence)
 
-    def sample(self, n: int, seed: int, evidence: Mapping[str, str | float] | None = None) -> Dataset:
-        """n independent rows, reproducible by seed, of P(.) or of P(. | evidence); see `sampling` and `inference`."""
+    def sample(self, n: int, seed: int = 0, evidence: Mapping[str, str | float] | None = None) -> Dataset:
+        """n independent rows of P(.) or of P(. | evidence): the same ones each time, others for another seed."""
         if evidence:
             from optbn.network.inference import sample_given
 

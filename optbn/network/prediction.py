@@ -19,6 +19,8 @@ from optbn.base.registry import unknown
 from optbn.data.anything import DataLike, as_dataset, is_file
 from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
 from optbn.data.missing import LEVEL, MissingLike
+from optbn.data.read import options, read_source
+from optbn.data.source import open_source
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -65,11 +67,7 @@ def rows(network: BayesianNetwork, data: DataLike, needed: tuple[str, ...], unse
     if isinstance(data, Dataset):
         found = data
     else:
-        kinds = {
-            name: "categorical" if isinstance(domain, Categorical) else "real"
-            for name, domain in zip(network.names, network.domains, strict=True)
-        }
-        found = _read(network, data, kinds, "value")
+        found = _read(network, data, _kinds(network), "value")
     lacking = [name for name in needed if name not in found.names]
     if lacking:
         more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
@@ -85,7 +83,7 @@ def rows(network: BayesianNetwork, data: DataLike, needed: tuple[str, ...], unse
 def _read(network: BayesianNetwork, data: Any, kinds: Mapping[str, Any], missing: MissingLike) -> Dataset:
     """The columns of these kinds, of all that the data have; the others are left out."""
     if is_file(data):
-        return as_dataset(data, None, "refuse", {"schema": kinds, "missing": missing, "columns": list(kinds)})
+        return _of_file(data, kinds, missing, {})
     if isinstance(data, np.ndarray) and data.ndim == 2:
         if data.shape[1] != network.n_variables:
             raise NetworkError(
@@ -99,6 +97,26 @@ def _read(network: BayesianNetwork, data: Any, kinds: Mapping[str, Any], missing
     else:
         names = list(map(str, getattr(data, "columns", ())))
     return as_dataset(data, {name: kinds.get(name, "ignore") for name in names}, missing)
+
+
+def columns_in(network: BayesianNetwork, path: str, **form: Any) -> Dataset:
+    """The columns of a file that the network knows; `form` are the options of `optbn.read` for the form of files."""
+    return _of_file(path, _kinds(network), "value", form)
+
+
+def _of_file(path: Any, kinds: Mapping[str, Any], missing: MissingLike, form: Mapping[str, Any]) -> Dataset:
+    source = open_source(path, options(**form))
+    there = {name: kind for name, kind in kinds.items() if name in source.names}
+    if not there:
+        raise NetworkError(f"{source.where}: no column is a variable of the network; it has {', '.join(kinds)}")
+    return read_source(source, there, missing=missing, columns=list(there)).told()
+
+
+def _kinds(network: BayesianNetwork) -> dict[str, str]:
+    return {
+        name: "categorical" if isinstance(domain, Categorical) else "real"
+        for name, domain in zip(network.names, network.domains, strict=True)
+    }
 
 
 def _matched(network: BayesianNetwork, name: str, data: Dataset, unseen: str) -> NDArray[Any]:

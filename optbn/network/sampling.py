@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +50,9 @@ def sample(network: BayesianNetwork, n: int, seed: int, progress: Callable[[int]
 
 
 def _check_fits(network: BayesianNetwork, n: int) -> None:
-    """Refuse what would fill the memory."""
+    """Refuse what is no number of rows, and what would fill the memory."""
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 0:
+        raise NetworkError(f"cannot draw {n!r} rows; expected a whole number, at least 0")
     row = sum(
         np.dtype(code_dtype(len(d.levels))).itemsize if isinstance(d, Categorical) else 8 for d in network.domains
     )

@@ -37,6 +37,8 @@ def load_score(score: str | LocalScore, **settings: Any) -> LocalScore:
     if not isinstance(score, str):
         if settings:
             raise UnknownNameError(f"settings {', '.join(settings)} go with the name of a score, not with {score!r}")
+        if not hasattr(score, "bind"):
+            raise UnsupportedError(f"a score is a name ({', '.join(SCORES)}) or a score object, not {score!r}")
         return score
     made = lookup("score", SCORES, score)
     known = settings_of(score)

@@ -6,8 +6,10 @@ import csv
 import io
 from pathlib import Path
 
+import pandas
 import pytest
 
+import optbn
 from optbn.cli import main
 from tests.classifiers.examples import mixed
 
@@ -105,3 +107,22 @@ def test_columns_and_levels_of_new_rows(train: Path, capsys: pytest.CaptureFixtu
     new.write_text("hours,size,job,age\n2,m,cook,old\n")
     code, out, err = run(capsys, "predict", saved, new)
     assert code == 2 and "'age'" in err and "'old'" in err and not out
+
+
+def test_a_network_predicts_what_is_named(train: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network, rows = train.with_name("network.json"), train.with_name("rows.csv")
+    code, *_ = run(capsys, "learn", train, "--max-parents", "1", "--smoother", "m_estimate", "-o", network)
+    assert code == 0
+    code, out, err = run(capsys, "predict", network, train.with_name("new.csv"), "--target", "income")
+    assert code == 0, err
+    answered = list(csv.DictReader(io.StringIO(out)))
+    expected = optbn.BayesianNetwork.load(network).predict_proba("income", pandas.read_csv(train))
+    assert [float(row["P(yes)"]) for row in answered] == pytest.approx(expected[:, 1].tolist(), abs=1e-5)
+    number = pandas.read_csv(train).select_dtypes("float").columns[0]
+    code, out, err = run(capsys, "predict", network, train, "--target", number, "-o", rows)
+    assert code == 0 and len(pandas.read_csv(rows)[number]) == len(pandas.read_csv(train)), err
+    code, _, err = run(capsys, "predict", network, train, "--target", "incom")
+    assert code == 2 and "did you mean 'income'" in err
+    rows.write_text("x,y\n1,2\n")
+    code, _, err = run(capsys, "predict", network, rows, "--target", "income")
+    assert code == 2 and "no column is a variable of the network" in err

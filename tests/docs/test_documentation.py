@@ -13,6 +13,7 @@ import inspect
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -70,6 +71,33 @@ def test_what_the_page_shows_works(page, tmp_path, monkeypatch):
         pytest.skip(f"the rest of the page ran; a block needs {left_out[0]}, which is not installed")
     if not commands and not blocks(page, "python"):
         pytest.skip("a page without code")
+
+
+def test_the_makefile_and_the_r_of_the_shell_page_run(tmp_path):
+    page = ROOT / "docs" / "shell.md"
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+    def run(*command: str) -> str:
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PATH": path})
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run(*["optbn", "sample", "asia", "-n", "500", "--seed", "1", "-o", "rows.csv"])
+    if shutil.which("make"):
+        (tmp_path / "Makefile").write_text(blocks(page, "makefile")[0])
+        run("make", "model.bif")
+        assert (tmp_path / "page.html").stat().st_size > 50_000 and (tmp_path / "model.bif").exists()
+        assert "up to date" in run("make", "model.bif")
+    rscript = shutil.which("Rscript")
+    script = [(words.strip(), body) for kind, words, body in FENCE.findall(page.read_text()) if kind == "r"]
+    if rscript is None or subprocess.run([rscript, "-e", "library(jsonlite)"], capture_output=True).returncode:
+        pytest.skip("R with jsonlite is not installed")
+    (tmp_path / "a.R").write_text(script[0][1])
+    out = run(rscript, "a.R")
+    assert "proved optimal" in out and "bronc" in out and "yes" in out
+    if not subprocess.run([rscript, "-e", "library(bnlearn)"], capture_output=True).returncode:
+        (tmp_path / "b.R").write_text("".join(body for _, body in script))
+        run(rscript, "b.R")
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "docs" / "examples").glob("*.py")), ids=lambda script: script.name)
@@ -139,3 +167,14 @@ def test_the_reference_builds(tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[-1]) > 10
     assert "most_probable" in (tmp_path / "optbn" / "network" / "network.html").read_text()
+
+
+def test_the_site_builds_lists_every_page_and_asks_for_nothing_elsewhere(tmp_path):
+    pytest.importorskip("mkdocs", reason="mkdocs-material is not installed")
+    site = runpy.run_path(str(ROOT / "docs" / "site.py"))
+    assert site["build"](tmp_path / "site", with_gallery=False, with_reference=False) > 20
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md") if path.name != "README.md"}
+    listed = (tmp_path / "site" / "index.html").read_text()
+    assert all((tmp_path / "site" / f"{name}.html").exists() and f"{name}.html" in listed for name in pages)
+    for path in (tmp_path / "site").rglob("*.html"):
+        assert not re.search(r"<(?:script|link|img)[^>]*(?:src|href)=\"https?:", path.read_text()), path.name

@@ -40,6 +40,8 @@ def to_pgmpy(network: BayesianNetwork) -> Any:
 
 def from_pgmpy(model: Any) -> BayesianNetwork:
     """A network from a pgmpy model with tables (add CPDs to it or fit it first)."""
+    if not hasattr(model, "get_cpds") or not hasattr(model, "nodes"):
+        raise UnsupportedError(f"expected a pgmpy model with tables, not a {type(model).__name__}")
     names = [str(node) for node in model.nodes()]
     domains, cpds = {}, {}
     for node, name in zip(model.nodes(), names, strict=True):
