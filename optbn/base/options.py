@@ -386,10 +386,14 @@ def check_choice(verb: str, name: str, value: str) -> None:
         raise unknown(name, value, known)
 
 
-def check_arguments(call: Callable[..., Any], names: Iterable[str], owner: str, settings: Iterable[str]) -> None:
+def check_arguments(call: Callable[..., Any] | None, names: Iterable[str], owner: str, settings: Iterable[str]) -> None:
     """Refuse a keyword that is neither an argument of the function nor a setting of its `owner` (score 'bdeu', say)."""
-    arguments = [name for name, each in inspect.signature(call).parameters.items() if each.kind is each.KEYWORD_ONLY]
     known = sorted(settings)
+    if call is None:
+        for name in sorted(set(names) - set(known)):
+            raise UnknownNameError(f"{owner} has no setting {name!r}; it has: {', '.join(known) or 'none'}")
+        return
+    arguments = [name for name, each in inspect.signature(call).parameters.items() if each.kind is not each.VAR_KEYWORD]
     for name in names:
         if name in known:
             continue

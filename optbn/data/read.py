@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import IO, Any
 
 from optbn.base.errors import DataError, UnsupportedError
@@ -83,7 +83,9 @@ def reading(
 
 
 def options(missing_tokens: Sequence[str] = TOKENS, **form: Any) -> Options:
-    """The options of a reader; a name that is none is a TypeError, as for any keyword."""
+    """The options of a reader; a name that is none is refused with the nearest."""
+    for name in set(form) - {field.name for field in fields(Options)}:
+        raise unknown("option of the reader", name, [field.name for field in fields(Options)])
     return Options(missing_tokens=tuple(missing_tokens), **form)
 
 

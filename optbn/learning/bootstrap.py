@@ -201,7 +201,7 @@ def bootstrap(
         raise UnsupportedError(f"{resamples} resamples, expected at least 1")
     check_seed(seed)
     rows = as_dataset(data, reading=reading, weights=weights)
-    method, how = load_score(score, **settings), resampling or Resampling()
+    method, how = load_score(score, caller=bootstrap, **settings), resampling or Resampling()
     kept = _Store.at(store, rows, method, max_parents, how, seed)
 
     def table_of(numbers: NDArray[np.int64]) -> Any:

@@ -157,7 +157,7 @@ def edges(
     from optbn_solvers import Budget
 
     rows = as_dataset(data, reading=reading, weights=weights)
-    method = load_score(score, **settings)
+    method = load_score(score, caller=edges, **settings)
 
     def report(what: str) -> Callable[[int, int], None] | None:
         return None if progress is None else lambda done, total: progress(what, done, total)

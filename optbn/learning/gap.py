@@ -119,7 +119,7 @@ def gap(
         raise UnsupportedError(f"{permutations} permutations, expected at least 0 (no tests)")
     check_seed(seed)
     rows = as_dataset(data, reading=reading, weights=weights)
-    asked, method = as_graph(graph).aligned(rows.names), load_score(score, **settings)
+    asked, method = as_graph(graph).aligned(rows.names), load_score(score, caller=gap, **settings)
     member = _best_member(asked, rows, method, jobs)
     check = markov_check(member, rows, permutations, seed) if permutations else None
     table = score_table(rows, method, min(max_parents, rows.n_variables - 1), jobs=jobs, memory=memory)

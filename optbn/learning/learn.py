@@ -32,7 +32,7 @@ from optbn.learning.solving import constraints_of
 from optbn.learning.structure import Stopwatch
 from optbn.learning.watcher import Watcher as Watcher
 from optbn.report.page import render
-from optbn.scores import load_score, settings_of
+from optbn.scores import load_score
 from optbn.scores.interventional import Interventional
 from optbn.smoothing.fitting import check_counts, smoother_for
 from optbn.smoothing.protocol import load_smoother
@@ -144,9 +144,7 @@ def learn(
     options.check_numbers("learn", values)
     options.check_together("learn", values)
 
-    if isinstance(score, str):
-        options.check_arguments(learn, settings, f"score {score!r}", settings_of(score))
-    method = load_score(score, **settings)
+    method = load_score(score, caller=learn, **settings)
     if smoother is not None:
         load_smoother(smoother)  # a wrong name should not wait for the search
     watcher, watch = watcher or (SearchLog() if progress else Watcher()), Stopwatch()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from optbn.base.errors import UnknownNameError, UnsupportedError
+from optbn.base.options import check_arguments
 from optbn.base.registry import lookup
 
 if TYPE_CHECKING:
@@ -32,8 +34,11 @@ WITH_SIZE_PRIOR = ("pcartp", "ftp")
 """Scores that have a prior over parent sets of their own."""
 
 
-def load_score(score: str | LocalScore, **settings: Any) -> LocalScore:
-    """The score of that name with these settings; a score that is one already is returned as it is."""
+def load_score(score: str | LocalScore, *, caller: Callable[..., Any] | None = None, **settings: Any) -> LocalScore:
+    """The score of that name with these settings; a score that is one already is returned as it is.
+
+    caller   the function whose keywords the settings are: a wrong one may be a slip in the name of an argument of it
+    """
     if not isinstance(score, str):
         if settings:
             raise UnknownNameError(f"settings {', '.join(settings)} go with the name of a score, not with {score!r}")
@@ -41,10 +46,7 @@ def load_score(score: str | LocalScore, **settings: Any) -> LocalScore:
             raise UnsupportedError(f"a score is a name ({', '.join(SCORES)}) or a score object, not {score!r}")
         return score
     made = lookup("score", SCORES, score)
-    known = settings_of(score)
-    for name in settings:
-        if name not in known:
-            raise UnknownNameError(f"score {score!r} has no setting {name!r}; it has: {', '.join(known) or 'none'}")
+    check_arguments(caller, settings, f"score {score!r}", settings_of(score))
     prior = settings.pop("prior", "uniform")
     found: LocalScore = made(**settings)
     if prior == "uniform":

@@ -201,7 +201,7 @@ def score_families(
         families = Families.build(data.names, families)
     elif families.names != data.names:
         raise DataError("the families are over other variables than the data")
-    method = load_score(score, **settings)
+    method = load_score(score, caller=score_families, **settings)
     limit, threads = parse_memory(memory), check_jobs(jobs)
     bound = bind(method, data, limit)
     return FamilyScores(families, scores_of(bound, families, threads, limit, progress), bound)

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.options import check_arguments, check_together
+from optbn.base.options import check_together
 from optbn.base.threads import check_jobs, spread
 from optbn.base.version import __version__
 from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
-from optbn.scores import load_score, settings_of
+from optbn.scores import load_score
 from optbn.scores.candidates import Candidates, group_width
 from optbn.scores.families import BYTES_PER_FAMILY, FIRST_BLOCK, Families, scores_of
 from optbn.scores.parent_sets import Arc, ParentSets
@@ -101,9 +101,7 @@ def score_table(
     """
     check_together("score", {"candidates": candidates, "store": store, "scheduler": scheduler})
     data = as_dataset(data, weights=weights)
-    if isinstance(score, str):
-        check_arguments(score_table, settings, f"score {score!r}", settings_of(score))
-    method = load_score(score, **settings)
+    method = load_score(score, caller=score_table, **settings)
     words = Constraints(forbidden=forbidden, required=required, tiers=tiers, roots=roots, leaves=leaves)  # type: ignore[arg-type]
     scoring = Scoring.of(data, method, max_parents, words, candidates, memory)
     return table_of_sets(scoring, jobs=jobs, store=store, scheduler=scheduler, progress=progress)

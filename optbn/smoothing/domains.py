@@ -96,7 +96,7 @@ def fit_domains(
     columns = (domain,) if isinstance(domain, str) else tuple(domain)
     if share == "joint" and len(columns) > 1:
         raise UnsupportedError(f"share='joint' takes one column of domains, not {', '.join(columns)}; use share='rows'")
-    chosen = load_smoother(SMOOTHERS_OF[share] if smoother is None else smoother, **settings)
+    chosen = load_smoother(SMOOTHERS_OF[share] if smoother is None else smoother, caller=fit_domains, **settings)
     graph = as_structure(structure)
     for name in columns:
         if name in graph.names:

@@ -114,7 +114,7 @@ def fitted(
     check_kind(leaves)
     check_seed(seed)
     check_jobs(threads)
-    chosen = load_smoother(smoother, **settings)
+    chosen = load_smoother(smoother, caller=fit, **settings)
     graph = as_structure(structure)
     families, _, blocks = families_and_rows(graph, data, weights, schema, reading)
     fits = [FamilyFit(family) for family in families]

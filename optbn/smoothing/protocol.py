@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import UnknownNameError
+from optbn.base.options import check_arguments
 from optbn.base.registry import lookup
 from optbn.smoothing.tree import CountTree
 
@@ -81,15 +81,15 @@ Progress = Callable[[str, int, int], None]
 """Called as progress(what, done, of)."""
 
 
-def load_smoother(smoother: str | Smoother, **settings: Any) -> Smoother:
-    """A smoother by name with its settings, or the one given; names that do not exist list those that do."""
+def load_smoother(smoother: str | Smoother, *, caller: Callable[..., Any] | None = None, **settings: Any) -> Smoother:
+    """A smoother by name with its settings, or the one given; names that do not exist list those that do.
+
+    caller   the function whose keywords the settings are: a wrong one may be a slip in the name of an argument of it
+    """
     if not isinstance(smoother, str):
         return smoother
 
     cls = lookup("smoother", SMOOTHERS, smoother)
-    unknown = sorted(set(settings) - set(cls.__dataclass_fields__))
-    if unknown:
-        known = ", ".join(cls.__dataclass_fields__) or "none"
-        raise UnknownNameError(f"smoother {smoother!r} has no setting {unknown[0]!r}; it has: {known}")
+    check_arguments(caller, settings, f"smoother {smoother!r}", cls.__dataclass_fields__)
     made: Smoother = cls(**settings)
     return made

@@ -107,6 +107,25 @@ def test_a_wrong_keyword_of_solve_is_named_too():
         optbn.solve(table, "dp", time_limits=3)
 
 
+@pytest.mark.parametrize(
+    ("call", "wrong", "meant"),
+    [
+        (optbn.fit, "smother", "smoother"),
+        (optbn.fit, "sweep", "sweeps"),
+        (optbn.edges, "scor", "score"),
+        (optbn.bootstrap, "resample", "resamples"),
+        (optbn.score_table, "max_parent", "max_parents"),
+    ],
+)
+def test_a_slip_in_a_keyword_is_answered_with_the_nearest(call, wrong, meant):
+    data = optbn.load_network("cancer").sample(20, 1)
+    arguments = ("cancer", data) if call is optbn.fit else (data,)
+    with pytest.raises(
+        UnknownNameError, match=rf"^{call.__name__}\(\) has no argument {wrong!r}; did you mean {meant}\?$"
+    ):
+        call(*arguments, **{wrong: 3})
+
+
 def test_a_rule_is_kept_in_python_by_the_keywords():
     data = optbn.load_network("asia").sample(50, 1)
     with pytest.raises(UnsupportedError, match=r"^store needs max_parents: "):
