@@ -187,7 +187,10 @@ OPTIONS: tuple[Option, ...] = (
            label="weights", repeats=True),
     Option("fit", "leaves", str, "normal",
            "The distribution of real variables: normal, or student (the posterior predictive).", python=True),
-    Option("learn score fit edges bootstrap gap", "missing", str, "value",
+    Option("learn", "missing", str, "value",
+           'What to do with missing values: model (draw them from the best network, in rounds), or {names}; '
+           '"value, age=impute" treats one column differently.', names="optbn.data.missing:POLICIES"),
+    Option("score fit edges bootstrap gap", "missing", str, "value",
            'What to do with missing values: {names}; "value, age=impute" treats one column differently.',
            names="optbn.data.missing:POLICIES"),
     Option("learn fit classify bootstrap gap", "seed", int, 0, "The seed of everything random.", least=0, python=True,
@@ -210,8 +213,8 @@ OPTIONS: tuple[Option, ...] = (
            least=0, python=True),
     Option("bootstrap", "resamples", int, 200, "The number of resamples.", ("-B",), least=1, python=True),
     Option("bootstrap", "kind", str, "rows",
-           "How rows are drawn: rows (with replacement), blocks (of consecutive rows) or subsample (without "
-           "replacement)."),
+           "How rows are drawn: rows (with replacement), blocks (of consecutive rows), subsample (without "
+           "replacement) or bayesian (every row, with a random weight)."),
     Option("bootstrap", "block", int, None, "The length of the blocks.", least=1),
     Option("bootstrap", "fraction", float, 0.5, "The share of the rows in a subsample."),
     Option("bootstrap", "stratify", str, None, "A column whose levels keep their numbers of rows."),
@@ -335,6 +338,8 @@ RULES: tuple[Rule, ...] = (
     Rule("bootstrap", "kind", NEEDS, "block", "blocks have a length", ("blocks",)),
     Rule("bootstrap", "stratify", EXCLUDES, "block", "consecutive rows cannot be stratified"),
     *_each("learn", "time_column series_column past_only", NEEDS, "lags", "only series have a past"),
+    *(Rule("learn", "missing", EXCLUDES, other, "a row is one of several draws", ("model",))
+      for other in ("targets", "lags", "store")),
     Rule("learn", "targets", EXCLUDES, "lags", "a row would count for the present and not for the past"),
     Rule("fit", "report", EXCLUDES, "domain", "the report is about one network"),
     Rule("fit", "domain", NEEDS, "output", "each level's network gets a file beside it"),

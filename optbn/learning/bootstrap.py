@@ -204,8 +204,8 @@ def bootstrap(
     method, how = load_score(score, caller=bootstrap, **settings), resampling or Resampling()
     kept = _Store.at(store, rows, method, max_parents, how, seed)
 
-    def table_of(numbers: NDArray[np.int64]) -> Any:
-        return score_table(rows.take(numbers), method, max_parents, jobs=jobs, memory=memory)
+    def table_of(resample: Dataset) -> Any:
+        return score_table(resample, method, max_parents, jobs=jobs, memory=memory)
 
     order: list[int] | None = None
     for b in range(resamples):
@@ -214,12 +214,12 @@ def bootstrap(
         if b in kept.found:
             continue
         if order is None:
-            whole = table_of(np.arange(rows.n_rows))
+            whole = table_of(rows)
             solution = solve_like(whole, range(whole.n), Budget(wall=math.inf if time_limit is None else time_limit))
             assert solution.choice is not None
             order = order_of(whole, solution.choice)
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(b,)))
-        table = table_of(how.draw(rows, generator))
+        table = table_of(how.resample(rows, generator))
         solution = solve_like(table, order, Budget(wall=math.inf if time_limit is None else time_limit))
         assert solution.choice is not None and solution.score is not None
         proved = standing(solution) is Standing.PROVED

@@ -25,7 +25,8 @@ from optbn.data.dataset import Dataset
 from optbn.data.findings import SAID
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
 from optbn.data.lags import forwards, lagged
-from optbn.learning.job import Job
+from optbn.learning.completing import COPIES, Incomplete, completed
+from optbn.learning.job import DEFAULT_PARENTS, Job
 from optbn.learning.reporting import Headings, make_report
 from optbn.learning.search_log import SearchLog
 from optbn.learning.solving import constraints_of
@@ -151,7 +152,9 @@ def learn(
 
     watcher.phase("read")
     with watch.phase("read"):
-        policy = missing if targets is None else reading_targets(missing, targets)
+        by_model = missing == "model"
+        policy: MissingLike = "value" if by_model else missing
+        policy = policy if targets is None else reading_targets(policy, targets)
         rows, name, noticed = _dataset(data, with_weights(schema, weights), policy, reading or {})
         rows = rows if weights is None else rows.weighted(weights)
         rows, interventions = (rows, None) if targets is None else without_targets(rows, targets)
@@ -162,6 +165,9 @@ def learn(
     if target is not None:
         rows.index(target)  # a wrong name should not wait for the search
     method = Interventional.of(method, interventions) if interventions else method
+    if by_model:
+        rows, filled = _completed(rows, max_parents, constraints, candidates, seed, time_limit, begin, jobs, memory)
+        noticed = (*(line for line in noticed if "a value like others" not in line), *filled)
     chosen = smoother_for(rows) if smoother is None else smoother
     check_counts(load_smoother(chosen), rows)
     if rows.weights is not None:
@@ -185,6 +191,35 @@ def learn(
     report = make_report(rows, job.learned, model, headings, interventions, job.notes, job.trace, others)
     report = msgspec.structs.replace(report, target=target or "", held_out=fits)
     return Learned(model.network, job.learned.solution, job.scored.table, report)
+
+
+def _completed(
+    rows: Dataset,
+    max_parents: int | None,
+    constraints: Constraints | Mapping[str, Any] | None,
+    candidates: int | None,
+    seed: int,
+    time_limit: float | None,
+    begin: float,
+    jobs: int | None,
+    memory: int | str | None,
+) -> tuple[Dataset, tuple[str, ...]]:
+    """The rows with their gaps filled by the model, and a note; with a time limit, in a third of it."""
+    incomplete = Incomplete.of(rows)
+    if not incomplete.missing:
+        return incomplete.data, ()
+    largest = min(DEFAULT_PARENTS if max_parents is None else max_parents, rows.n_variables - 1)
+    found = completed(
+        incomplete,
+        largest,
+        constraints=constraints_of(constraints),
+        candidates=candidates,
+        seed=seed,
+        until=None if time_limit is None else begin + time_limit / 3,
+        jobs=jobs,
+        memory=memory,
+    )
+    return found.data, (found.note(incomplete, COPIES),)
 
 
 def _dataset(

@@ -1,4 +1,4 @@
-"""How the rows of a resample are drawn."""
+"""How a resample is made: its rows are drawn, or all rows get random weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
 
-Kind = Literal["rows", "blocks", "subsample"]
+Kind = Literal["rows", "blocks", "subsample", "bayesian"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 
@@ -20,7 +20,8 @@ class Resampling:
     """How rows are drawn.
 
     kind       "rows": as many as there are, with replacement; "blocks": runs of `block` consecutive rows, for series;
-               "subsample": `fraction` of the rows, without replacement
+               "subsample": `fraction` of the rows, without replacement; "bayesian": every row, with a weight, the
+               weights uniform among those that sum to the number of rows (Rubin 1981), so no level dies out
     stratify   a column whose levels keep their numbers of rows (not with blocks)
     """
 
@@ -39,6 +40,15 @@ class Resampling:
         if self.stratify is not None and self.kind == "blocks":
             raise UnsupportedError("blocks of consecutive rows cannot be stratified")
 
+    def resample(self, data: Dataset, generator: np.random.Generator) -> Dataset:
+        """One resample."""
+        if self.kind != "bayesian":
+            return data.take(self.draw(data, generator))
+        weights = np.empty(data.n_rows)
+        for rows in self._groups(data):
+            weights[rows] = len(rows) * generator.dirichlet(np.ones(len(rows)))
+        return data.weighted(weights)
+
     def draw(self, data: Dataset, generator: np.random.Generator) -> NDArray[np.int64]:
         """The numbers of the rows of one resample."""
         n = data.n_rows
@@ -47,15 +57,17 @@ class Resampling:
             block = min(self.block, n)
             starts = generator.integers(0, n - block + 1, -(-n // block))
             return np.asarray((starts[:, None] + np.arange(block)).ravel()[:n])
-        groups = [np.arange(n)]
-        if self.stratify is not None:
-            domain = data.domain(self.stratify)
-            if not isinstance(domain, Categorical):
-                raise DataError(f"column {self.stratify!r} is real; rows are stratified by the levels of a column")
-            column = data.column(self.stratify)
-            groups = [group for level in range(len(domain.levels)) if len(group := np.flatnonzero(column == level))]
-        drawn = [self._draw(group, generator) for group in groups]
-        return np.concatenate(drawn)
+        return np.concatenate([self._draw(group, generator) for group in self._groups(data)])
+
+    def _groups(self, data: Dataset) -> list[NDArray[np.int64]]:
+        """The rows of each stratum."""
+        if self.stratify is None:
+            return [np.arange(data.n_rows)]
+        domain = data.domain(self.stratify)
+        if not isinstance(domain, Categorical):
+            raise DataError(f"column {self.stratify!r} is real; rows are stratified by the levels of a column")
+        column = data.column(self.stratify)
+        return [rows for level in range(len(domain.levels)) if len(rows := np.flatnonzero(column == level))]
 
     def _draw(self, rows: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
         if self.kind == "rows":

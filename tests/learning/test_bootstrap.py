@@ -129,3 +129,15 @@ def test_the_command_line(data, tmp_path, capsys):
     first, _, rest = capsys.readouterr().out.partition("\n")
     assert json.loads(first)["proved"] == 3
     assert "3 resamples, 3 of their best networks proved." in rest
+
+
+def test_bayesian_resamples_weigh_all_rows(data):
+    how = Resampling("bayesian", stratify="smoke")
+    weighted = how.resample(data, np.random.default_rng(1))
+    assert weighted.n_rows == data.n_rows and weighted.total_weight == pytest.approx(data.n_rows, abs=1e-3)
+    codes, values = data.column("smoke"), weighted.weights.values
+    assert np.bincount(codes, values) == pytest.approx(np.bincount(codes), abs=1e-3)
+    found = optbn.bootstrap(data, "bdeu", 2, 3, seed=7, resampling=Resampling("bayesian"))
+    generator = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(1,)))
+    rows = data.weighted(200 * generator.dirichlet(np.ones(200)))
+    assert found.scores[1] == pytest.approx(optbn.solve(optbn.score_table(rows, "bdeu", 2)).score, abs=1e-9)
