@@ -101,7 +101,7 @@ class _Tables:
         """The next rows, as many as there is room for their tables, and the order of elimination."""
         count = min(BLOCK_ROWS, len(order))
         while True:
-            plan, largest = self._plan(gaps[order[:count]].any(axis=0))
+            plan, largest = self._plan(np.asarray(gaps[order[:count]].any(axis=0)))
             if count == 1 or count * largest <= BLOCK_ENTRIES:
                 return order[:count], plan
             count = max(1, min(count // 2, BLOCK_ENTRIES // largest))
