@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.learning.edges import edges as edges
     from optbn.learning.gap import gap as gap
     from optbn.learning.learn import learn as learn
+    from optbn.learning.related import learn_domains as learn_domains
     from optbn.learning.solving import solve as solve
     from optbn.learning.solving import structure_of as structure_of
     from optbn.network.catalog import load_network as load_network
@@ -86,6 +87,7 @@ _EXPORTS: dict[str, str] = {
     "write": "optbn.data.write",
     "fit": "optbn.smoothing.fitting",
     "fit_domains": "optbn.smoothing.domains",
+    "learn_domains": "optbn.learning.related",
     "read_network": "optbn.network.formats",
     "write_network": "optbn.network.formats",
 }
