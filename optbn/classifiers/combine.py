@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, ndtri
 
 ROWS = 4096
 """Training rows that are left out for this, at most: two numbers for each of few members need no more."""
@@ -84,3 +85,19 @@ def best_power(p: NDArray[np.float64], classes: NDArray[np.int64], weights: NDAr
         stride = stride // 2 if nearest == best else stride
         best = nearest
     return math.exp2(best * STEP)
+
+
+def logit_intervals(
+    p: NDArray[np.float64], variance: NDArray[np.float64], interval: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ends of intervals for rows of probabilities whose logarithms, before normalising, have independent errors.
+
+    logit p_y = l_y - log sum over k != y of exp l_k: its variance is V_y + sum over k != y of (p_k / (1 - p_y))^2 V_k.
+    """
+    rest = np.maximum(1.0 - p, 1e-300)
+    weighed = np.where(p > 0, p * p * variance, 0.0)
+    others = np.maximum(weighed.sum(axis=1, keepdims=True) - weighed, 0.0) / rest**2
+    reach = ndtri(0.5 + 0.5 * interval) * np.sqrt(variance + others)
+    with np.errstate(divide="ignore"):
+        logit = np.log(p) - np.log(rest)
+    return expit(logit - reach), expit(logit + reach)

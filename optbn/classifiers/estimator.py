@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from optbn.base.errors import UnsupportedError
 from optbn.base.numbers import counted
 from optbn.classifiers.calibrate import Curves
-from optbn.classifiers.combine import raised
+from optbn.classifiers.combine import logit_intervals, raised
 from optbn.classifiers.member import Member
 from optbn.classifiers.source import InMemory, OnDisk, Source, tables
 from optbn.data.discretise import load_discretizer
@@ -112,6 +112,27 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         table = checked_table(self, X, reset=False)
         _tell(self, self._unseen(table))
         return self._posterior(table)
+
+    def predict_interval(self, X: Any, interval: float = 0.9) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The ends of central posterior intervals of `predict_proba`, each float64[n, classes].
+
+        By linear propagation on the logit scale: the classes' log P(y, x) have independent parameters, and their
+        variances are sums over the factors. Single networks (nb, tan, kdb, skdb) whose smoother has a posterior have
+        them; they hold given the structure and the cut points.
+        """
+        p = self.predict_proba(X)
+        if not 0.0 < interval < 1.0:
+            raise UnsupportedError(f"interval is {interval!r}, expected a share of the posterior between 0 and 1")
+        member = self.members_[0]
+        variance = None
+        if len(self.members_) == 1 and isinstance(member, Member):
+            variance = member.variances(member.codes(checked_table(self, X, reset=False)))
+        if variance is None:
+            raise UnsupportedError(
+                f"{type(self).__name__} has no intervals here: fit nb, tan, kdb or skdb with m_estimate, bdeu, laplace "
+                "or hierarchical; a model that was read from a file has lost them"
+            )
+        return logit_intervals(p, variance, interval)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import polygamma
 
 from optbn.classifiers.kernels.forest import add_logs, leave_one_out
 from optbn.classifiers.pairs import Batch
@@ -52,7 +53,10 @@ class StoredTree:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """See `kernels.forest` for the arrays; `values` is a row of sizes[t] numbers for every node."""
+    """See `kernels.forest` for the arrays; `values` is a row of sizes[t] numbers for every node.
+
+    precision  float64[nodes]: how many rows each of the probabilities is worth, where the smoother has a posterior
+    """
 
     attribute: NDArray[np.int64]
     questions: NDArray[np.int64]
@@ -62,6 +66,7 @@ class Forest:
     children: NDArray[np.int32]
     branch: NDArray[np.int32]
     values: NDArray[np.float64]
+    precision: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, parents: Parents, trees: Sequence[TreeLike], values: Sequence[NDArray[np.float64]]) -> Forest:
@@ -91,6 +96,15 @@ class Forest:
             codes, self.attribute, self.questions, self.sizes, self.node_at, self.value_at, self.children, self.branch,
             self.values, out,
         )  # fmt: skip
+
+    def variances(self) -> Forest:
+        """The same walk with the posterior variances of the logarithms: those of a Dirichlet distribution."""
+        assert self.precision is not None
+        rows = np.repeat(self.precision, np.repeat(self.sizes, np.diff(self.node_at)))
+        shares = np.exp(self.values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(shares > 0, polygamma(1, rows * shares) - polygamma(1, rows), np.inf)
+        return replace(self, values=found)
 
     def tree(self, t: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
         """Of tree t: children[m, 2] and branch[m] counted from its root, values[m, levels]."""
@@ -184,13 +198,17 @@ def truncated(tree: CountTree, parents: int) -> CountTree:
 
 def smoothed(parents: Parents, trees: Sequence[CountTree], smoother: Smoother, seed: np.random.SeedSequence) -> Forest:
     """The logarithms of the smoothed probabilities; each tree has random numbers of its own."""
-    logs = []
+    logs, rows = [], []
     for tree, stream in zip(trees, seed.spawn(len(trees)), strict=True):
         estimate = smoother.fit(tree, np.random.default_rng(stream))
         p = np.where(tree.is_leaf[:, None], estimate.probabilities, estimate.unseen)
         with np.errstate(divide="ignore"):
             logs.append(np.log(p))
-    return Forest.of(parents, trees, logs)
+        rows.append(estimate.precision_at(np.arange(len(p)), tree.is_leaf))
+    known = [part for part in rows if part is not None]
+    return replace(
+        Forest.of(parents, trees, logs), precision=np.concatenate(known) if len(known) == len(rows) > 0 else None
+    )
 
 
 LOSSES = ("rmse", "zero_one", "log_loss")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import polygamma
 
 from optbn.classifiers.forest import Forest, Parents
 from optbn.data.dataset import Categorical
@@ -28,12 +29,15 @@ LARGEST_TABLE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """columns  how the attributes are coded;  prior  float64[C], log P(y);  parents  besides the class"""
+    """columns  how the attributes are coded;  prior  float64[C], log P(y);  parents  besides the class
+    rows     that the prior is worth, where it has a posterior
+    """
 
     columns: tuple[Column, ...]
     prior: NDArray[np.float64]
     parents: Parents
     forest: Forest
+    rows: float | None = None
 
     def codes(self, table: Table) -> NDArray[np.int32]:
         """int32[n, a]."""
@@ -53,6 +57,15 @@ class Member:
     def posterior(self, table: Table) -> NDArray[np.float64]:
         """float64[n, C]: P(y | x)."""
         return normalised(self.log_joint(self.codes(table)))
+
+    def variances(self, codes: NDArray[np.int32]) -> NDArray[np.float64] | None:
+        """float64[n, C]: variances of log P(y, x) in the posterior, summed over its factors; None: it has none."""
+        if self.rows is None or self.forest.precision is None:
+            return None
+        share = np.exp(self.prior)
+        out = np.tile(polygamma(1, self.rows * share) - polygamma(1, self.rows), (len(codes), 1))
+        self.forest.variances().add_logs(codes, out)
+        return out
 
     def contributions(self, table: Table) -> NDArray[np.float64]:
         """float64[n, a, C]: log P(x_i | y, parents), less its mean over the classes."""

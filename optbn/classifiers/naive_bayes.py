@@ -29,4 +29,5 @@ class NaiveBayes(Incremental):
     ) -> Member:
         parents: Parents = {i: () for i in range(len(columns))}
         trees = [single_tree(counts, i) for i in parents]
-        return Member(columns, class_prior(counts.classes), parents, smoothed(parents, trees, smoother, seed))
+        forest = smoothed(parents, trees, smoother, seed)
+        return Member(columns, class_prior(counts.classes), parents, forest, counts.classes.sum() + 1.0)

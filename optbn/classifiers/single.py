@@ -33,7 +33,8 @@ def two_passes(
     counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
     parents = choose(counts)
     trees = count_trees(batches(), parents, discretizer.sizes, source.n_classes)
-    return Member(discretizer.columns_, class_prior(counts.classes), parents, smoothed(parents, trees, smoother, seed))
+    forest = smoothed(parents, trees, smoother, seed)
+    return Member(discretizer.columns_, class_prior(counts.classes), parents, forest, counts.classes.sum() + 1.0)
 
 
 def by_information(information: NDArray[np.float64]) -> list[int]:

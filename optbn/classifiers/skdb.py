@@ -97,4 +97,5 @@ class SKDB(NetworkClassifier):
         chosen = Selected.of(parents, discretizer.sizes, counts.classes, batches, self.select)
         self.selected_, self.losses_ = chosen.choice, chosen.losses
         forest = smoothed(chosen.parents, chosen.trees, smoother, seed)
-        return [Member(discretizer.columns_, class_prior(counts.classes), chosen.parents, forest)], np.ones(1)
+        prior, rows = class_prior(counts.classes), float(counts.classes.sum()) + 1.0
+        return [Member(discretizer.columns_, prior, chosen.parents, forest, rows)], np.ones(1)

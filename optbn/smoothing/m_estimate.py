@@ -36,7 +36,8 @@ class MEstimate:
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         m = _held_out_choice(tree, generator) if self.m == "cv" else float(self.m)
         p = _smooth(tree.counts, m)
-        return Estimate(p, p, diagnostics={"m": m} if self.m == "cv" else {})
+        rows = tree.totals + m if m > 0 else None
+        return Estimate(p, p, diagnostics={"m": m} if self.m == "cv" else {}, precision=rows, unseen_precision=rows)
 
 
 def _smooth(counts: NDArray[np.float64], m: float) -> NDArray[np.float64]:

@@ -100,7 +100,8 @@ def test_what_has_no_interval_says_so():
         ASIA.query("lung", interval=0.9)
     with pytest.raises(UnsupportedError, match="between 0 and 1"):
         ASIA.query("lung", interval=90)
-    assert not optbn.fit(ASIA, ASIA.sample(50, 1), "m_estimate").precision
+    for smoother, settings in (("m_branch", {}), ("mle", {}), ("m_estimate", {"m": 0.0})):
+        assert not optbn.fit(ASIA, ASIA.sample(50, 1), smoother, **settings).precision
     mixed = mixed_network()
     real = next(name for name in mixed.names if not hasattr(mixed.domain(name), "levels"))
     with pytest.raises(UnsupportedError, match="intervals are for probabilities of levels"):
