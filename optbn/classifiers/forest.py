@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma
 
-from optbn.classifiers.kernels.forest import add_logs, leave_one_out
+from optbn.classifiers.kernels.forest import CountedTrees, Rows, add_logs, leave_one_out
 from optbn.classifiers.pairs import Batch
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.protocol import Smoother
@@ -132,11 +132,11 @@ def count_trees(batches: Iterable[Batch], parents: Parents, sizes: Sequence[int]
     return [count.tree(order=range(len(questions))) for count, questions in zip(counts, question_sizes, strict=True)]
 
 
-Rows = tuple[list[NDArray[Any]], NDArray[Any], NDArray[np.float64]]
+FamilyRows = tuple[list[NDArray[Any]], NDArray[Any], NDArray[np.float64]]
 """What a tree asks for, the attribute itself, weights."""
 
 
-def _families(batch: Batch, parents: Parents) -> Iterator[Rows]:
+def _families(batch: Batch, parents: Parents) -> Iterator[FamilyRows]:
     """The rows of each attribute's family that know all of it."""
     codes, classes, weights = batch
     columns = [np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])]
@@ -245,17 +245,16 @@ class LeaveOneOut:
     def _run(self, batch: Batch, choice: tuple[int, int], losses: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
         """As many depths and trees as `losses` has; yields what is predicted with the choice."""
         f = self.forest
-        attribute = f.attribute[: losses.shape[1] - 1]
+        trees = CountedTrees(
+            f.attribute, f.questions, f.sizes, f.node_at, f.value_at, f.children, f.branch, f.values, self.totals
+        )
+        chosen = np.array(choice, dtype=np.int64)
         codes, classes, weights = batch
         for begin in range(0, len(codes), CHUNK):
-            rows = slice(begin, begin + CHUNK)
-            part = codes[rows]
-            picked = np.empty((len(part) if choice[0] >= 0 else 0, len(self.class_counts)))
-            leave_one_out(
-                part, classes[rows], weights[rows], self.class_counts, attribute, f.questions, f.sizes, f.node_at,
-                f.value_at, f.children, f.branch, f.values, self.totals, self.m, self.kind,
-                np.array(choice, dtype=np.int64), losses, picked,
-            )  # fmt: skip
+            some = slice(begin, begin + CHUNK)
+            rows = Rows(codes[some], classes[some], weights[some])
+            picked = np.empty((len(rows.codes) if choice[0] >= 0 else 0, len(self.class_counts)))
+            leave_one_out(rows, self.class_counts, trees, self.m, self.kind, chosen, losses, picked)
             yield picked
 
     def best(self) -> tuple[int, int]:

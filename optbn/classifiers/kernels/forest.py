@@ -9,10 +9,11 @@ is not there, or a code of -1, ends the walk: the deepest context that was seen 
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import kernel, leaf, part
 
 
 @kernel
@@ -81,6 +82,28 @@ def add_logs(codes, attribute, questions, sizes, node_at, value_at, children, br
                 out[r, y] += logs[found[y] + x]
 
 
+class Rows(NamedTuple):
+    """codes int32[n, a], classes int64[n], weights float64[n]."""
+
+    codes: Any
+    classes: Any
+    weights: Any
+
+
+class CountedTrees(NamedTuple):
+    """A forest whose values are counts, and the totals of all nodes."""
+
+    attribute: Any
+    questions: Any
+    sizes: Any
+    node_at: Any
+    value_at: Any
+    children: Any
+    branch: Any
+    counts: Any
+    totals: Any
+
+
 LARGE, SMALL = 2.0**900, 2.0**300
 
 
@@ -109,28 +132,131 @@ def _by_path(codes, attribute, questions, order, other, tally):
     return order, other
 
 
-@kernel
-def _loss(product, own, whole, kind):
-    """See `leave_one_out`; of equally probable classes the first is said."""
-    p = product[own] / whole
+@part
+def _loss(product, r, k, own, whole, kind):
+    """Of row r at depth k, see `leave_one_out`; of classes that are equally probable the first is the answer."""
+    q = product[r, k, own] / whole
     if kind == 0:
-        return (1.0 - p) * (1.0 - p)
+        return (1.0 - q) * (1.0 - q)
     if kind == 2:
-        return -math.log(max(p, 1e-300))
-    for y in range(len(product)):
-        if product[y] > product[own] or (product[y] == product[own] and y < own):
+        return -math.log(max(q, 1e-300))
+    for y in range(product.shape[2]):
+        if product[r, k, y] > product[r, k, own] or (product[r, k, y] == product[r, k, own] and y < own):
             return 1.0
     return 0.0
 
 
+@leaf
+def _estimate(count, total, m, size):
+    """The m-estimate."""
+    return (count + m / size) / (total + m)
+
+
+@part
+def _still_known(codes, questions, last, r, known):
+    """To what depth the path of row r is that of the row before it."""
+    for d in range(known):
+        if codes[last, questions[d]] != codes[r, questions[d]]:
+            return d
+    return known
+
+
+@part
+def _walk(trees, codes, questions, r, first, size, m, known, node, p):
+    """Go on with the path of row r: at each depth the node and the estimate of every class; returns the last depth.
+
+    first   where the node 0 of the tree would have the number of the row's value
+    """
+    counts, totals, children, branch = trees.counts, trees.totals, trees.children, trees.branch
+    while known < len(p) - 1 and questions[known] >= 0 and codes[r, questions[known]] >= 0:
+        value = codes[r, questions[known]]
+        for y in range(p.shape[1]):
+            u = node[known, y]
+            if u >= 0:
+                u = _child(u, value, children, branch)
+            node[known + 1, y] = u
+            p[known + 1, y] = p[known, y]
+            if u >= 0:
+                p[known + 1, y] = _estimate(counts[first + u * size], totals[u], m, size)
+        known += 1
+    return known
+
+
 @kernel
-def leave_one_out(
-    codes, classes, weights, prior, attribute, questions, sizes, node_at, value_at, children, branch, counts,
-    totals, m, kind, choice, losses, picked
-):  # fmt: skip
+def _before_trees(rows, prior, product, whole):
+    """LARGE times the prior without the row, at every depth; the sums over the classes go to `whole`, float64[n, K]."""
+    C = len(prior)
+    total = prior.sum()
+    for r in range(len(product)):
+        own, w = rows.classes[r], min(rows.weights[r], 1.0)
+        for y in range(C):
+            count = prior[y] - (w if y == own else 0.0)
+            for k in range(product.shape[1]):
+                product[r, k, y] = LARGE * (count + 1.0 / C) / (total - w + 1.0)
+        for k in range(product.shape[1]):
+            whole[r, k] = product[r, k].sum()
+
+
+@kernel
+def _add_tree(t, trees, rows, m, order, node, p, product, whole):
+    """Multiply the products of all rows, at every depth, by what tree t says without them."""
+    codes, classes, weights = rows
+    counts, totals, children, branch = trees.counts, trees.totals, trees.children, trees.branch
+    size, root, attribute, questions = trees.sizes[t], trees.node_at[t], trees.attribute[t], trees.questions[t]
+    K, C = p.shape
+    last, known = 0, -1  # the row before, and to what depth its path is known
+    for i in range(len(order)):
+        r = order[i]
+        x, own, w = codes[r, attribute], classes[r], min(weights[r], 1.0)
+        if x < 0:
+            continue
+        first = trees.value_at[t] - root * size + x
+        own_p, own_on = 1.0 / size, True
+        if totals[root] > w:
+            own_p = _estimate(counts[first + root * size] - w, totals[root] - w, m, size)
+        if known >= 0 and codes[last, attribute] == x and min(weights[last], 1.0) == w:
+            known = _still_known(codes, questions, last, r, known)
+        else:
+            known = 0
+            for y in range(C):
+                u = _child(root, y, children, branch)
+                node[0, y] = u
+                p[0, y] = _estimate(counts[first + u * size], totals[u], m, size) if u >= 0 else own_p
+        known = _walk(trees, codes, questions, r, first, size, m, known, node, p)
+        last = r
+        for k in range(K):
+            if k <= known and own_on:
+                u = node[k, own]
+                own_on = u >= 0 and totals[u] > w * (1.0 + 1e-12)
+                if own_on:
+                    own_p = _estimate(counts[first + u * size] - w, totals[u] - w, m, size)
+            d = min(k, known)
+            others, p[d, own] = p[d, own], own_p
+            total = 0.0
+            for y in range(C):
+                product[r, k, y] *= p[d, y]
+                total += product[r, k, y]
+            p[d, own] = others
+            whole[r, k] = total
+
+
+@kernel
+def _add_losses(rows, kind, product, whole, losses, t):
+    """The losses of all rows with the products as they are, at every depth; products that become small are scaled."""
+    for r in range(len(product)):
+        own, weight = rows.classes[r], rows.weights[r]
+        for k in range(product.shape[1]):
+            losses[k, t] += weight * _loss(product, r, k, own, whole[r, k], kind)
+            if whole[r, k] < SMALL:
+                product[r, k] *= LARGE / SMALL
+                whole[r, k] *= LARGE / SMALL
+
+
+@kernel
+def leave_one_out(rows, prior, trees, m, kind, choice, losses, picked):
     """Add the loss of each row, left out of all counts, for every depth k and number of attributes.
 
-    prior    float64[C], class counts;  counts, totals  of all nodes, for m-estimates
+    rows     Rows;  prior  float64[C], class counts;  trees  CountedTrees, for m-estimates
     losses   float64[k + 1, T + 1]: with the first 0 .. k parents and the first 0 .. T trees
     kind     0: (1 - P(y | x))^2, 1: whether another class is more probable, 2: -log P(y | x)
     choice   (k, trees) at which P(. | x) is written to picked, float64[n or 0, C]
@@ -140,81 +266,19 @@ def leave_one_out(
     what a class other than its own says is the same for all rows of a path.
     Twin: tests.naive.classifiers.leave_one_out_losses, by fitting without the row.
     """
-    n, C, T, K = len(codes), len(prior), len(attribute), losses.shape[0]
-    product = np.empty((n, K, C))
+    codes = rows.codes
+    n, C, K, T = len(codes), len(prior), losses.shape[0], losses.shape[1] - 1
+    product, whole = np.empty((n, K, C)), np.empty((n, K))
     node, p = np.empty((K, C), dtype=np.int64), np.empty((K, C))  # at every depth of the path
     order, other = np.arange(n), np.empty(n, dtype=np.int64)
     tally = np.empty(codes.max() + 3 if codes.size else 0, dtype=np.int64)
-    rows = prior.sum()
-    for r in range(n):
-        own, w = classes[r], min(weights[r], 1.0)
-        for y in range(C):
-            count = prior[y] - (w if y == own else 0.0)
-            for k in range(K):
-                product[r, k, y] = LARGE * (count + 1.0 / C) / (rows - w + 1.0)
+    _before_trees(rows, prior, product, whole)
     for t in range(T + 1):
-        size, root, first, attr = 0, 0, 0, 0
         if t > 0:
-            size, root, attr = sizes[t - 1], node_at[t - 1], attribute[t - 1]
-            order, other = _by_path(codes, attr, questions[t - 1, : K - 1], order, other, tally)
-        last, known = 0, -1  # the row before, and to what depth its path is known
-        for i in range(n):
-            r = order[i]
-            own, w = classes[r], min(weights[r], 1.0)
-            x = codes[r, attr] if t > 0 else -1
-            own_p, own_on = 1.0, False
-            if x >= 0:
-                first = value_at[t - 1] - root * size + x  # where node u has the number of x, less u size
-                own_p = 1.0 / size
-                if totals[root] > w:
-                    own_p = (counts[first + root * size] - w + m / size) / (totals[root] - w + m)
-                own_on = True
-                if known >= 0 and (codes[last, attr] != x or min(weights[last], 1.0) != w):
-                    known = -1
-                if known < 0:
-                    for y in range(C):
-                        node[0, y] = _child(root, y, children, branch)
-                        u = node[0, y]
-                        p[0, y] = (counts[first + u * size] + m / size) / (totals[u] + m) if u >= 0 else own_p
-                    known = 0
-                else:
-                    for d in range(known):
-                        if codes[last, questions[t - 1, d]] != codes[r, questions[t - 1, d]]:
-                            known = d
-                            break
-                while known < K - 1 and questions[t - 1, known] >= 0 and codes[r, questions[t - 1, known]] >= 0:
-                    value = codes[r, questions[t - 1, known]]
-                    for y in range(C):
-                        u = node[known, y]
-                        if u >= 0:
-                            u = _child(u, value, children, branch)
-                        node[known + 1, y] = u
-                        p[known + 1, y] = p[known, y]
-                        if u >= 0:
-                            p[known + 1, y] = (counts[first + u * size] + m / size) / (totals[u] + m)
-                    known += 1
-                last = r
-            for k in range(K):
-                whole = 0.0
-                if x >= 0:
-                    if k <= known and own_on:
-                        u = node[k, own]
-                        own_on = u >= 0 and totals[u] > w * (1.0 + 1e-12)
-                        if own_on:
-                            own_p = (counts[first + u * size] - w + m / size) / (totals[u] - w + m)
-                    d = min(k, known)
-                    others, p[d, own] = p[d, own], own_p
-                    for y in range(C):
-                        product[r, k, y] *= p[d, y]
-                        whole += product[r, k, y]
-                    p[d, own] = others
-                else:
-                    for y in range(C):
-                        whole += product[r, k, y]
-                losses[k, t] += weights[r] * _loss(product[r, k], own, whole, kind)
-                if k == choice[0] and t == choice[1] and len(picked) > 0:
-                    for y in range(C):
-                        picked[r, y] = product[r, k, y] / whole
-                if whole < SMALL:
-                    for y in range(C):
-                        product[r, k, y] *= LARGE / SMALL
+            questions = trees.questions[t - 1, : K - 1]
+            order, other = _by_path(codes, trees.attribute[t - 1], questions, order, other, tally)
+            _add_tree(t - 1, trees, rows, m, order, node, p, product, whole)
+        if t == choice[1] and len(picked) > 0:
+            for r in range(n):
+                picked[r] = product[r, choice[0]] / whole[r, choice[0]]
+        _add_losses(rows, kind, product, whole, losses, t)
