@@ -5,9 +5,9 @@
 over those pairs whose values were seen together in at least `min_rows` rows; AODE where there are none. Weights are
 equal, or I(X_p, X_q; Y), what the pair tells about the class.
 
-Subsumption resolution (Zheng and Webb 2006): if every row with x_j has x_i, and there are enough such rows, x_i says
-nothing that x_j does not, and counting both counts one twice; in that row x_i is left out. Of two values that always
-come together the second attribute's goes.
+Subsumption resolution (Zheng and Webb 2006): if every row with x_j has x_i, and there are enough such rows, x_i adds
+nothing to x_j, and with both the same evidence counts twice; so x_i is left out where x_j is present. Of two values
+that always come together the one of the second attribute is left out.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import Parents, count_trees, smoothed
 from optbn.classifiers.member import Member, class_prior, normalised
 from optbn.classifiers.pairs import PairCounts
+from optbn.classifiers.single import pairs_of
 from optbn.classifiers.source import Source
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column
@@ -93,7 +94,7 @@ class PairParents:
 class A2DE(NetworkClassifier):
     """min_rows     that two values must have been seen in together to be parents
     weighted     pairs by what they tell about the class, or all alike
-    subsumption  rows from which on a value may make another one superfluous; None: never
+    subsumption  how many rows a value needs before it can make another one superfluous; None: never
     """
 
     def __init__(
@@ -119,8 +120,7 @@ class A2DE(NetworkClassifier):
             raise UnsupportedError(f"subsumption={self.subsumption!r}: expected a number of rows above 0, or None")
         discretizer = self._discretized(source)
         columns, sizes = discretizer.columns_, discretizer.sizes
-        batches = source.batches(discretizer)
-        counts = PairCounts.of(batches(), sizes, source.n_classes, [column.name for column in columns])
+        batches, counts = pairs_of(source, discretizer)
         a, pairs = len(columns), tuple(combinations(range(len(columns)), 2))
         cells = sum(sizes[p] * sizes[q] * (sum(sizes) - sizes[p] - sizes[q]) for p, q in pairs) * source.n_classes
         if cells > LARGEST:

@@ -43,7 +43,7 @@ class Curves:
 
     @classmethod
     def of(cls, p: NDArray[np.float64], classes: NDArray[np.int64], weights: NDArray[np.float64]) -> Curves:
-        """From what was said of rows left out."""
+        """From predictions for rows left out."""
         which: Sequence[int] = (1,) if p.shape[1] == 2 else range(p.shape[1])
         pools = [_pools(p[:, c], (classes == c).astype(np.float64), weights) for c in which]
         return cls(tuple(x for x, _ in pools), tuple(y for _, y in pools))

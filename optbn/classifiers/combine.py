@@ -1,13 +1,13 @@
 """How the predictions of an ensemble's members become one: weights, and a power that calibrates.
 
-Both are chosen on what members predict for training rows that they left out. With p_e(y) what member e says of a row,
+Both are chosen on what members predict for training rows that they left out. With p_e(y), the prediction of member e,
 
     P(y)  proportional to  ( sum_e w_e p_e(y) )^power
 
 The weights, if they are not uniform, make the mixture give the rows' own classes as much probability as possible (by
 EM: the problem is convex), with a prior worth one row for each member, so that a few rows do not silence most of them.
-Averages of overconfident members are as often too timid as too bold: with many classes an average of ten networks says
-.6 where it is right nine times out of ten. The power makes good for that. It has the least Brier score on the left out
+Averages of overconfident members are as often too timid as too bold: with many classes an average of ten networks
+gives .6 to what is right nine times out of ten. The power corrects that. It has the least Brier score on the left out
 rows, plus PRIOR (log power)^2, and is searched for on a geometric grid, so that it does not depend on rounding.
 """
 
@@ -31,9 +31,9 @@ FURTHEST = 48
 
 
 def stacked(own: NDArray[np.float64], weights: NDArray[np.float64], sweeps: int = 200) -> NDArray[np.float64]:
-    """The weights of the members, from own[row, member], what each says of the row's class, NaN where it says nothing.
+    """Weights of the members from own[row, member], the probability that each gives to the row's class (NaN: none).
 
-    Raises sum over rows of log( sum_e w_e p_e / sum_e w_e ), e over those that say something, plus sum_e log w_e, in
+    Raises sum over rows of log( sum_e w_e p_e / sum_e w_e ), e over those with a prediction, plus sum_e log w_e, in
     every sweep (the sum below is bounded by its logarithm's tangent, the one above by Jensen's inequality).
     """
     seen = ~np.isnan(own)

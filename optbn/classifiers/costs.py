@@ -1,9 +1,10 @@
 """Decisions from probabilities: what a mistake costs, and when not to decide.
 
-`Decide` wraps a classifier that says probabilities. With costs[i, j] of saying the j-th class where the i-th is true,
-it says the class of the least expected cost; without, the most probable one. With `reject`, the cost of saying nothing,
-it says `rejected` where every class is expected to cost more (Chow 1970). Probabilities are those of the classifier, so
-costs may change without training anew, and decisions are worth as much as its calibration.
+`Decide` wraps a classifier with probabilities. costs[i, j] is the cost of predicting the j-th class where the i-th is
+true; `Decide` predicts the class of the least expected cost, or, without costs, the most probable one. `reject` is the
+cost of not deciding: where every class is expected to cost more, the prediction is `rejected` (Chow 1970).
+Probabilities are those of the classifier, so costs may change without training anew, and decisions are worth as much
+as its calibration.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from optbn.base.errors import UnsupportedError
 
 class Decide(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """classifier  unfitted
-    costs       float[C, C], rows the true classes and columns those that are said, in the order of `classes_`; or
-                {class: cost of not recognising it}; None: every mistake costs 1
-    reject      the cost of saying nothing, or None: something is always said
-    rejected    what is said then; it must not be a class
+    costs       float[C, C], a row for each true class and a column for each predicted one, in the order of `classes_`;
+                or {class: cost of not recognising it}; None: every mistake costs 1
+    reject      the cost of not deciding; None: a class is always predicted
+    rejected    the prediction where nothing is decided; it must not be a class
 
     After fitting: `classifier_`, `classes_`, `costs_`.
     """
@@ -50,7 +51,7 @@ class Decide(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
             raise UnsupportedError(f"reject={self.reject!r}: expected a cost of at least 0, or None")
         if self.reject is not None and any(self.rejected == c for c in self.classes_.tolist()):
             raise UnsupportedError(
-                f"rejected={self.rejected!r} is a class; say something else where nothing is decided"
+                f"rejected={self.rejected!r} is a class; choose another value for rows where nothing is decided"
             )
         return self
 
@@ -60,7 +61,7 @@ class Decide(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
         return np.asarray(self.classifier_.predict_proba(X))
 
     def expected_costs(self, X: Any) -> NDArray[np.float64]:
-        """float64[n, C]: of saying each class."""
+        """float64[n, C]: the expected cost of predicting each class."""
         return np.asarray(self.predict_proba(X) @ self.costs_)
 
     def predict(self, X: Any) -> NDArray[Any]:

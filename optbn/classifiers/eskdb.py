@@ -46,8 +46,8 @@ class ESKDB(NetworkClassifier):
     sample_parents, bootstrap  whether parents and rows are drawn as well
     weights          "stacking" or "uniform"
     calibrate        whether predictions are raised to the power that suits the rows left out, and then go through
-                     curves where these rows show that it helps; not with bootstrap, for few members leave a row out,
-                     and their average is not that of all
+                     curves where these rows show that this helps; not with bootstrap: few members leave a row out, and
+                     their average is not that of all
     n_jobs           threads
     """
 

@@ -284,11 +284,11 @@ class NetworkClassifier(BayesianClassifier):
 
 
 _warned: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
-"""Of every classifier, and since it was fitted, the columns whose new levels were told."""
+"""For each classifier the columns whose new levels it has reported since it was fitted."""
 
 
 def _tell(classifier: BayesianClassifier, unseen: Unseen) -> None:
-    """One line about columns with levels that were not there at fitting; it is said once of each."""
+    """Warn of values that training has not seen, once for each column and fit."""
     warned = _warned.setdefault(classifier, set())
     unseen = {name: what for name, what in unseen.items() if name not in warned}
     warned.update(unseen)

@@ -1,9 +1,9 @@
 """Classifiers that are functions of counts of single attributes and pairs: rows can be added at any time.
 
-`partial_fit` keeps its first HELD rows. While it does, everything is found anew from them, cut points included,
-whenever they are a tenth more than the last time (and always while they are few): the classifier is that of `fit`, or
-of `fit` on nine tenths of the rows with the others counted in. Then cuts stay, rows are only counted, and levels and
-missing values that turn up get codes of their own.
+`partial_fit` keeps its first HELD rows. Until they are complete, each time they have grown by a tenth (always, while
+they are few) everything is found anew from them, cut points included: the classifier is that of `fit`, or of `fit` on
+nine tenths of the rows with the others counted in. After that cuts stay, rows are only counted, and new levels and
+missing values get codes of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FEW = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows as they came;  known  how many of them there were when cuts were found"""
+    """Rows as they came;  known  how many there were when cuts were found the last time"""
 
     table: tuple[Values, ...]
     classes: NDArray[np.int64]

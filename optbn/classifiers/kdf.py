@@ -1,9 +1,9 @@
 """A forest of k-dependence classifiers, one for each attribute as the root (Duan and Wang 2017, Algorithms 6 and 7).
 
-From its root a member takes up, one after the other, the attribute that tells most about those it has: the greatest
-sum of I(X; X_j | Y) over them. The first parent of an attribute is the one of them that tells most about it, and its
-other parents are the best of the first one's ancestors, so that they all lie on one way down from the root. Predicted
-probabilities are averaged. All members share one discretisation and one pass of pair counts.
+A member begins with its root and adds, one after the other, the attribute that tells most about those it has: the one
+with the greatest sum of I(X; X_j | Y) over them. The first parent of an attribute is the one that tells most about it,
+and its other parents are the best of the first one's ancestors, so that they all lie on one way down from the root.
+Predicted probabilities are averaged. All members share one discretisation and one pass of pair counts.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from optbn.base.settings import check_whole
 from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import Parents, count_trees, smoothed
 from optbn.classifiers.member import Member, class_prior
-from optbn.classifiers.pairs import PairCounts
-from optbn.classifiers.single import by_information, check_k
+from optbn.classifiers.single import by_information, check_k, pairs_of
 from optbn.classifiers.source import Source
 from optbn.smoothing.protocol import Smoother
 
 
 class KDF(NetworkClassifier):
     """k          parents besides the class
-    n_members  so many of the attributes that tell most about the class are roots; None: all of them
+    n_members  how many members: their roots are the attributes that tell most about the class; None: one for each
     """
 
     def __init__(
@@ -49,9 +48,7 @@ class KDF(NetworkClassifier):
         if self.n_members is not None:
             check_whole(self, "n_members", 1)
         discretizer = self._discretized(source)
-        batches = source.batches(discretizer)
-        names = [column.name for column in discretizer.columns_]
-        counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
+        batches, counts = pairs_of(source, discretizer)
         conditional = counts.conditional_information()
         roots = by_information(counts.information())[: self.n_members]
         members = []

@@ -6,7 +6,7 @@ pass 2   the count tree of every attribute given them      ->  smoothed probabil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import UnsupportedError
 from optbn.classifiers.forest import Parents, count_trees, smoothed
 from optbn.classifiers.member import Member, class_prior
-from optbn.classifiers.pairs import PairCounts
+from optbn.classifiers.pairs import Batch, PairCounts
 from optbn.classifiers.source import Source
 from optbn.data.discretise.transformer import Discretizer
 from optbn.smoothing.protocol import Smoother
@@ -28,13 +28,18 @@ def two_passes(
     seed: np.random.SeedSequence,
 ) -> Member:
     """The network whose parents `choose` reads off the pair counts."""
-    batches = source.batches(discretizer)
-    names = [column.name for column in discretizer.columns_]
-    counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
+    batches, counts = pairs_of(source, discretizer)
     parents = choose(counts)
     trees = count_trees(batches(), parents, discretizer.sizes, source.n_classes)
     forest = smoothed(parents, trees, smoother, seed)
     return Member(discretizer.columns_, class_prior(counts.classes), parents, forest, counts.classes.sum() + 1.0)
+
+
+def pairs_of(source: Source, discretizer: Discretizer) -> tuple[Callable[[], Iterator[Batch]], PairCounts]:
+    """What makes a pass over the coded rows, and the counts of the first one."""
+    batches = source.batches(discretizer)
+    names = [column.name for column in discretizer.columns_]
+    return batches, PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
 
 
 def by_information(information: NDArray[np.float64]) -> list[int]:

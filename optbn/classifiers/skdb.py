@@ -20,8 +20,8 @@ from optbn.base.errors import UnsupportedError
 from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import LOSSES, LeaveOneOut, Parents, count_trees, smoothed, truncated
 from optbn.classifiers.member import Member, class_prior
-from optbn.classifiers.pairs import Batch, PairCounts
-from optbn.classifiers.single import by_information, k_parents
+from optbn.classifiers.pairs import Batch
+from optbn.classifiers.single import by_information, k_parents, pairs_of
 from optbn.classifiers.source import Source
 from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.tree import CountTree
@@ -66,8 +66,8 @@ class SKDB(NetworkClassifier):
     """k       parents besides the class, at most
     select  by which loss of rows left out: "rmse" (the squares of 1 - P(y | x)), "zero_one" or "log_loss"
 
-    After fitting: `selected_`, the parents and attributes that were kept, and `losses_[k', n]`, the mean losses of all
-    there were.
+    After fitting: `selected_`, the numbers of parents and attributes that were kept, and `losses_[k', n]`, the mean
+    loss with each number of parents and attributes.
     """
 
     def __init__(
@@ -90,9 +90,7 @@ class SKDB(NetworkClassifier):
         if self.select not in LOSSES:
             raise UnsupportedError(f"select={self.select!r}: expected one of {', '.join(LOSSES)}")
         discretizer = self._discretized(source)
-        batches = source.batches(discretizer)
-        names = [column.name for column in discretizer.columns_]
-        counts = PairCounts.of(batches(), discretizer.sizes, source.n_classes, names)
+        batches, counts = pairs_of(source, discretizer)
         parents = k_parents(by_information(counts.information()), counts.conditional_information(), self.k)
         chosen = Selected.of(parents, discretizer.sizes, counts.classes, batches, self.select)
         self.selected_, self.losses_ = chosen.choice, chosen.losses

@@ -53,7 +53,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class InMemory:
-    """Rows that are there."""
+    """Rows in memory."""
 
     table: Table
     classes: NDArray[np.int64]

@@ -184,7 +184,7 @@ class FamilyFit:
     def deviations(self) -> NDArray[np.float64] | None:
         """Posterior standard deviations in the shape of the table, nan where a configuration was never seen.
 
-        None for a real child, a tree, and a smoother that does not know, or nobody wants it.
+        None for a real child, a tree, a smoother without a posterior, or where it was not asked for.
         """
         if self.tree is None or self.estimate is None or self.estimate.deviations is None or self.family.model:
             return None

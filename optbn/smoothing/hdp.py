@@ -133,7 +133,8 @@ class HDP:
         """Of configurations that left the tree below each node: every level on the way spreads them by its Dirichlet.
 
         theta | phi ~ Dir(alpha phi) has E(1 - |theta|^2) = alpha/(alpha + 1) (1 - |phi|^2), so that w/(w + 1), w the
-        precision, is multiplied by alpha/(alpha + 1) a level. Concentrations nobody learned are at their prior mean.
+        precision, is multiplied by alpha/(alpha + 1) a level. Concentrations that were not learned
+        are at their prior mean.
         """
         deepest = max(len(tree.sizes), int(tree.depth[-1]) + 1)
         alpha = np.full(deepest, self.shape / self.rate)

@@ -26,6 +26,21 @@ def _target(names: Sequence[str]) -> str:
     return found[-1] if found else names[-1]
 
 
+def by_method(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
+    """method -> data set -> result, of the cells that are done."""
+    results: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        if row["status"] == "done":
+            results.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = dict(row["result"])
+    return results
+
+
+def not_done(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A paragraph on the methods that failed, and why; none where all are done."""
+    failed = {f"{row['cell']['method']}: {row['error']}" for row in rows if row["status"] != "done"}
+    return ["Not done: " + "; ".join(sorted(failed)) + "\n"] if failed else []
+
+
 def rounds_said(rows: Sequence[Mapping[str, Any]]) -> str:
     """How often two-fold cross-validation was repeated: five times, where a cell's `rounds` does not say otherwise."""
     other: dict[int, list[str]] = {}

@@ -41,7 +41,7 @@ def _child(u, value, children, branch):
 
 @kernel
 def add_logs(codes, attribute, questions, sizes, node_at, value_at, children, branch, logs, out):
-    """out[r, y] += sum over trees of log P(x | y, parents), for rows of int32[n, a]; unknown x say nothing.
+    """out[r, y] += sum over trees of log P(x | y, parents), for rows of int32[n, a]; unknown x add nothing.
 
     Twin: tests.naive.classifiers.log_joint.
     """
@@ -199,7 +199,7 @@ def _before_trees(rows, prior, product, whole):
 
 @kernel
 def _add_tree(t, trees, rows, m, order, node, p, product, whole):
-    """Multiply the products of all rows, at every depth, by what tree t says without them."""
+    """Multiply the products of all rows, at every depth, by the estimates of tree t without them."""
     codes, classes, weights = rows
     counts, totals, children, branch = trees.counts, trees.totals, trees.children, trees.branch
     size, root, attribute, questions = trees.sizes[t], trees.node_at[t], trees.attribute[t], trees.questions[t]
@@ -263,7 +263,7 @@ def leave_one_out(rows, prior, trees, m, kind, choice, losses, picked):
     A row of weight w stands for w equal rows, of which one (or all of w < 1) is left out. Products are kept between
     SMALL and LARGE by exact powers of two, so a class counts until it is e^-900 times less likely than the others.
     Rows are taken in the order of their paths down the tree, so that each walks only where it leaves the last one's;
-    what a class other than its own says is the same for all rows of a path.
+    the estimates of classes other than its own are the same for all rows of a path.
     Twin: tests.naive.classifiers.leave_one_out_losses, by fitting without the row.
     """
     codes = rows.codes

@@ -3,8 +3,8 @@
     P(y | x)  is proportional to  exp( s_y + sum_i s[y, x_i] + sum over pairs of s[y, x_i, x_p] )
 
 A value is shared linearly between the two knots next to it, so that scores are continuous in numbers. Members differ by
-their knots and their pairs; how strongly all of them are shrunk is chosen once, by what they together say of rows that
-they leave out.
+their knots and their pairs; how strongly all of them are shrunk is chosen once, by their predictions together for rows
+that they leave out.
 
     places     numbers as ranks, texts as cells, once for all members
     structure  knots and pairs of one member

@@ -1,9 +1,9 @@
 """Soft networks, smoothed trees and counted networks, mixed in the proportion that rows left out favour.
 
 What is smooth and additive in pairs the soft networks have; trees have deep interactions and sharp edges; networks with
-counted probabilities are steady where rows are few. All leave folds out in training, so what each says of a row that it
-has not seen is known: the shares make the mixture give these rows' classes the most probability (see `combine`), and
-one power calibrates it.
+counted probabilities are steady where rows are few. All leave folds out in training, so there is a prediction of each
+for rows that it has not seen: the shares are those that give these rows' classes the most probability (see `combine`),
+and one power calibrates the mixture.
 """
 
 from __future__ import annotations
@@ -80,8 +80,10 @@ class Blend(SoftESKDB):
 
 
 def left_out(parts: Sequence[Part], data: Data, inside: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The mean of what parts say of rows they leave out, float64[rows, C], NaN where none does; the t-th leaves out
-    what `inside` t modulo 5 does."""
+    """The parts' mean prediction for rows that they leave out, float64[rows, C], NaN where none leaves a row out.
+
+    inside  the weights that parts learn from: part t has those of number t modulo 5
+    """
     total, times = np.zeros((len(data.classes), data.n_classes)), np.zeros(len(data.classes))
     for fold, weights in enumerate(inside):
         out = np.flatnonzero(data.weights - weights > 1e-9)

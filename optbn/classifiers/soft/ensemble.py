@@ -32,7 +32,9 @@ FINER: tuple[Resolution, ...] = (Resolution(), Resolution(24, True, 600))
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """power  that suits the rows left out;  left_out  float64[rows, C], what members said of `rows` without them"""
+    """power     that suits the rows left out
+    left_out  float64[rows, C], the members' predictions for `rows` that they were not trained on
+    """
 
     mixture: Mixture
     power: float
@@ -54,7 +56,7 @@ def prepared(sample: Sample, n_classes: int) -> tuple[Places, Data]:
 
 
 def in_threads(n_jobs: int | None) -> Run:
-    """Does something with every item, in threads."""
+    """A function that applies another one to every item, in threads."""
     from sklearn.utils.parallel import Parallel, delayed
 
     def run(work: Any, items: Sequence[Any]) -> list[Any]:
@@ -64,7 +66,7 @@ def in_threads(n_jobs: int | None) -> Run:
 
 
 def dealt(data: Data, rounds: int, seed: np.random.SeedSequence) -> list[NDArray[np.float64]]:
-    """For each of 5 rounds the weights to learn from, without one of five folds; all if there is only one row."""
+    """Per member the weights to learn from, without one of five folds, each in its turn; of one row, all."""
     found: list[NDArray[np.float64]] = []
     for stream in seed.spawn(rounds):
         for out in folds(data.classes, data.weights, FOLDS, stream).T:
@@ -122,7 +124,10 @@ def _finished(
     places: Places, data: Data, trainees: list[Trainee], strengths: Strengths, resolution: Resolution | None, run: Run,
     keep: int | None = None,
 ) -> Fitted:  # fmt: skip
-    """Trained to the end, first without and then with the rows outside; `keep` so many of them."""
+    """Train all members to the end: first without the rows they leave out, which gives the power, then with all rows.
+
+    keep  how many of the members the model consists of; None: all
+    """
     run(lambda one: one.train(strengths.strength, strengths.ratio, FINE), trainees)
     left_out, rows = together(data, trainees, run)
     power = best_power(left_out, data.classes[rows], data.weights[rows]) if len(rows) else 1.0

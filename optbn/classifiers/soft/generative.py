@@ -49,7 +49,7 @@ def selective(
     scales: tuple[Scale, ...], data: Data, inside: Sequence[NDArray[np.float64]], n_networks: int,
     seed: np.random.SeedSequence, n_jobs: int | None,
 ) -> list[CodedNetwork]:  # fmt: skip
-    """So many networks; the t-th leaves out what `inside` t modulo 5 does."""
+    """The networks; network t learns from the weights of `inside` number t modulo 5."""
     table = as_table(scales, data.places)
     found: list[list[Member]] = []
     for fold, (weights, stream) in enumerate(zip(inside, seed.spawn(len(inside)), strict=True)):

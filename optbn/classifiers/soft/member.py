@@ -84,7 +84,7 @@ class Mixture:
 
 
 def mean(parts: Sequence[Part], shares: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the parts say, by their shares."""
+    """The mean of the parts' predictions, weighted by their shares."""
     total = shares[0] * parts[0].at(places)
     for part, share in zip(parts[1:], shares[1:], strict=True):
         total += share * part.at(places)

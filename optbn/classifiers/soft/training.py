@@ -2,11 +2,11 @@
 
 The penalty is lambda / 2 times the squares of main scores and lambda r / 2 times those of pairs; with one lane for two
 classes half of that. Every member leaves a fifth of the rows out. Together they go along lambda, each from where it
-is, for as long as the mean of what they say about rows left out, raised to the best power, gets more likely; then r is
-raised as long as that helps. What is best for the mean is weaker than what is best for one, and cannot be found by
-looking at one, nor at a few: a row is left out by a fifth of them.
+is, for as long as their mean prediction for rows left out, raised to the best power, gives these rows' classes more
+probability; then r is raised as long as that helps. What is best for the mean is weaker than what is best for one, and
+cannot be found by looking at one, nor at a few: a row is left out by a fifth of them.
 
-Then every member is trained a little longer: what they say of the rows they leave out gives the power, and then once
+Then every member is trained a little longer, and its predictions for the rows it leaves out give the power; then once
 more with all rows, from where it is. Iterations end when little is gained: to go on to the optimum costs three times as
 much, and is not better on rows left out.
 """
@@ -97,7 +97,7 @@ class Trainee:
         return self
 
     def left_out(self) -> NDArray[np.float64]:
-        """What it says of the rows outside, float64[outside, C]."""
+        """Its predictions for the rows outside, float64[outside, C]."""
         return posterior(self._left, self.design, self.scores, self.n_classes)
 
     def network(self) -> SoftNetwork:
@@ -114,11 +114,11 @@ class Strengths:
 
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
-"""Does something with every item, perhaps in threads."""
+"""Applies a function to every item, perhaps in threads."""
 
 
 def together(data: Data, trainees: Sequence[Trainee], run: Run) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The mean of what the trainees say of rows they leave out, float64[rows, C], and which rows these are."""
+    """The mean prediction for rows by the trainees that leave them out, float64[rows, C], and which rows these are."""
     total, times = np.zeros((len(data.classes), data.n_classes)), np.zeros(len(data.classes))
     for trainee, p in zip(trainees, run(Trainee.left_out, trainees), strict=True):
         total[trainee.outside] += p

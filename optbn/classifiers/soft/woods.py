@@ -1,7 +1,7 @@
 """A small forest of smoothed trees, grown in the places that soft networks see.
 
-Its trees leave a fold out, a fifth of them each fold, so that it can be said what they and the networks together would
-make of rows that none has seen. They are bootstrapped from the other folds, and never grown again.
+Each tree leaves one of five folds out, so that there are predictions of trees and networks together for rows that none
+of them has seen. They are bootstrapped from the other folds, and never grown again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def planted(
     places: Places, data: Data, inside: Sequence[NDArray[np.float64]], n_trees: int, seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> list[PlacedTree]:  # fmt: skip
-    """The trees; the t-th leaves out what `inside` t modulo 5 does."""
+    """The trees; tree t learns from the weights of `inside` number t modulo 5."""
     from sklearn.utils.parallel import Parallel, delayed
 
     columns = [

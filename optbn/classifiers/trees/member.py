@@ -21,8 +21,9 @@ DIGITS = 6
 @dataclass(frozen=True, eq=False)
 class TreeMember:
     """probabilities  float64[m, C]: where a row ends there
-    inside         float64[m, C]: the estimate for all rows that pass, which only differs at inner nodes, and there is
-                   what an unseen branch is told (see smoothing.Estimate); none, and no counts, in forests
+    inside         float64[m, C]: the estimate for all rows that pass; it differs at inner nodes, whose estimate answers
+                   for branches that training has not seen (see smoothing.Estimate). Trees of a forest have none, and
+                   no counts
     """
 
     columns: tuple[Column, ...]

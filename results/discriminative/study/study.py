@@ -21,7 +21,7 @@ from optbn.experiments.verdicts import Claim, Finding, Results, ranks, summary, 
 from optbn.experiments.verdicts import findings as judged
 from optbn.report.tables import Series, table
 from optbn.report.tables import curves as draw
-from results.classifiers.datasets import labelled, rounds_said
+from results.classifiers.datasets import by_method, labelled, not_done, rounds_said
 
 Row = Mapping[str, Any]
 
@@ -102,11 +102,8 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
 
 
 def _results(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, Any]]]:
-    """method -> data set -> result."""
-    results: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in rows:
-        if row["status"] == "done":
-            results.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = dict(row["result"])
+    """method -> data set -> result, with the passes to the loss of w's fifth iteration."""
+    results = by_method(rows)
     _passes_to_fifth(results)
     return results
 
@@ -115,9 +112,7 @@ def report(rows: Sequence[Row], folder: Path) -> str:
     """Everything from the finished rows."""
     results = _results(rows)
     sets = list(dict.fromkeys(row["cell"]["dataset"] for row in rows))
-    parts = []
-    if failed := [row for row in rows if row["status"] != "done"]:
-        parts.append("Not done: " + "; ".join(sorted({f"{r['cell']['method']}: {r['error']}" for r in failed})) + "\n")
+    parts = not_done(rows)
     parts.append(rounds_said(rows))
     parts.append(
         f"## Claims\n\nTwo-tailed sign tests; relative differences of at most .0001 are draws. Scores: nll5 and "

@@ -19,7 +19,7 @@ import numpy as np
 from optbn.experiments.verdicts import Claim, Finding, Results, paired, ranks, summary, verdicts
 from optbn.experiments.verdicts import findings as judged
 from optbn.report.tables import Series, curves, table
-from results.classifiers.datasets import labelled
+from results.classifiers.datasets import by_method, labelled, not_done
 
 Row = Mapping[str, Any]
 
@@ -91,25 +91,14 @@ CLAIMS = (
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
     """The claims of the literature, judged."""
-    return judged("HGS", _results(rows), CLAIMS)
-
-
-def _results(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, Any]]]:
-    """method -> data set -> result."""
-    results: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in rows:
-        if row["status"] == "done":
-            results.setdefault(row["cell"]["method"], {})[row["cell"]["dataset"]] = dict(row["result"])
-    return results
+    return judged("HGS", by_method(rows), CLAIMS)
 
 
 def report(rows: Sequence[Row], folder: Path) -> str:
     """Everything from the finished rows."""
-    results = _results(rows)
+    results = by_method(rows)
     sets = list(dict.fromkeys(row["cell"]["dataset"] for row in rows))
-    parts = []
-    if failed := [row for row in rows if row["status"] != "done"]:
-        parts.append("Not done: " + "; ".join(sorted({f"{r['cell']['method']}: {r['error']}" for r in failed})) + "\n")
+    parts = not_done(rows)
     parts.append(
         "## Claims\n\nTwo-tailed sign tests on RMSE; differences of at most .0001 are draws.\n\n"
         + f"{summary(findings(rows))}\n{verdicts(results, CLAIMS)}"

@@ -285,5 +285,5 @@ def empty_rows(n: int, attributes: int) -> Rows:
 
 
 def zero_scores(n_classes: int, cells: int) -> NDArray[np.float64]:
-    """Scores of so many classes."""
+    """Scores of zero, for n_classes classes."""
     return np.zeros((1, cells, 1) if n_classes <= 2 else (-(-n_classes // 4), cells, 4))
