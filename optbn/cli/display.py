@@ -46,6 +46,13 @@ def display(target: str | None, yes: bool) -> Iterator[Watcher]:
                 words = {"read": "reading", "fit": "estimating probabilities", "more": "weighing other networks"}
                 say(words.get(name, {"report": "writing"}.get(name, name)))
 
+            def compiling(self, seconds: float | None) -> None:
+                if seconds is None:
+                    say("compiling for the first use on this machine")
+                else:
+                    console.print(f"compiled for the first use on this machine: {seconds:.1f} s")
+                    say("score")
+
             def estimated(self, costs: Sequence[Cost], limited: bool) -> int:
                 if limited or costs[-1].seconds < ASK_SECONDS:
                     if costs[-1].seconds > 2:

@@ -10,7 +10,6 @@ optimal among parent sets of the size reached.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from optbn.base.errors import LimitError
 from optbn.learning.estimate import Cost, in_words
 from optbn.scores.pipeline import table_of_sets
+from optbn_solvers.base.clock import working
 
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
@@ -49,17 +49,17 @@ def affordable_table(
     progress: Callable[[ScoreProgress], None] | None = None,
 ) -> Scored:
     """The table for the largest size of `costs` that is done within `seconds` (the smallest is always done)."""
-    begin = time.monotonic()
+    begin = working()
     reached: Scored | None = None
     slower = 1.0  # than estimated
     first = max(1, int(scoring.sets.needs.max()))  # required parents may be more than one
     for cost in costs[min(first, len(costs) - 1) :]:
-        left = seconds - (time.monotonic() - begin)
+        left = seconds - (working() - begin)
         guess = cost.seconds * slower
         if reached is not None and guess > left:
             return _with_note(reached, costs, guess, left)
         families = 0
-        start = time.monotonic()
+        start = working()
         deadline = math.inf if reached is None else begin + seconds
 
         def watch(report: ScoreProgress, deadline: float = deadline) -> None:
@@ -67,7 +67,7 @@ def affordable_table(
             families = report.total
             if progress is not None:
                 progress(report)
-            if time.monotonic() > deadline and report.done < report.total:
+            if working() > deadline and report.done < report.total:
                 raise _OutOfTime
 
         try:
@@ -79,7 +79,7 @@ def affordable_table(
             if reached is None:
                 raise
             return Scored(reached.table, reached.families, reached.size, f"{_smaller(reached, costs)}: {refusal}")
-        took = time.monotonic() - start
+        took = working() - start
         if took > LEAST_TIMED:
             slower = max(0.25, took / max(cost.seconds, 1e-3))
         reached = Scored(table, families, cost.size)

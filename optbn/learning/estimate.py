@@ -20,10 +20,9 @@ import numpy as np
 
 from optbn.base.errors import OptbnError
 from optbn.base.threads import check_jobs
-from optbn.data.dataset import Dataset, Real
+from optbn.data.dataset import Dataset
 from optbn.scores.families import bytes_of_listed
 from optbn.scores.left_out import too_dear
-from optbn.scores.pipeline import score_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +34,6 @@ SAMPLE_SECONDS = 0.01  # CPU, to time the sets of one size
 MOST_SETS = 512
 DEAR_SECONDS = 0.1  # that a score expects of one set
 MOST_SECONDS = 1.0  # that it expects of a dear set that is tried
-CORNER = (200, 4)  # rows, and columns of each kind
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,9 @@ class Cost:
         )
 
 
-def estimate(scoring: Scoring, jobs: int | None = None) -> list[Cost]:
-    """The cost for at most 0, 1, ... parents, up to the largest candidate set."""
+def estimate(scoring: Scoring, jobs: int | None = None, rehearsed: bool = False) -> list[Cost]:
+    """The cost for at most 0, 1, ... parents, up to the largest candidate set. What is not `rehearsed` is compiled
+    before anything is timed."""
     data, bound, rules, limit = scoring.data, scoring.bound, scoring.sets, scoring.memory
     n = data.n_variables
     generator = np.random.default_rng(0)
@@ -101,7 +100,8 @@ def estimate(scoring: Scoring, jobs: int | None = None) -> list[Cost]:
             return (took - before[0]) / (done - before[1])
         return took / max(1, done)
 
-    _compile(data, scoring.method)
+    if not rehearsed:
+        _compile(data, scoring.method)
     costs: list[Cost] = []
     families, seconds = 0, 0.0
     for size in range(rules.largest + 1):
@@ -117,14 +117,11 @@ def estimate(scoring: Scoring, jobs: int | None = None) -> list[Cost]:
 
 def _compile(data: Dataset, score: LocalScore) -> None:
     """Use every kernel once. What is wrong with these data shows when all of them are scored."""
-    rows, columns = CORNER
-    domains = {name: data.domain(name) for name in data.names}
-    real = [name for name, domain in domains.items() if isinstance(domain, Real)]
-    levels = {name: len(domain.levels) for name, domain in domains.items() if not isinstance(domain, Real)}
-    categorical = sorted(levels, key=lambda name: levels[name])  # trees over many levels take long
-    corner = data.select(categorical[:columns] + real[:columns]).take(slice(rows))
+    from optbn.learning.rehearsal import scored_corner
+    from optbn.scores.pipeline import table_of_sets
+
     with suppress(OptbnError):
-        score_table(corner, score, min(2, corner.n_variables - 1), jobs=1)
+        table_of_sets(scored_corner(data, score), jobs=1)
 
 
 def in_words(seconds: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from optbn.scores.scoring import Scoring
 from optbn.scores.selection import limited
 from optbn.smoothing.fitting import fitted
 from optbn.smoothing.protocol import load_smoother
+from optbn_solvers.base.clock import working
 
 if TYPE_CHECKING:
     from optbn.data.interventions import Interventions
@@ -63,7 +63,7 @@ class Job:
     method: LocalScore
     watcher: Watcher
     watch: Stopwatch
-    begin: float  # of time.monotonic
+    begin: float  # of `working`: limits leave out what compiling takes
     time_limit: float | None
     jobs: int | None
     interventions: Interventions | None = None
@@ -77,7 +77,7 @@ class Job:
 
     def left(self, share: float) -> float | None:
         """The seconds until that share of the time limit is used, None without a limit."""
-        return None if self.time_limit is None else share * self.time_limit - (time.monotonic() - self.begin)
+        return None if self.time_limit is None else share * self.time_limit - (working() - self.begin)
 
     def constrain(
         self,
@@ -98,6 +98,12 @@ class Job:
             kept = ", ".join(f"{mask.sum():,} of {name}" for name, mask in self.interventions.rows.items())
             self.notes.append(f"Rows in which a variable was set do not count for its own score: {kept}.")
 
+    def rehearse(self, solver: str, smoother: str | Smoother) -> None:
+        """Compile what has not been compiled on this machine, before anything is timed."""
+        from optbn.learning.rehearsal import rehearse
+
+        rehearse(self.data, self.method, solver, smoother, self.watcher)
+
     def score(self, max_parents: int | None, store: str | os.PathLike[str] | None) -> None:
         """The table, as large as `max_parents` says, or as the time allows."""
         families, everything = 0, demanding(self.constraints)
@@ -109,12 +115,11 @@ class Job:
 
         seconds = self.left(SCORING_SHARE / (1 + RESCORING) if everything else SCORING_SHARE)
         limited = max_parents is None or seconds is not None
-        begin = time.monotonic()
+        begin = working()
         costs = self._costs(limited)
-        # Where nobody set a limit, what compiling took before the estimate must not make the answer another one.
         left = DEFAULT_SCORING_SECONDS
         if seconds is not None:
-            left = max(0.0, max(0.0, seconds) - (time.monotonic() - begin))
+            left = max(0.0, max(0.0, seconds) - (working() - begin))
         with self.watch.phase("score"):
             if limited:
                 self.scored = affordable_table(self.scoring, costs, left, self.jobs, listen)
@@ -133,7 +138,7 @@ class Job:
     def _costs(self, limited: bool) -> list[Cost]:
         """What scoring would cost, for the sizes that the watcher agrees to."""
         with self.watch.phase("score"):
-            costs = estimate(self.scoring, self.jobs)
+            costs = estimate(self.scoring, self.jobs, rehearsed=True)
             if not limited and costs[-1].seconds > UNTHINKABLE:
                 raise LimitError(
                     f"scoring the {costs[-1].families:,} families of at most {costs[-1].size} of "
@@ -175,7 +180,7 @@ class Job:
         with self.watch.phase("fit"):
             chosen, left = load_smoother(smoother), self.left(1 - REPORT_SHARE)
             if left is not None:
-                chosen = Timely(chosen, load_smoother(FALLBACK), time.monotonic() + (left / 2 if more else left))
+                chosen = Timely(chosen, load_smoother(FALLBACK), working() + (left / 2 if more else left))
             shapes = with_local_models(self.learned.structure, self.data, self.scoring.bound)
             model = fitted(
                 shapes,

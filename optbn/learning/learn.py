@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import html
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,6 +36,7 @@ from optbn.scores import load_score
 from optbn.scores.interventional import Interventional
 from optbn.smoothing.fitting import check_counts, smoother_for
 from optbn.smoothing.protocol import load_smoother
+from optbn_solvers.base.clock import compiling, working
 from optbn_solvers.base.standing import Standing, standing
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def learn(
                   simple models (of the target too, if there is one)
     target        the variable in question: the page puts it, and what changes it, on top
     """
-    begin = time.monotonic()  # the imports take time as well
+    begin, kernels, making = working(), compiling.kernels, compiling.seconds  # the imports take time as well
     values = {name: value for name, value in locals().items() if name in options.of("learn")}
     check_seed(seed)
     options.check_numbers("learn", values)
@@ -175,6 +175,7 @@ def learn(
         noticed = (*noticed, f"{rows.n_rows:,} rows count, by their weights, for {rows.total_weight:,.6g}{smoothed}")
     job = Job(rows, method, watcher, watch, begin, time_limit, jobs, interventions, notes=[*noticed])
     job.constrain(constraints, max_parents, candidates, memory)
+    job.rehearse(solver, chosen)
     job.score(max_parents, store)
     job.solve(solver)
     model = job.fit(chosen, seed, more=bool(alternatives or posteriors or edges or held_out))
@@ -182,6 +183,8 @@ def learn(
     fits = () if held_out is None else job.hold_out(held_out, solver, chosen, seed, target)
 
     watcher.phase("report")
+    if compiling.kernels > kernels:
+        watch.phases["compile"] = (compiling.seconds - making,) * 2
     source = source or name
     values |= {"score": method, "max_parents": job.scored.size, "smoother": chosen}
     if not isinstance(weights, str | None):

@@ -19,7 +19,6 @@ graph with the subset would be better by as much. So of hundreds of thousands of
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 from optbn.learning.constraints import SCORING, all_families, demanding
 from optbn.learning.estimate import in_words
 from optbn.scores.selection import among
+from optbn_solvers.base.clock import working
 from optbn_solvers.base.errors import StoppedError
 from optbn_solvers.front.near import best_graphs
 from optbn_solvers.front.posterior import posterior
@@ -89,7 +89,7 @@ def arc_posteriors(
     """
     from optbn_solvers import Budget
 
-    end = time.monotonic() + seconds
+    end = working() + seconds
     size = scoring.sets.largest
     sets = f"of at most {size} parent{'s' if size != 1 else ''}"
     if k := scoring.candidates:
@@ -99,7 +99,7 @@ def arc_posteriors(
         return {}, late
 
     def watch(done: int, of: int) -> None:
-        if time.monotonic() > end and done < of:
+        if working() > end and done < of:
             raise StoppedError(late)
 
     try:
@@ -108,7 +108,7 @@ def arc_posteriors(
         if table.n > MOST or beyond:
             return _credible(table, constraints, best, sets, end)
         over = posterior(
-            table, "graphs" if table.n <= MOST_OF_ALL else "orders", Budget(wall=max(0.0, end - time.monotonic()))
+            table, "graphs" if table.n <= MOST_OF_ALL else "orders", Budget(wall=max(0.0, end - working()))
         )
     except StoppedError:
         return {}, late
@@ -127,7 +127,7 @@ def _credible(
     for factor in FACTORS:
         window = math.log(factor)
         narrow = table if demanding(constraints) else table.restricted(_within(table, window))
-        budget = Budget(wall=max(0.0, end - time.monotonic()))
+        budget = Budget(wall=max(0.0, end - working()))
         rows = None if best is None else _rows(narrow, best)
         try:
             near = best_graphs(

@@ -29,6 +29,11 @@ class SearchLog(Watcher):
         """A line per phase, and the head of the table before the search."""
         self._write(f"{name}" + (f"\n{HEAD}" if name == "solve" else ""))
 
+    def compiling(self, seconds: float | None) -> None:
+        """One line about the first use."""
+        if seconds is not None:
+            self._write(f"  compiled for the first use on this machine: {seconds:.1f} s")
+
     def scoring(self, report: ScoreProgress) -> None:
         """Now and then a line on how far Phase I is."""
         if time.monotonic() - self.reported >= EVERY:

@@ -23,6 +23,7 @@ from optbn.network.structure import Structure
 from optbn.scores import load_score
 from optbn.scores.pipeline import table_of_sets
 from optbn.scores.scoring import Scoring
+from optbn_solvers.base.clock import working
 
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
@@ -32,20 +33,20 @@ if TYPE_CHECKING:
 
 @dataclass
 class Stopwatch:
-    """Wall and CPU seconds by phase, in the order the phases were entered."""
+    """Wall seconds (without what compiling took) and CPU seconds by phase, in the order the phases were entered."""
 
     phases: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Add the time spent inside to the phase."""
-        wall, cpu = time.perf_counter(), time.process_time()
+        wall, cpu = working(), time.process_time()
         try:
             yield
         finally:
             before = self.phases.get(name, (0.0, 0.0))
             self.phases[name] = (
-                before[0] + time.perf_counter() - wall,
+                before[0] + working() - wall,
                 before[1] + time.process_time() - cpu,
             )
 

@@ -7,13 +7,13 @@ gets the fallback, which counts once. The report has a note of how many did.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from optbn.smoothing.protocol import Estimate, Smoother
 from optbn.smoothing.tree import CountTree
+from optbn_solvers.base.clock import working
 
 FALLBACK = "m_estimate"
 
@@ -24,7 +24,7 @@ class _OutOfTime(Exception):
 
 @dataclass
 class Timely:
-    """`chosen` until `deadline` (of time.monotonic), then `fallback`; `gave_way` counts the distributions that did."""
+    """`chosen` until `deadline` (of `working`), then `fallback`; `gave_way` counts the distributions that did."""
 
     chosen: Smoother
     fallback: Smoother
@@ -32,10 +32,10 @@ class Timely:
     gave_way: int = field(default=0)
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
-        left = self.deadline - time.monotonic()
+        left = self.deadline - working()
         if left > 0:
             try:
-                return self._fit(tree, generator, time.monotonic() + left / 2)
+                return self._fit(tree, generator, working() + left / 2)
             except _OutOfTime:
                 pass
         self.gave_way += 1
@@ -43,7 +43,7 @@ class Timely:
 
     def _fit(self, tree: CountTree, generator: np.random.Generator, deadline: float) -> Estimate:
         def watch(done: int, of: int) -> None:
-            if time.monotonic() > deadline and done < of:
+            if working() > deadline and done < of:
                 raise _OutOfTime
 
         if hasattr(self.chosen, "sample"):

@@ -21,6 +21,9 @@ class Watcher:
     def data(self, data: Dataset) -> None:
         """The data are read; raise an error to stop here."""
 
+    def compiling(self, seconds: float | None) -> None:
+        """Kernels are compiled, once on this machine: None as it begins, then how long it took."""
+
     def estimated(self, costs: Sequence[Cost], limited: bool) -> int:
         """What scoring would cost for at most 0, 1, .. parents; `limited` if it chooses its size to fit the time.
 

@@ -28,6 +28,7 @@ from optbn.scores.left_out import families_left_out
 from optbn.scores.scoring import Scoring
 from optbn.smoothing.hdp import HDP
 from optbn_solvers import Constraints
+from optbn_solvers.base.clock import working
 from optbn_solvers.front.posterior import posterior
 from tests.naive.solvers import scores_of_all_dags
 
@@ -265,11 +266,11 @@ def test_more_variables_than_can_be_summed_over():
 def test_other_networks_keep_to_the_time_limit_too():
     alarm = optbn.load_network("alarm").sample(500, 1)
     optbn.learn(alarm, score="bic", max_parents=1, smoother="mle")  # compiled code is not what is measured
-    start = time.monotonic()
+    start = working()
     found = optbn.learn(
         alarm, score="bic", max_parents=3, smoother="mle", posteriors=True, alternatives=500, time_limit=4.0
     )
-    assert time.monotonic() - start < 8.0  # of 4, on a machine that others use as well
+    assert working() - start < 8.0  # of 4, on a machine that others use as well
     notes = " ".join(found.report.notes)
     assert "probabilities of arcs" in notes
     assert len(found.report.alternatives) == 500 or "the next best networks were not found in the" in notes
@@ -307,9 +308,9 @@ def all_families(names):
 
 def test_a_time_limit_covers_everything(asia):
     optbn.learn(asia, score="bic", smoother="m_estimate")  # compiled code is not what is measured
-    start = time.monotonic()
+    start = working()
     found = optbn.learn(asia, score="bic", smoother="m_estimate", time_limit=20.0, max_parents=5)
-    assert time.monotonic() - start < 20.0
+    assert working() - start < 20.0
     assert found.report.settings["max parents"] == 5 and found.report.outcome.proved
 
 

@@ -1,4 +1,7 @@
-"""CPU seconds of the threads that work on one solve, and of no other thread of the process.
+"""The clocks that limits go by: wall time without what compiling takes, and CPU seconds of the threads of one solve.
+
+Kernels are compiled when they are first used on a machine, once. A limit buys an answer, and the answer must not be
+worse the first time: `working` stands still while this process compiles.
 
 A program may solve several tables at once, each in a thread of its own: a limit on CPU seconds is about one solve, so
 the clock of the process would run out several times too early. Whoever starts a thread for a solve wraps what it runs
@@ -10,8 +13,54 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+
+class Compiling:
+    """How long this process has been making its kernels, compiled or loaded from disk, and how many were compiled.
+
+    Told by `compiled`: `begin` and `end` of making one, which may be within another, or in several threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth, self._begun, self._seconds = 0, 0.0, 0.0
+        self.kernels = 0
+        self.listeners: list[Callable[[], None]] = []
+        """Called when a kernel is about to be compiled, in whatever thread it is."""
+
+    @property
+    def seconds(self) -> float:
+        """Wall seconds so far."""
+        with self._lock:
+            return self._seconds + (time.monotonic() - self._begun if self._depth else 0.0)
+
+    def begin(self) -> None:
+        with self._lock:
+            self._depth += 1
+            if self._depth == 1:
+                self._begun = time.monotonic()
+
+    def end(self) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth:
+                self._seconds += time.monotonic() - self._begun
+
+    def compile(self) -> None:
+        """One kernel is not on disk."""
+        self.kernels += 1
+        for listener in tuple(self.listeners):
+            listener()
+
+
+compiling = Compiling()
+
+
+def working() -> float:
+    """The seconds of time.monotonic() in which this process did not compile."""
+    return time.monotonic() - compiling.seconds
 
 
 class ThreadClock:

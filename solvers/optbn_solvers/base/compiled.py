@@ -16,6 +16,7 @@ for temporary files that is the user's own, or not at all, and a warning says so
 from __future__ import annotations
 
 import functools
+import gc
 import logging
 import os
 import stat
@@ -25,9 +26,59 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite.binding import ffi
 from numba import njit
+from numba.core import event
+
+from optbn_solvers.base.clock import compiling
 
 LOG = logging.getLogger("optbn_solvers")
+
+
+class _Making(event.Listener):
+    """Tells the clock when kernels are made."""
+
+    def on_start(self, event: Any) -> None:
+        compiling.begin()
+
+    def on_end(self, event: Any) -> None:
+        compiling.end()
+
+
+class _Compiling(event.Listener):
+    """Tells that one is compiled. Meanwhile the collector rests, for nothing that compiling makes is garbage before it
+    ends, and numba does not announce each of its thousands of calls of LLVM: a tenth of the time."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._collecting = False
+        self._announced: list[Any] = []
+
+    def on_start(self, event: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._collecting = gc.isenabled()
+            gc.disable()
+            self._announced = _announcements()[:]
+            _announcements().clear()
+        compiling.compile()
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if not self._depth:
+            _announcements().extend(self._announced)
+            if self._collecting:
+                gc.enable()
+
+
+def _announcements() -> list[Any]:
+    """What llvmlite calls around each of its calls; no promised part of it, so it may be elsewhere one day."""
+    found: list[Any] = getattr(getattr(ffi.lib, "_lock", None), "_cblist", [])
+    return found
+
+
+event.register("numba:compiler_lock", _Making())
+event.register("numba:compile", _Compiling())
 
 
 def compiled(function: Callable[..., Any], **options: Any) -> Any:

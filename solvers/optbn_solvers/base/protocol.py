@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from optbn_solvers.base.clock import TELLS_THREADS, ThreadClock
+from optbn_solvers.base.clock import TELLS_THREADS, ThreadClock, working
 from optbn_solvers.base.memory import half_of_memory
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ T = TypeVar("T")
 class Budget:
     """How long one solve may take: `wall` seconds, and `cpu` seconds of the threads that work on it.
 
+    Wall time stands still while kernels are compiled (`clock.working`).
     The clocks start with the solve, so that a budget can be used for several, one after another or at once; one that
     was stopped remains so. `gap` is the absolute difference bound - score at which a solver may stop short of a proof
     (0: prove it). `grace` is for writing evidence down and checking it: wall seconds after `wall`.
@@ -42,7 +43,7 @@ class Budget:
     memory: int | None = None  # bytes a solver may plan to use; None: half of what the process may have
     gap: float = 0.0
     grace: float = float("inf")
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = working
     cpu_clock: Callable[[], float] | None = None
     _wall_start: float = field(init=False, repr=False)
     _cpu_start: float = field(init=False, repr=False)

@@ -37,6 +37,9 @@ from optbn_solvers.base.solution import (
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.orders import search
 
+SMALL = 10
+"""Components of so many variables are solved at once; a local search that the others begin with would take longer."""
+
 
 def components(table: ScoreTable) -> list[tuple[int, ...]]:
     """The strongly connected components of the graph of offered arcs, each ascending, smallest first."""
@@ -113,22 +116,32 @@ class Components:
 
         parts = [restrict(table, group) for group in groups if len(group) > 1]
         choice = table.offsets[:-1].copy()  # right for the components of one variable
-        for part in parts:
-            found = (
-                search(part.table, starts=2, kicks=20, budget=budget) if start is None else part.narrow(table, start)
-            )
+        settled: dict[int, Solution] = {}
+        own = budget.within()  # whose gap is what the parts before have left of it
+        for i, part in enumerate(parts):
+            if start is not None:
+                found = part.narrow(table, start)
+            elif len(part.members) <= SMALL and (answer := self.solver.solve(part.table, own)).choice is not None:
+                settled[i], found = answer, np.array(answer.choice)
+                own.gap = max(0.0, own.gap - answer.gap)
+            else:
+                found = search(part.table, starts=2, kicks=20, budget=budget)
             choice[list(part.members)] = part.rows[found]
         joint = _Joint(table, choice, parts)
         notes: list[dict[str, Any]] = []
         evidence: list[Part] = []
-        own = budget.within()  # whose gap is what the parts before have left of it
         for i, part in enumerate(parts):
             listen = None if progress is None else joint.listener(i, budget, progress)
-            solution = self.solver.solve(part.table, own, part.narrow(table, choice).tolist(), listen)
+            if i in settled:
+                solution = settled[i]
+                if listen is not None:
+                    listen(Progress(solution.score, solution.bound, 0, 0.0, solution.solver))
+            else:
+                solution = self.solver.solve(part.table, own, part.narrow(table, choice).tolist(), listen)
+                own.gap = max(0.0, own.gap - solution.gap)
             assert solution.choice is not None, "a solver that begins with a graph has one"
             choice[list(part.members)] = part.rows[list(solution.choice)]
             joint.settle(i, part.table.total_units(solution.choice), solution.bound)
-            own.gap = max(0.0, own.gap - solution.gap)
             evidence += _renamed(part, joint.bounds[i], solution.evidence)
             notes.append(_note(part.table, solution))
         return Solution(
