@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import sys
@@ -28,7 +27,7 @@ def query(
     question: Annotated[
         str,
         typer.Argument(
-            help='"P(A, B | C=yes, X=1.5)"; "P(* | C=yes)" of each alone; "MPE(C=yes)" for the likeliest rest.'
+            help='"P(A, B | C=yes, X=1.5, Z>20)"; "P(* | C=yes)" of each alone; "MPE(C=yes)" for the likeliest rest.'
         ),
     ],
     sample: Annotated[int | None, typer.Option("--sample", help="Draw this many rows instead, as csv.", min=0)] = None,
@@ -41,7 +40,8 @@ def query(
 ) -> None:
     """Ask a network for a posterior, for the most probable explanation of evidence, or for rows that fit it. Exact.
 
-    Levels and numbers are given as NAME=VALUE. Real variables that are not given are summed over, too.
+    Levels and numbers are given as NAME=VALUE, ranges as age>50 or 10<=bmi<20, dates as 2024-01-31. Real variables that
+    are not given are summed over, too; together with others they are asked for by their intervals.
     --interval says how sure the answer is, for a .json of optbn fit with bdeu, laplace or hierarchical (or with
     --smoother hdp --set deviations=true).
 
@@ -79,10 +79,13 @@ def _draw(model: BayesianNetwork, targets: list[str], evidence: dict[str, str], 
 def _explain(model: BayesianNetwork, evidence: dict[str, str], as_json: bool) -> None:
     found = model.most_probable(evidence)
     if as_json:
-        print(json.dumps({"assignment": dict(found.assignment), "log_joint": found.log_joint}))
+        content = {"assignment": dict(found.assignment), "log_joint": found.log_joint}
+        print(json.dumps(content | ({"intervals": dict(found.intervals)} if found.intervals else {})))
         return
     for name, level in found.assignment.items():
-        print(f"{name} = {level}{'  (given)' if name in evidence else ''}")
+        known = "  (given)" if name in evidence else ""
+        interval = f"  ({found.intervals[name].replace('x', name)})" if name in found.intervals else ""
+        print(f"{name} = {level}{interval}{known}")
     print(f"log joint probability {found.log_joint:.6f}")
 
 
@@ -93,7 +96,7 @@ def _answer(
     if as_json:
         print(json.dumps(_content(answer) | {"log_evidence": answer.log_evidence}))
     else:
-        _print(answer)
+        _print(answer, getattr(model.domain(targets[0]), "unit", ""))
 
 
 def _each(model: BayesianNetwork, evidence: dict[str, str], interval: float | None, as_json: bool) -> None:
@@ -131,35 +134,43 @@ def _rows(answer: Posterior) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
     return list(zip(answer.as_dict(), numbers, strict=True))
 
 
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
 def _moments(answer: Posterior) -> dict[str, float]:
+    """Mean, standard deviation and quantiles of a real variable."""
     from optbn.network.posterior import RealPosterior
 
-    return {"mean": answer.mean, "sd": answer.sd} if isinstance(answer, RealPosterior) else {}
-
-
-def _quantile(answer: Posterior, share: float) -> str:
-    from optbn.network.posterior import RealPosterior
-
-    return f"{answer.quantile(share):.6g}" if isinstance(answer, RealPosterior) else ""
+    if not isinstance(answer, RealPosterior):
+        return {}
+    return {"mean": answer.mean, "sd": answer.sd} | {f"{share:.0%}": answer.quantile(share) for share in SHARES}
 
 
 def _warn(model: BayesianNetwork, evidence: dict[str, str]) -> None:
     """A line on each number outside the range of the data that the network was learned from."""
     from optbn.data.dataset import Real
+    from optbn.network.ranges import number_of, range_of
 
     for name, value in evidence.items():
         domain = model.domain(name)
-        with contextlib.suppress(ValueError):
-            if isinstance(domain, Real) and not domain.low <= float(value) <= domain.high:
-                span = f"{domain.low:g} to {domain.high:g}"
-                print(f"optbn: {name}={value} is outside its range, {span}: no data say what follows", file=sys.stderr)
+        if not isinstance(domain, Real):
+            continue
+        found, number = range_of(value, domain.unit), number_of(value, domain.unit)
+        low, high = (found.low, found.high) if found else (number, number)
+        if low is not None and high is not None and (low > domain.high or high < domain.low):
+            text = found.text(name, domain.unit) if found else f"{name}={value}"
+            span = f"{domain.text(domain.low)} to {domain.text(domain.high)}"
+            print(f"optbn: {text} is outside its range, {span}: no data say what follows", file=sys.stderr)
 
 
-def _print(answer: Posterior) -> None:
+def _print(answer: Posterior, unit: str) -> None:
+    from optbn.data.dates import in_unit
+
     moments = _moments(answer)
     if moments:
-        print(f"{answer.variables[0]}: mean {moments['mean']:.6g}, standard deviation {moments['sd']:.6g}")
-        low, quarter, middle, three, high = (_quantile(answer, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95))
+        mean, low, quarter, middle, three, high = (in_unit(moments[key], unit) for key in moments if key != "sd")
+        deviation = f"{moments['sd']:.6g} {unit}".rstrip()
+        print(f"{answer.variables[0]}: mean {mean}, standard deviation {deviation}")
         print(f"  half of it lies between {quarter} and {three}, nine tenths between {low} and {high}; median {middle}")
     if answer.probabilities.size > 1:
         _show(answer.variables, [_rows(answer)])
@@ -194,16 +205,32 @@ def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
         targets.append(match[1] if match[1] is not None else match[2])
     evidence = {}
     for part in _split(given_text, ","):
-        match = re.fullmatch(f"{word}={word}", part)
-        if not match:
-            raise wrong
-        name, level = (match[i] if match[i] is not None else match[i + 1] for i in (1, 3))
+        if (compared := _compared(part)) is not None:
+            name, level = compared
+        else:
+            match = re.fullmatch(f"{word}={word}", part)
+            if not match:
+                raise wrong
+            name, level = (match[i] if match[i] is not None else match[i + 1] for i in (1, 3))
         if name in evidence:
             raise UnsupportedError(f"{question!r}: {name!r} is given twice")
         evidence[name] = level
     if (kind == "P") != bool(targets) or "" in targets:
         raise wrong
     return kind, targets, evidence
+
+
+def _compared(part: str) -> tuple[str, str] | None:
+    """The name and the range of age>50 or 10<=bmi<20; None for anything else."""
+    name, end = r'(?:"(?P<quoted>[^"]*)"|(?P<name>[^"|,=<>]*[^"|,=<> ]))', r"[+-]?[.\d][^<>=]*?"
+    match = re.fullmatch(rf"\s*(?:(?P<low>{end})\s*(?P<sign><=?))?\s*{name}\s*(?P<rest>[<>]=?\s*{end})?\s*", part)
+    if not match or not (match["sign"] or match["rest"]):
+        return None
+    rest = match["rest"] or ""
+    if match["sign"] and rest.startswith(">"):
+        return None
+    text = f"{match['low']}{match['sign']}x{rest}" if match["sign"] else rest
+    return match["quoted"] if match["quoted"] is not None else match["name"].strip(), text
 
 
 def _split(text: str, separator: str) -> list[str]:

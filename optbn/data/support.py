@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Support:
-    """An interval, closed where it is finite, and whether only its whole numbers are meant."""
+    """An interval, closed where it is finite; whether only its whole numbers are meant, and whether it is declared."""
 
     least: float = -math.inf
     most: float = math.inf
     whole: bool = False
+    declared: bool = False
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -49,7 +50,7 @@ EVERYWHERE = Support()
 def support(low: float, high: float, whole: bool, unit: str, declared: bool) -> Support:
     """The support of numbers that were seen, or are declared to lie, between low and high."""
     if declared:
-        return Support(low, high, whole)
+        return Support(low, high, whole, declared=True)
     if unit == "hours":
         return Support(0.0, 24.0)
     if unit:

@@ -27,7 +27,7 @@ from optbn.base.settings import check_seed
 from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
 from optbn.data.missing import LEVEL
 from optbn.network.elimination import calibrated, marginal, min_fill, product, without
-from optbn.network.moments import draw_inside, moments, quantile
+from optbn.network.moments import draw_inside, moments, quantile, support_of
 from optbn.network.posterior import Explanation, Posterior, RealPosterior
 from optbn.network.sampling import covering_dataset
 from optbn.network.states import Evidence, States
@@ -56,7 +56,7 @@ def posteriors(network: BayesianNetwork, evidence: Evidence | None = None) -> di
     buckets, log_evidence = calibrated(states, factors, order)
     if log_evidence == -math.inf:
         raise _impossible(states)
-    log_evidence = log_evidence if states.given else 0.0
+    log_evidence = log_evidence if states.known else 0.0
     place = {name: i for i, name in enumerate(buckets)}
     found: dict[str, Posterior] = {}
     for name, domain in zip(network.names, network.domains, strict=True):
@@ -73,11 +73,12 @@ def posteriors(network: BayesianNetwork, evidence: Evidence | None = None) -> di
 
 
 def most_probable(network: BayesianNetwork, evidence: Evidence | None = None) -> Explanation:
-    """The most probable explanation; ties go to earlier levels of later eliminated variables."""
+    """The most probable explanation; ties go to earlier levels of later eliminated variables.
+
+    Of a real variable it chooses the interval between two thresholds of its children, which does not depend on units;
+    the value is the mean there.
+    """
     states = States.under(network, evidence or {})
-    for name, domain in zip(network.names, network.domains, strict=True):
-        if isinstance(domain, Real) and name not in states.given:
-            raise UnsupportedError(f"{name!r} is real; an explanation chooses levels, so give {name!r} a value")
     factors = [states.factor(name) for name in network.names]
     choices = []
     for name in min_fill(states, factors, set(network.names) - set(states.given)):
@@ -90,8 +91,23 @@ def most_probable(network: BayesianNetwork, evidence: Evidence | None = None) ->
     codes: dict[str, int] = {}
     for name, rest, argmax in reversed(choices):
         codes[name] = int(argmax[tuple(codes[v] for v in rest)])
-    assignment = {v: _shown(states, v) if v in states.given else states.labels(v)[codes[v]] for v in network.names}
-    return Explanation(assignment, math.log(best) + last.log_scale)
+    assignment = {v: _shown(states, v) if v in states.given else _chosen(states, v, codes) for v in network.names}
+    intervals = {
+        v: states.labels(v)[codes[v]] for v in codes if isinstance(network.domain(v), Real) and len(states.cuts(v))
+    }
+    return Explanation(assignment, math.log(best) + last.log_scale, intervals)
+
+
+def _chosen(states: States, name: str, codes: Mapping[str, int]) -> str:
+    """The level, or the mean in the interval, of a variable's state, as a text."""
+    domain, state = states.network.domain(name), codes[name]
+    if isinstance(domain, Categorical) or state > len(states.cuts(name)):
+        return states.labels(name)[state]
+    free, cells = states.cells(name)
+    cell = cells[np.ravel_multi_index([codes[p] for p in free], [states.size(p) for p in free]) if free else 0]
+    leaves = states.network.cpd(name).leaves
+    mean = moments(leaves, states.cuts(name), states.ends(name))[0][cell, state]
+    return domain.text(float(support_of(leaves).nearest(mean)))
 
 
 def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence) -> Dataset:
@@ -106,7 +122,7 @@ def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence
     check_seed(seed)
     states = States.under(network, evidence)
     generator = np.random.default_rng(seed)
-    kept = ancestors(network, set(states.given))
+    kept = ancestors(network, states.known)
     factors = [states.factor(name) for name in network.names if name in kept]
     buckets = []
     for name in min_fill(states, factors, kept - set(states.given)):
@@ -145,7 +161,7 @@ def _joint(states: States, targets: tuple[str, ...]) -> tuple[NDArray[np.float64
     """P(targets | evidence) with an axis per target, and log P(evidence)."""
     network, given = states.network, states.given
     states.check_size(targets, f"for {', '.join(map(repr, targets))} together")
-    kept = ancestors(network, {*targets, *given})
+    kept = ancestors(network, {*targets, *states.known})
     factors = [states.factor(name) for name in network.names if name in kept]
     for name in min_fill(states, factors, kept - set(targets) - set(given)):
         _, factors = without(states, factors, name, np.sum)
@@ -154,7 +170,7 @@ def _joint(states: States, targets: tuple[str, ...]) -> tuple[NDArray[np.float64
     total = float(table.sum())
     if total == 0.0:
         raise _impossible(states)
-    return table / total, (math.log(total) + joint.log_scale) if given else 0.0
+    return table / total, (math.log(total) + joint.log_scale) if states.known else 0.0
 
 
 def _mixture(states: States, target: str, joint: NDArray[np.float64], log_evidence: float) -> RealPosterior:
@@ -166,13 +182,14 @@ def _mixture(states: States, target: str, joint: NDArray[np.float64], log_eviden
     rows = joint.reshape(len(cells), -1)
     weights = np.zeros((states.network.cpd(target).leaves.cells, rows.shape[1]))
     np.add.at(weights, cells, rows)
-    first, second = moments(states.network.cpd(target).leaves, states.cuts(target))
+    leaves, cuts, ends = states.network.cpd(target).leaves, states.cuts(target), states.ends(target)
+    first, second = moments(leaves, cuts, ends)
     numbers = weights[:, : first.shape[1]] / max(float(weights[:, : first.shape[1]].sum()), 1e-300)
     used = numbers > 0
     mean = float((numbers[used] * first[used]).sum()) if used.any() else math.nan
     spread = second[used] + (first[used] - mean) ** 2
     sd = math.sqrt(float((numbers[used] * spread).sum())) if np.isfinite(mean) else math.nan
-    shares = partial(quantile, states.network.cpd(target).leaves, states.cuts(target), numbers)
+    shares = partial(quantile, leaves, cuts, numbers, ends)
     return RealPosterior((target,), (states.labels(target),), weights.sum(axis=0), log_evidence, mean, sd, shares)
 
 
@@ -189,7 +206,8 @@ def _column(
 
     free, cells = states.cells(name)
     at = np.ravel_multi_index([codes[p] for p in free], [states.size(p) for p in free]) if free else np.zeros(n, int)
-    return draw_inside(states.network.cpd(name).leaves, states.cuts(name), cells[at], codes[name], generator)
+    leaves, ends = states.network.cpd(name).leaves, states.ends(name)
+    return draw_inside(leaves, states.cuts(name), cells[at], codes[name], generator, ends)
 
 
 def _drawn(sums: NDArray[np.float64], at: NDArray[np.int64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -221,12 +239,11 @@ def _check(network: BayesianNetwork, targets: tuple[str, ...], states: States) -
         network.index(name)  # an unknown name lists the nearest
         if name in states.given:
             raise UnsupportedError(f"{name!r} is both asked for and given")
-        if len(targets) > 1 and isinstance(network.domain(name), Real):
-            raise UnsupportedError(f"{name!r} is real; ask for it alone, or draw rows with `sample`")
 
 
 def _impossible(states: States) -> UnsupportedError:
-    evidence = ", ".join(f"{name}={_shown(states, name)}" for name in states.given)
+    known = [f"{name}={_shown(states, name)}" for name in states.given]
+    evidence = ", ".join(known + [found.text(name) for name, found in states.within.items()])
     return UnsupportedError(f"the evidence {evidence} has probability zero, so nothing follows from it")
 
 
@@ -234,4 +251,4 @@ def _shown(states: States, name: str) -> str:
     domain, value = states.network.domain(name), states.given[name]
     if isinstance(domain, Categorical):
         return domain.levels[int(value)]
-    return LEVEL if math.isnan(value) else f"{value:g}"
+    return LEVEL if math.isnan(value) else domain.text(value)

@@ -10,7 +10,7 @@ Generator's own normal and Student-t variates.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
+from optbn.data.support import EVERYWHERE, Support
 from optbn.network.kernels import draw
 
 SUM_TOLERANCE = 1e-5
@@ -118,13 +119,25 @@ class CategoricalLeaves:
 
 @dataclass(frozen=True, eq=False)
 class NormalLeaves:
-    """A mean and a standard deviation per cell, both float64[cells]."""
+    """A mean and a standard deviation per cell, both float64[cells], of a normal distribution that is cut to the
+    support; `fitting` makes one whose part inside has the wanted ones (see `cut`). Whole numbers are the nearest ones.
+    """
 
     mean: NDArray[np.float64]
     sd: NDArray[np.float64]
+    support: Support = EVERYWHERE
 
     def __post_init__(self) -> None:
         _check_columns(self, positive=("sd",))
+
+    @classmethod
+    def fitting(cls, mean: NDArray[np.float64], sd: NDArray[np.float64], support: Support) -> NormalLeaves:
+        """Numbers with this mean and standard deviation within the support."""
+        if not support.bounded:
+            return cls(mean, sd, support)
+        from optbn.network.cut import matched
+
+        return cls(*matched(mean, sd, *support.ends), support)
 
     @property
     def cells(self) -> int:
@@ -141,16 +154,38 @@ class NormalLeaves:
         _always_a_number(domain)
 
     def log_density(self, cells: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
-        """float64[N]: log density at the values."""
+        """float64[N]: log density at the values, where they are whole the probability of a unit. Outside a support
+        that was only concluded from data it is that of the whole normal: a surprise has an answer."""
         z = (values - self.mean[cells]) / self.sd[cells]
-        return -0.5 * z * z - np.log(self.sd)[cells] - 0.5 * math.log(2.0 * math.pi)
+        density: NDArray[np.float64] = -0.5 * z * z - np.log(self.sd)[cells] - 0.5 * math.log(2.0 * math.pi)
+        if self.support.bounded:
+            low, high = self.support.ends
+            inside, outside = density - self._log_mass[cells], -np.inf if self.support.declared else density
+            density = np.where((values >= low) & (values <= high), inside, outside)
+        return density
+
+    @cached_property
+    def _log_mass(self) -> NDArray[np.float64]:
+        """Of the support under the whole normals."""
+        from scipy.stats import norm
+
+        from optbn.network.cut import masses
+
+        low, high = ((end - self.mean) / self.sd for end in self.support.ends)
+        logarithms: NDArray[np.float64] = np.log(masses(norm, low, high))
+        return logarithms
 
     def sample(self, cells: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float64]:
         """float64[N]: a value per row."""
-        return self.mean[cells] + self.sd[cells] * generator.standard_normal(len(cells))
+        if not self.support.bounded:
+            drawn = self.mean[cells] + self.sd[cells] * generator.standard_normal(len(cells))
+            return self.support.nearest(drawn) if self.support.whole else drawn
+        from optbn.network.moments import draw_inside
+
+        return draw_inside(self, np.empty(0), cells, np.zeros(len(cells), np.int64), generator)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, NormalLeaves) and _same(self, other)
+        return isinstance(other, NormalLeaves) and _same(self, other) and self.support == other.support
 
     def __hash__(self) -> int:
         return hash((self.mean.tobytes(), self.sd.tobytes()))
@@ -258,6 +293,15 @@ class MixedLeaves:
 Leaves = CategoricalLeaves | NormalLeaves | StudentLeaves | MixedLeaves
 
 
+def within(leaves: Leaves, support: Support) -> Leaves:
+    """Leaves of numbers with estimated means and deviations, cut to the support; Student-t leaves are not."""
+    if isinstance(leaves, MixedLeaves):
+        numbers = within(leaves.numbers, support)
+        assert isinstance(numbers, NormalLeaves | StudentLeaves)
+        return replace(leaves, numbers=numbers)
+    return NormalLeaves.fitting(leaves.mean, leaves.sd, support) if isinstance(leaves, NormalLeaves) else leaves
+
+
 def _always_a_number(domain: Real) -> None:
     if domain.absent:
         raise NetworkError("the variable may have no number, so its leaves must allow for that (MixedLeaves)")
@@ -266,7 +310,7 @@ def _always_a_number(domain: Real) -> None:
 def _check_columns(leaves: NormalLeaves | StudentLeaves, positive: tuple[str, ...]) -> None:
     """Freeze the arrays of real-valued leaves; they have one length, are finite, and scales are above zero."""
     lengths = set()
-    for field in leaves.__dataclass_fields__:
+    for field in _columns(leaves):
         array = _frozen(getattr(leaves, field), 1, f"{field} values")
         object.__setattr__(leaves, field, array)
         lengths.add(len(array))
@@ -276,8 +320,12 @@ def _check_columns(leaves: NormalLeaves | StudentLeaves, positive: tuple[str, ..
             wanted = "a finite number above 0" if field in positive else "a finite number"
             raise NetworkError(f"leaf {row}: {field} is {array[row]}, expected {wanted}")
     if len(lengths) != 1:
-        raise NetworkError(f"{', '.join(leaves.__dataclass_fields__)} have different lengths")
+        raise NetworkError(f"{', '.join(_columns(leaves))} have different lengths")
 
 
 def _same(a: NormalLeaves | StudentLeaves, b: NormalLeaves | StudentLeaves) -> bool:
-    return all(np.array_equal(getattr(a, field), getattr(b, field)) for field in a.__dataclass_fields__)
+    return all(np.array_equal(getattr(a, field), getattr(b, field)) for field in _columns(a))
+
+
+def _columns(leaves: NormalLeaves | StudentLeaves) -> tuple[str, ...]:
+    return ("mean", "sd") if isinstance(leaves, NormalLeaves) else ("location", "scale", "dof")

@@ -1,4 +1,7 @@
-"""Normal and Student-t leaves cut to an interval: mean, variance, and draws.
+"""Normal and Student-t leaves cut to an interval: probability, mean, variance, quantiles and draws.
+
+The intervals are those between the thresholds of a variable's children, clipped to the support of its numbers (beyond
+which no leaf reaches) and to an interval that is given.
 
 With z the standardised value, f the density and F the distribution function, on a <= z < b
 
@@ -19,22 +22,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.data.support import EVERYWHERE, Support
+from optbn.network.cut import Floats, masses
 from optbn.network.leaves import Leaves, MixedLeaves, NormalLeaves, StudentLeaves
 
-Floats = NDArray[np.float64]
+EVERY = (-np.inf, np.inf)
 
 
-def moments(leaves: Leaves, cuts: Floats) -> tuple[Floats, Floats]:
+def ends_of(leaves: Leaves, cuts: Floats, within: tuple[float, float] = EVERY) -> Floats:
+    """The ends of the intervals between the cuts, within the support and the given ends."""
+    support = support_of(leaves)
+    low, high = support.ends
+    return np.clip(
+        np.concatenate([[-np.inf], support.between(cuts), [np.inf]]), max(low, within[0]), min(high, within[1])
+    )
+
+
+def support_of(leaves: Leaves) -> Support:
+    """Where the numbers lie."""
+    numbers = numbers_of(leaves)
+    return numbers.support if isinstance(numbers, NormalLeaves) else EVERYWHERE
+
+
+def shares(leaves: Leaves, cuts: Floats, within: tuple[float, float] = EVERY) -> Floats:
+    """float64[cells, intervals]: the probability of each interval between the cuts, within these ends."""
+    location, scale, law = _parts(numbers_of(leaves))
+
+    def between(ends: Floats) -> Floats:
+        z = (ends[None, :] - location[:, None]) / scale[:, None]
+        return masses(law, z[:, :-1], z[:, 1:])
+
+    parts = between(ends_of(leaves, cuts, within))
+    support = support_of(leaves)
+    return parts / between(np.array(support.ends)) if support.bounded else parts
+
+
+def moments(leaves: Leaves, cuts: Floats, within: tuple[float, float] = EVERY) -> tuple[Floats, Floats]:
     """(mean, variance), float64[cells, intervals] each, of the leaves' numbers cut to the intervals between the cuts.
 
     nan where a moment does not exist; where an interval has no probability to speak of, its nearer end and 0.
     """
     leaves = numbers_of(leaves)
     location, scale, law = _parts(leaves)
-    ends = np.concatenate([[-np.inf], cuts, [np.inf]])
+    ends = ends_of(leaves, cuts, within)
     low = (ends[None, :-1] - location[:, None]) / scale[:, None]
     high = (ends[None, 1:] - location[:, None]) / scale[:, None]
-    mass = np.where(low > 0, law.sf(low) - law.sf(high), law.cdf(high) - law.cdf(low))
+    mass = masses(law, low, high)
     with np.errstate(all="ignore"):
         if isinstance(leaves, NormalLeaves):
             first = law.pdf(low) - law.pdf(high)
@@ -51,14 +84,19 @@ def moments(leaves: Leaves, cuts: Floats) -> tuple[Floats, Floats]:
 
 
 def draw_inside(
-    leaves: Leaves, cuts: Floats, cells: NDArray[np.int64], intervals: NDArray[np.int64], generator: np.random.Generator
+    leaves: Leaves,
+    cuts: Floats,
+    cells: NDArray[np.int64],
+    intervals: NDArray[np.int64],
+    generator: np.random.Generator,
+    within: tuple[float, float] = EVERY,
 ) -> Floats:
     """A value per row from the leaf of its cell, cut to its interval; the interval after the last is no number."""
     leaves = numbers_of(leaves)
     none = intervals > len(cuts)
     intervals = np.where(none, 0, intervals)
     location, scale, law = _parts(leaves, cells)
-    ends = np.concatenate([[-np.inf], cuts, [np.inf]])
+    ends = ends_of(leaves, cuts, within)
     low, high = (ends[intervals] - location) / scale, (ends[intervals + 1] - location) / scale
     uniform = generator.random(len(cells))
     right = low > 0  # in the right tail the survival function has the digits
@@ -68,16 +106,16 @@ def draw_inside(
     values = location + scale * np.clip(z, low, high)
     below = np.nextafter(ends[intervals + 1], -np.inf)  # rounding must not carry a value over its interval's end
     inside: Floats = np.clip(values, ends[intervals], np.where(np.isinf(below), np.inf, below))
-    return np.where(none, np.nan, inside)
+    return np.where(none, np.nan, support_of(leaves).nearest(inside))
 
 
-def quantile(leaves: Leaves, cuts: Floats, weights: Floats, share: float) -> float:
+def quantile(leaves: Leaves, cuts: Floats, weights: Floats, within: tuple[float, float], share: float) -> float:
     """The number below which that share of a mixture lies: `weights` float64[cells, intervals], of the leaves' numbers
     cut to the intervals. By halving, to the last bits that matter."""
     location, scale, law = _parts(numbers_of(leaves))
-    ends = np.concatenate([[-np.inf], cuts, [np.inf]])
-    below = law.cdf((ends[None, :] - location[:, None]) / scale[:, None])
-    mass = below[:, 1:] - below[:, :-1]
+    ends = ends_of(leaves, cuts, within)
+    z = (ends[None, :] - location[:, None]) / scale[:, None]
+    mass = masses(law, z[:, :-1], z[:, 1:])
     used = (weights > 0) & (mass > 1e-290)
     total = float(weights[used].sum())
     if total == 0.0:
@@ -87,13 +125,13 @@ def quantile(leaves: Leaves, cuts: Floats, weights: Floats, share: float) -> flo
     high = float((location[cells] + 1e4 * scale[cells]).max())
     for _ in range(100):
         x = (low + high) / 2
-        at = law.cdf((np.clip(x, ends[:-1], ends[1:])[None, :] - location[:, None]) / scale[:, None])
-        part = np.where(used, (at - below[:, :-1]) / np.where(used, mass, 1.0), 0.0)
+        at = (np.clip(x, ends[:-1], ends[1:])[None, :] - location[:, None]) / scale[:, None]
+        part = np.where(used, masses(law, z[:, :-1], at) / np.where(used, mass, 1.0), 0.0)
         if float((weights * part).sum()) < share * total:
             low = x
         else:
             high = x
-    return (low + high) / 2
+    return float(support_of(leaves).nearest(np.array((low + high) / 2)))
 
 
 def numbers_of(leaves: Leaves) -> Leaves:

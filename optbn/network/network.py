@@ -247,9 +247,10 @@ class BayesianNetwork:
     ) -> Posterior:
         """P(targets | evidence), exact, for a variable or several jointly: query("lung", smoke="yes").
 
-        evidence   a level for a categorical, a number for a real variable; by keyword, or a dictionary for names that
-                   are no keywords. Real variables that are not given are summed over exactly, too: their children see
-                   them through finitely many thresholds (see `states`).
+        evidence   a level for a categorical, a number for a real variable, or a range of either: ">50", "10 <= x < 20",
+                   (10, 20), (None, 20); by keyword, or a dictionary for names that are no keywords. Real variables that
+                   are not given are summed over exactly, too: their children see them through finitely many thresholds
+                   (see `states`), and with other targets the answer is about these intervals.
         For a single real target the answer is a RealPosterior, with mean and sd. What would need too large a table is
         refused beforehand. With `interval` (such as 0.9) every probability has an interval; the network needs its
         `precision`, and its variables levels.
@@ -271,7 +272,7 @@ class BayesianNetwork:
         return posteriors(self, evidence)
 
     def most_probable(self, evidence: Mapping[str, str | float] | None = None) -> Explanation:
-        """The most probable levels of all variables given the evidence; every real variable must be given."""
+        """The most probable levels, and intervals of real variables, given the evidence; see `Explanation`."""
         from optbn.network.inference import most_probable
 
         return most_probable(self, evidence)

@@ -68,7 +68,12 @@ class RealPosterior(Posterior):
 
 @dataclass(frozen=True)
 class Explanation:
-    """The most probable assignment of every variable given the evidence, and its log joint probability."""
+    """The most probable assignment of every variable given the evidence, and its log joint probability.
+
+    Of a real variable that is not given it is the most probable interval between two thresholds of its children (in
+    `intervals`, where there are any); the value in `assignment` is the mean there.
+    """
 
     assignment: Mapping[str, str]
     log_joint: float
+    intervals: Mapping[str, str] = field(default_factory=dict)

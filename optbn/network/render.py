@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from optbn.data.dataset import Categorical, Domain
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves, StudentLeaves
+from optbn.network.moments import moments
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split
 
@@ -65,7 +69,7 @@ def cpd_rows(cpd: CPD) -> tuple[list[str], list[tuple[object, ...]]]:
         numbers = leaves.probabilities.tolist()
     else:
         law = leaves.numbers if isinstance(leaves, MixedLeaves) else leaves
-        fields = [getattr(law, field).tolist() for field in law.__dataclass_fields__]
+        fields = [column.tolist() for column in _columns(law)]
         fields = [leaves.absent.tolist(), *fields] if isinstance(leaves, MixedLeaves) else fields
         numbers = list(zip(*fields, strict=True))
     if isinstance(cpd, TableCPD | BinnedTableCPD):
@@ -135,6 +139,16 @@ def leaf_texts(cpd: CPD) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 def _numbers(leaves: NormalLeaves | StudentLeaves) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     if isinstance(leaves, NormalLeaves):
-        return ("mean", "sd"), [(f"{m:.6g}", f"{s:.6g}") for m, s in zip(leaves.mean, leaves.sd, strict=True)]
+        return ("mean", "sd"), [(f"{m:.6g}", f"{s:.6g}") for m, s in zip(*_columns(leaves), strict=True)]
     values = zip(leaves.location, leaves.scale, leaves.dof, strict=True)
     return ("location", "scale", "dof"), [(f"{m:.6g}", f"{s:.6g}", f"{d:.6g}") for m, s, d in values]
+
+
+def _columns(leaves: NormalLeaves | StudentLeaves) -> tuple[np.ndarray[Any, Any], ...]:
+    """Mean and standard deviation of the numbers within their support; of a Student-t its parameters."""
+    if isinstance(leaves, StudentLeaves):
+        return leaves.location, leaves.scale, leaves.dof
+    if not leaves.support.bounded:
+        return leaves.mean, leaves.sd
+    mean, variance = moments(leaves, np.zeros(0))
+    return mean[:, 0], np.sqrt(variance[:, 0])

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -31,14 +31,16 @@ from optbn.base.registry import unknown
 from optbn.data.dataset import Categorical
 from optbn.data.missing import LEVEL
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves, StudentLeaves
+from optbn.network.leaves import CategoricalLeaves, MixedLeaves
+from optbn.network.moments import EVERY, shares, support_of
+from optbn.network.ranges import Range, number_of, range_of, states_in
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
 
 MAX_ENTRIES = 1 << 27  # one gigabyte of float64 in one table
 
-Value = str | float
+Value = str | float | tuple[float | None, float | None] | Range
 Evidence = Mapping[str, Value]
 
 
@@ -56,33 +58,47 @@ class States:
     """The states of the variables of a network, and the tables over them, given values of some variables.
 
     given   a level's code for a categorical variable, the value of a real one
+    within  the ranges that other variables are known to lie in
     """
 
     network: BayesianNetwork
     given: Mapping[str, int | float]
+    within: Mapping[str, Range] = field(default_factory=dict)
 
     @classmethod
     def under(cls, network: BayesianNetwork, evidence: Evidence) -> States:
-        """Check the evidence: variables that exist, levels that exist, finite numbers."""
+        """Check the evidence: variables that exist, levels that exist, finite numbers, ranges of either."""
         given: dict[str, int | float] = {}
+        within: dict[str, Range] = {}
         for name, value in evidence.items():
             domain = network.domain(name)
             if isinstance(domain, Categorical):
-                if str(value) not in domain.levels:
+                if str(value) in domain.levels:
+                    given[name] = domain.levels.index(str(value))
+                elif found := range_of(value):
+                    within[name] = found
+                else:
                     raise unknown(f"level of {name!r}", str(value), domain.levels)
-                given[name] = domain.levels.index(str(value))
                 continue
             if domain.absent and (str(value) == LEVEL or value != value):
                 given[name] = math.nan
-                continue
-            try:
-                number = float(value)
-            except ValueError:
-                number = math.nan
-            if not math.isfinite(number):
-                raise UnsupportedError(f"{name!r} is real: {value!r} is not a number it could have") from None
-            given[name] = number
-        return cls(network, given)
+            elif found := range_of(value, domain.unit):
+                within[name] = found
+            elif (number := number_of(value, domain.unit)) is not None:
+                given[name] = number
+            else:
+                raise UnsupportedError(f"{name!r} is real: {value!r} is not a number it could have")
+        return cls(network, given, within)
+
+    @property
+    def known(self) -> set[str]:
+        """The variables that something is known of."""
+        return {*self.given, *self.within}
+
+    def ends(self, name: str) -> tuple[float, float]:
+        """The interval that a real variable is known to lie in."""
+        leaves = self.network.cpd(name).leaves
+        return self.within[name].ends(support_of(leaves).whole) if name in self.within else EVERY
 
     @cached_property
     def _cuts(self) -> dict[str, NDArray[np.float64]]:
@@ -122,7 +138,8 @@ class States:
         domain = self.network.domain(name)
         if isinstance(domain, Categorical):
             return domain.levels
-        ends, none = texts_of(self._cuts[name].tolist(), 6), (LEVEL,) if domain.absent else ()
+        cuts, none = self._cuts[name].tolist(), (LEVEL,) if domain.absent else ()
+        ends = [domain.text(cut) for cut in cuts] if domain.unit else texts_of(cuts, 6)
         if not ends:
             return ("any number", *none) if none else ("any",)
         inner = (f"{a} <= x < {b}" for a, b in pairwise(ends))
@@ -173,6 +190,7 @@ class States:
         if isinstance(cpd, TableCPD):
             family = (*cpd.parents, name)
             table = cpd.probabilities[tuple(int(self.given[v]) if v in self.given else slice(None) for v in family)]
+            table = table * self._inside_range(name) if name in self.within else table
             scope = tuple(v for v in family if v not in self.given)
             top = float(table.max()) if name in self.given else 0.0
             scale = top if top > 0.0 else 1.0
@@ -188,37 +206,24 @@ class States:
                 return Factor(free, np.zeros(sizes))
             return Factor(free, np.exp(logs - top).reshape(sizes), top)
         self.check_size((*free, name), f"for the distribution of {name!r}")
-        rows = leaves.probabilities if isinstance(leaves, CategoricalLeaves) else self.intervals(name)
+        rows = self._levels(name, leaves) if isinstance(leaves, CategoricalLeaves) else self.intervals(name)
         return Factor((*free, name), rows[cells].reshape(*sizes, -1))
 
     def intervals(self, name: str) -> NDArray[np.float64]:
         """float64[cells, states]: the probability of each state of a real variable in each of its cells."""
-        leaves, cuts = self.network.cpd(name).leaves, self._cuts[name]
-        if isinstance(leaves, MixedLeaves):
-            numbers = _parts(leaves.numbers, cuts)
-            return np.column_stack([(1.0 - leaves.absent)[:, None] * numbers, leaves.absent])
-        assert not isinstance(leaves, CategoricalLeaves)
-        return _parts(leaves, cuts)
+        leaves = self.network.cpd(name).leaves
+        numbers = shares(leaves, self._cuts[name], self.ends(name))
+        if not isinstance(leaves, MixedLeaves):
+            return numbers
+        absent = np.zeros(leaves.cells) if name in self.within else leaves.absent
+        return np.column_stack([(1.0 - leaves.absent)[:, None] * numbers, absent])
 
+    def _inside_range(self, name: str) -> NDArray[np.float64]:
+        """1 for the levels in the range that is given, 0 for the others."""
+        return np.array(states_in(name, self.network.domain(name), self.within[name]), dtype=np.float64)
 
-def _parts(leaves: NormalLeaves | StudentLeaves, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[cells, intervals]: the probability of each interval between the cuts."""
-    from scipy.stats import norm, t
-
-    if isinstance(leaves, NormalLeaves):
-        z = (cuts[None, :] - leaves.mean[:, None]) / leaves.sd[:, None]
-        below, above = norm.cdf(z), norm.sf(z)
-    else:
-        assert isinstance(leaves, StudentLeaves)
-        z = (cuts[None, :] - leaves.location[:, None]) / leaves.scale[:, None]
-        below, above = t.cdf(z, leaves.dof[:, None]), t.sf(z, leaves.dof[:, None])
-    ones, zeros = np.ones((leaves.cells, 1)), np.zeros((leaves.cells, 1))
-    below, above = np.hstack([zeros, below, ones]), np.hstack([ones, above, zeros])
-    # the difference on the side where the values are small keeps its digits in the tails
-    parts: NDArray[np.float64] = np.where(
-        below[:, 1:] < 0.5, below[:, 1:] - below[:, :-1], above[:, :-1] - above[:, 1:]
-    )
-    return np.maximum(parts, 0.0)
+    def _levels(self, name: str, leaves: CategoricalLeaves) -> NDArray[np.float64]:
+        return leaves.probabilities * self._inside_range(name) if name in self.within else leaves.probabilities
 
 
 def _kind(leaves: object) -> type[np.generic]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.data.dataset import Categorical, Domain, Real
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
-from optbn.network.leaves import CategoricalLeaves, Leaves, MixedLeaves, NormalLeaves, StudentLeaves
+from optbn.network.leaves import CategoricalLeaves, Leaves, MixedLeaves, NormalLeaves, StudentLeaves, within
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.normal import NormalCounts, check_range
 from optbn.smoothing.protocol import Estimate, Smoother
@@ -102,7 +102,9 @@ class Family:
         return cells
 
     def cpd(self, leaves: Leaves) -> CPD:
-        """The CPD with these leaves, one per cell."""
+        """The CPD with these leaves, one per cell; those of numbers are cut to where the numbers can lie."""
+        if isinstance(self.domain, Real):
+            leaves = within(leaves, self.domain.support)
         if self.model is not None:
             return replace(self.model, leaves=leaves)
         if isinstance(leaves, CategoricalLeaves):

@@ -51,6 +51,21 @@ def absent_network():
     return BayesianNetwork(("a", "x", "y", "b"), (two, real, real, two), (a, x, y, b))
 
 
+def bounded_network():
+    """Whole numbers that are never negative, shares, and a child that splits at a whole number."""
+    two, count, share = Categorical(("no", "yes")), Real(0.0, 30.0, whole=True), Real(0.0, 1.0, declared=True)
+    a = TableCPD(two, (), (), np.array([0.3, 0.7]))
+    split = Tree.build([Split(0, (0,), 1, 2), 0, 1], (two,))
+    wide = NormalLeaves.fitting(np.array([2.0, 9.0]), np.array([2.5, 3.0]), count.support)
+    x = TreeCPD(count, ("a",), (two,), split, wide)
+    cut = Tree.build([Split(0, 2.0, 1, 2), 0, Split(0, 8.5, 3, 4), 1, 2], (count,))
+    shares = NormalLeaves.fitting(np.array([0.1, 0.5, 0.9]), np.array([0.1, 0.2, 0.05]), share.support)
+    y = TreeCPD(share, ("x",), (count,), cut, shares)
+    leaves = CategoricalLeaves(np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [0.4, 0.6]]))
+    b = BinnedTableCPD(two, ("a", "y"), (two, share), (np.array([]), np.array([0.5])), leaves)
+    return BayesianNetwork(("a", "x", "y", "b"), (two, count, share, two), (a, x, y, b))
+
+
 def close(a, b):
     if b is None or math.isnan(b):
         return a is None or math.isnan(a)
@@ -81,9 +96,11 @@ def findings(network, row, names):
     }
 
 
-@pytest.mark.parametrize("name", ["asia", "child", "alarm", "insurance", "hailfinder", "mixed", "student", "absent"])
+@pytest.mark.parametrize(
+    "name", ["asia", "child", "alarm", "insurance", "hailfinder", "mixed", "student", "absent", "bounded"]
+)
 def test_every_posterior_is_the_one_that_python_finds(open_page, name):
-    made = {"mixed": hostile_network, "student": student_network, "absent": absent_network}
+    made = {"mixed": hostile_network, "student": student_network, "absent": absent_network, "bounded": bounded_network}
     network = made.get(name, lambda: optbn.load_network(name))()
     driver, rng = open_page(report_of(network)), np.random.default_rng(3)
     for known in (0, 1, 2, 4, 8):

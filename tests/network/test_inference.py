@@ -192,8 +192,9 @@ def test_large_networks_and_what_would_not_fit():
         (lambda n: n.query(["A", "A"]), UnsupportedError, "'A' stands in the query twice"),
         (lambda n: n.query("A", {"B": "x"}), UnknownNameError, "no level of 'B' 'x'"),
         (lambda n: n.query("A", {"X": "much"}), UnsupportedError, "'X' is real: 'much' is not a number"),
-        (lambda n: n.query(["A", "X"]), UnsupportedError, "'X' is real; ask for it alone"),
-        (lambda n: n.most_probable(), UnsupportedError, "'X' is real; an explanation chooses levels"),
+        (lambda n: n.query("A", {"X": ">much"}), UnsupportedError, "'X' is real: '>much' is not a number"),
+        (lambda n: n.query("X", {"A": ">1"}), UnsupportedError, "'A' has the levels .*, which are no numbers"),
+        (lambda n: n.query("A", {"X": (3, 3)}), UnsupportedError, "evidence 3 <= X < 3 has probability zero"),
     ],
 )
 def test_mistakes(ask, error, message):

@@ -16,6 +16,7 @@ shortest exact decimals, so reading gives back the same bits.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -24,6 +25,7 @@ import numpy as np
 
 from optbn.base.errors import DataError, NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
+from optbn.data.support import Support
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, Leaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
@@ -59,6 +61,15 @@ class _Normal(_Record, tag_field="kind", tag="normal"):
     mean: list[float]
     sd: list[float]
     absent: list[float] | None = None
+    least: float | None = None
+    most: float | None = None
+    whole: bool = False
+    declared: bool = False
+
+    @property
+    def support(self) -> Support:
+        least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
+        return Support(least, most, self.whole, self.declared)
 
 
 class _Student(_Record, tag_field="kind", tag="student"):
@@ -211,7 +222,7 @@ def _leaves(record: _Leaves) -> Leaves:
         return CategoricalLeaves(_matrix(record.rows))
     numbers: NormalLeaves | StudentLeaves
     if isinstance(record, _Normal):
-        numbers = NormalLeaves(np.array(record.mean), np.array(record.sd))
+        numbers = NormalLeaves(np.array(record.mean), np.array(record.sd), record.support)
     else:
         numbers = StudentLeaves(np.array(record.location), np.array(record.scale), np.array(record.dof))
     return numbers if record.absent is None else MixedLeaves(np.array(record.absent), numbers)
@@ -323,5 +334,7 @@ def _leaves_record(leaves: Leaves) -> _Leaves:
         numbers.absent = leaves.absent.tolist()
         return numbers
     if isinstance(leaves, NormalLeaves):
-        return _Normal(leaves.mean.tolist(), leaves.sd.tolist())
+        support = leaves.support
+        least, most = (end if math.isfinite(end) else None for end in (support.least, support.most))
+        return _Normal(leaves.mean.tolist(), leaves.sd.tolist(), None, least, most, support.whole, support.declared)
     return _Student(leaves.location.tolist(), leaves.scale.tolist(), leaves.dof.tolist())

@@ -92,11 +92,11 @@ function mixture(model, states, known, v, jointOf) { // a real variable: its wei
 function chanceBetween(posterior, from, to) { // P(from <= x < to)
   if (posterior.value !== undefined) return posterior.value >= from && posterior.value < to ? 1 : 0;
   let sum = 0;
-  for (const { weight, law: { law, location, scale }, low, high } of posterior.parts) {
+  for (const { weight, law: { law, location, scale, inner }, low, high } of posterior.parts) {
     const a = Math.max(low, from), b = Math.min(high, to);
     if (a >= b) continue;
-    const whole = massBetween(law, (low - location) / scale, (high - location) / scale);
-    if (whole > 0) sum += (weight * massBetween(law, (a - location) / scale, (b - location) / scale)) / whole;
+    const whole = massBetween(law, (inner(low) - location) / scale, (inner(high) - location) / scale);
+    if (whole > 0) sum += (weight * massBetween(law, (inner(a) - location) / scale, (inner(b) - location) / scale)) / whole;
   }
   return sum;
 }

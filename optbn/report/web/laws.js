@@ -70,17 +70,25 @@ function student(dof) {
   students.set(dof, law);
   return law;
 }
-function lawOf(leaves, cell) {
-  return leaves.kind === "normal"
+function lawOf(leaves, cell) { // a normal is cut to where its numbers can lie; whole ones are the nearest (network/cut.py)
+  const half = leaves.whole ? 0.5 : 0, least = (leaves.least ?? -Infinity) - half, most = (leaves.most ?? Infinity) + half;
+  const inner = (end) => Math.min(Math.max(leaves.whole && Number.isFinite(end) ? Math.ceil(end) - 0.5 : end, least), most);
+  const own = leaves.kind === "normal"
     ? { law: NORMAL, location: leaves.mean[cell], scale: leaves.sd[cell] }
     : { law: student(leaves.dof[cell]), location: leaves.location[cell], scale: leaves.scale[cell] };
+  const total = massBetween(own.law, (least - own.location) / own.scale, (most - own.location) / own.scale);
+  const outside = leaves.declared ? -Infinity : 0; // added to the logarithm of the density there
+  return { ...own, least, most, inner, total, outside, whole: leaves.whole };
+}
+function logDensity({ law, location, scale, least, most, total, outside }, x) {
+  return law.log((x - location) / scale) - Math.log(scale) + (x >= least && x <= most ? -Math.log(total) : outside);
 }
 
 function massBetween(law, low, high) { // taken in the tail where the values are small, which keeps their digits
   return Math.max(0, low > 0 ? law.above(low) - law.above(high) : law.below(high) - law.below(low));
 }
-function momentsBetween({ law, location, scale }, from, to) { // [mean, variance] of the law cut to from <= x < to
-  const a = (from - location) / scale, b = (to - location) / scale;
+function momentsBetween({ law, location, scale, inner }, from, to) { // [mean, variance] of the law cut to from <= x < to
+  const a = (inner(from) - location) / scale, b = (inner(to) - location) / scale;
   const mass = massBetween(law, a, b), dof = law.dof;
   if (mass < 1e-290) return [location + scale * Math.min(Math.max(0, a), b), 0];
   const at = (z, f) => (Number.isFinite(z) ? f(z) : 0);
@@ -100,10 +108,12 @@ function momentsBetween({ law, location, scale }, from, to) { // [mean, variance
   const mean = first / mass;
   return [location + scale * mean, scale * scale * Math.max(0, second / mass - mean * mean)];
 }
-function drawFrom({ law, location, scale }, uniform) { // by halving: for an example row that is quick enough
+function drawFrom({ law, location, scale, least, most, total, whole }, share) { // by halving: for an example row that is quick enough
+  const uniform = law.below((least - location) / scale) + share * total;
   let low = -1, high = 1;
   while (law.below(low) > uniform && low > -1e9) low *= 2;
   while (law.below(high) < uniform && high < 1e9) high *= 2;
   for (let i = 0; i < 60; i++) { const z = (low + high) / 2; if (law.below(z) < uniform) low = z; else high = z; }
-  return location + (scale * (low + high)) / 2;
+  const x = Math.min(Math.max(location + (scale * (low + high)) / 2, least), most);
+  return whole ? Math.min(Math.max(Math.round(x), least + 0.5), most - 0.5) : x;
 }

@@ -12,7 +12,10 @@ function heat(p) {
 }
 function leafText(leaves, cell) {
   if (leaves.absent) return `${percent(leaves.absent[cell])} missing, ${leafText({ ...leaves, absent: null }, cell)}`;
-  if (leaves.kind === "normal") return `${short(leaves.mean[cell])} ± ${short(leaves.sd[cell])}`;
+  if (leaves.kind === "normal") {
+    const [mean, variance] = momentsBetween(lawOf(leaves, cell), -Infinity, Infinity);
+    return `${short(mean)} ± ${short(Math.sqrt(variance))}`;
+  }
   return `${short(leaves.location[cell])} ± ${short(leaves.scale[cell])} (t, ${short(leaves.dof[cell])})`;
 }
 function cellNames(cpd, i) { // of a parent's levels or bins

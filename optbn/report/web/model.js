@@ -104,9 +104,9 @@ function eachCell(model, states, v, visit) { // visit(cell, number of the parent
 }
 function leafRow(leaves, cell, own) {
   if (leaves.kind === "categorical") return own.values.map((code) => leaves.rows[cell][code]);
-  const { law, location, scale } = lawOf(leaves, cell), none = leaves.absent ? leaves.absent[cell] : 0;
+  const cut = lawOf(leaves, cell), { law, location, scale, inner, total } = cut, none = leaves.absent ? leaves.absent[cell] : 0;
   if (own.point && Number.isNaN(own.values[0])) return [Math.log(none)];
-  if (own.point) return [Math.log1p(-none) + law.log((own.values[0] - location) / scale) - Math.log(scale)];
-  const z = own.ends.map((end) => (end - location) / scale);
-  return own.values.map((x, i) => (Number.isNaN(x) ? none : (1 - none) * massBetween(law, z[i], z[i + 1])));
+  if (own.point) return [Math.log1p(-none) + logDensity(cut, own.values[0])];
+  const z = own.ends.map((end) => (inner(end) - location) / scale);
+  return own.values.map((x, i) => (Number.isNaN(x) ? none : ((1 - none) * massBetween(law, z[i], z[i + 1])) / total));
 }
