@@ -240,7 +240,7 @@ class Job:
         if self.interventions is not None or self.data.weights is not None:
             self.notes.append("rows that experiments set, or that have weights, are not held out")
             return ()
-        left, begin = self.left(1 - REPORT_SHARE), time.monotonic()
+        left, begin = self.left(1 - REPORT_SHARE), working()
         used = begin - self.begin
         if left is not None and left < 2 * folds * used:
             self.notes.append(
