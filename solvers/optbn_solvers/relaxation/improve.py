@@ -37,6 +37,7 @@ class Improver:
     share: float  # of the CPU time since it was made, at most
     budget: Budget
     spent: float = 0.0
+    credit: float = 0.0  # seconds that it may take besides
     turns: int = 0
     barren: int = 0  # turns since the last better graph
     _kept: list[tuple[int, NDArray[np.int64]]] = field(default_factory=list)  # totals and orders, best first
@@ -55,7 +56,7 @@ class Improver:
         return better
 
     def _allowance(self) -> float:
-        return self.share * (self.budget.cpu_elapsed() - self._begun) * BARREN / (BARREN + self.barren)
+        return self.credit + self.share * (self.budget.cpu_elapsed() - self._begun) * BARREN / (BARREN + self.barren)
 
     def _turn(self, point: Point | None) -> bool:
         begun = self.budget.cpu_elapsed()

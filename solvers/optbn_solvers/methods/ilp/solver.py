@@ -52,7 +52,7 @@ from optbn_solvers.search.solver import ClusterSearch
 
 SEARCH_WORK = 10**9  # of the cluster search: nodes times variables times families
 FEWEST_NODES = 100  # with which it is worth a try
-SEARCH_SECONDS, MOST_SEARCH = 3.0, 0.6  # of local search when time is short, and the share of it at most
+SHORT, AHEAD = 10.0, 0.5  # seconds: less time than this is for the graph first, for such a share of it
 TREE_SECONDS, TREE_SHARE = 0.5, 0.03  # after the budget is used up, and of what it was: to write the tree down
 LARGE = 600_000  # variables times families
 LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound
@@ -65,7 +65,7 @@ class Ilp:
     starts, kicks  the local search for the first graph
     ascents        random orders of the dual ascent
     root, thorough, branch, tree  settings of the phases
-    search_share   of the time of a thorough root and the tree that local search gets (more when time is short)
+    search_share   of the time of a thorough root and the tree that local search gets
     search_nodes   what the cluster search may take before the tree (fewer of a large table), unless it promises to
                    end soon (0: none)
     residual       constraints that the families of the table do not say (optbn_solvers.base.residual)
@@ -150,15 +150,10 @@ class _Solve:
             typical = float(sum(table.units[table.offsets[:-1]].tolist()) - ledger.score)
             near = nearness[ledger.families.rows]
             relaxation = first_relaxation(ledger, near, clusters, settings.root.near, typical)
-            improver = Improver(ledger, index, rng, self._search_share(), budget)
+            improver = Improver(ledger, index, rng, settings.search_share, budget)
             root = Root(ledger, index, LocalCuts(rng), rng, settings.root, relaxation)
             self._work(root, improver)
         return self._solution()
-
-    def _search_share(self) -> float:
-        """Of the time, for local search: the less time there is, the more does the graph count and not the bound."""
-        least = self.settings.search_share
-        return max(least, min(MOST_SEARCH, SEARCH_SECONDS / max(self.budget.remaining(), 1e-6))) if least else 0.0
 
     def _work(self, root: Root, improver: Improver) -> None:
         """The root; a tree below it, if it promises to be short; a thorough root; the tree. A large table has the
@@ -167,6 +162,9 @@ class _Solve:
         large = self.table.n * len(ledger.families) > LARGE
         if large:
             root.improver = improver
+            if self.budget.remaining() < SHORT:
+                improver.credit = AHEAD * self.budget.remaining()
+                improver.work()
         if self._root(root, settings.thorough if large else settings.root):
             return
         if not large:
