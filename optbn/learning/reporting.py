@@ -11,6 +11,7 @@ import numpy as np
 from optbn.base import options
 from optbn.base.version import __version__
 from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.learning.carried import carried
 from optbn.learning.restrictions import named
 from optbn.learning.structure import LearnedStructure
 from optbn.network.formats.json import plain
@@ -129,6 +130,7 @@ def make_report(
         others=_others(chances, structure),
         notes=tuple(notes),
         command=headings.command,
+        evidence=carried(learned.scores, learned.solution, structure),
     )
 
 

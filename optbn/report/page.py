@@ -21,7 +21,7 @@ from optbn.report.view import view
 
 SCRIPTS = (
     *("elements", "laws", "model", "elimination", "answers"),
-    *("graph", "near", "gestures", "evidence", "panel", "local", "target", "save", "record", "start"),
+    *("graph", "near", "gestures", "evidence", "panel", "local", "target", "save", "proof", "record", "start"),
 )
 """The files of the script, joined in this order: what runs as it is read comes after what it uses."""
 

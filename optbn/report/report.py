@@ -126,6 +126,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     others   the most probable arcs that the network does not have, where probabilities were computed
     held_out how well networks learned so explain rows that they have not seen, and simple models beside them
     target   the variable in question, if one was named
+    evidence the proof of the bound with all that it is about, where it is small (optbn/learning/carried.py)
     """
 
     title: str
@@ -146,6 +147,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     command: str = ""
     target: str = ""
+    evidence: dict[str, Any] | None = None
     format: str = FORMAT
 
     @property

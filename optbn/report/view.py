@@ -76,6 +76,7 @@ def view(report: Report) -> dict[str, Any]:
             for arc, (tail, head), route in zip(report.arcs, arcs, layout.routes, strict=True)
         ],
         "target": at.get(report.target) if report.target else None,
+        "evidence": report.evidence,
         "network": report.network,
         "counts": report.counts,
         "trace": [[point.seconds, point.score, point.bound] for point in report.trace],

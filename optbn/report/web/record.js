@@ -37,7 +37,7 @@ function record() {
   byId("shapes").toggleAttribute("hidden", new Set(view.nodes.map((node) => node.kind)).size < 2);
   byId("proof").textContent = view.proof.words;
   byId("proof").className = view.proof.proved ? "proved" : "open";
-  details.append(article("How sure", ...view.proof.details.map((text) => el("p", { text }))));
+  details.append(article("How sure", ...view.proof.details.map((text) => el("p", { text })), ...(view.evidence ? proofButton() : [])));
   if (view.trace.length > 1)
     details.append(article("The search", chart(view.trace), el("p", { class: "soft", text: `Upper line: no network scores more, says the search. Lower line: best network so far. ${!view.proof.met ? "They have not met: a better one is not ruled out." : view.proof.proved ? "They meet where nothing better is left." : "They meet, but that was not proved."}` })));
   if (view.phases.length)

@@ -50,5 +50,5 @@ function askByName(seen, { set = {} } = {}) {
   });
   return { log: found.log, whole: found.whole, impossible: !!found.impossible, ms, chances: chancesOf };
 }
-window.optbn = { ask: askByName };
+window.optbn = { ask: askByName, check: checkProof }; // check(view's evidence) proves its bound, or throws
 start();
