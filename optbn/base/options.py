@@ -260,6 +260,8 @@ OPTIONS: tuple[Option, ...] = (
            "Of graphs that imply the same independences, list only the best."),
     Option("solve", "within", float, None,
            "List all graphs that are at most this many times less probable than the best.", least=1.0),
+    Option("solve", "data", str, None, "The file that was scored: what needs all parent sets has them scored again, "
+           "where the score file lacks those that a subset of theirs beats.", python=True),
     Option("solve", "only_listed", bool, False, "Take the listed parent sets for all there are: for --k-best, "
            "--per-class, --within and required arcs or paths, of scores without sets that a subset of theirs beats.",
            python=True),

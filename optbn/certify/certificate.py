@@ -89,6 +89,8 @@ def certify(
     parents    the graph in hand; score: what its finder says, if anything
     evidence   rows, trees or parts, whose multipliers are in units of 2^-exponent
     """
+    if data.weights is not None:
+        raise UnsupportedError("rows with weights cannot be certified: a certificate counts rows")
     columns = _columns(data)
     names = data.names
     place = {name: v for v, name in enumerate(names)}

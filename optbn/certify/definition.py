@@ -74,7 +74,5 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
         try:
             settings[keyword.arg] = ast.literal_eval(keyword.value)
         except ValueError:  # a score in a score, with a prior over parent sets
-            raise UnsupportedError(
-                f"{text} cannot be certified: of priors over parent sets only that of pcartp"
-            ) from None
+            raise UnsupportedError(f"{text} cannot be certified; {KNOWN} can, without anything around them") from None
     return str(call.func.id), settings

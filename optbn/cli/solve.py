@@ -68,9 +68,9 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     solver, solver_settings = _solver(options)
     load_solver(solver, **solver_settings)  # a mistake here should not wait for a large file to be read
     with status(f"reading {scores}"):
-        table = table_of(scores, keep_dominated=required is not None)
+        table = table_of(scores, required is not None, options.data)
     start = None if options.start is None else _read(table, options.start).choice
-    values = options.keywords("solve") | {"solver": solver, "start": start, "constraints": required}
+    values = options.keywords("solve") | {"solver": solver, "start": start, "constraints": required, "data": None}
     values |= {"thorough": True} if options.certify and options.proof is None else {}
     with live(table, solver) as progress:
         solution = search(table, **values, progress=progress, **solver_settings)
@@ -143,7 +143,7 @@ def _several(scores: str, required: Constraints | None, options: Values) -> None
     from optbn.learning.solving import near, table_of
 
     with status(f"reading {scores}"):
-        table = table_of(scores, keep_dominated=True)
+        table = table_of(scores, True, options.data)
     within, output = options.within, options.output
     most = options.k_best or (MOST if within is not None else 10)
     limits = {"time_limit": options.time_limit, "cpu_limit": options.cpu_limit, "memory": options.memory}

@@ -14,6 +14,7 @@ from optbn.base.errors import UnsupportedError
 from optbn.base.memory import parse_memory
 from optbn.base.options import check_arguments
 from optbn.base.registry import unknown
+from optbn.learning.again import scored_again
 from optbn.learning.checkpoint import Checkpoint
 from optbn.network.formats.dot import digraph, statements
 from optbn.network.structure import Structure
@@ -22,12 +23,14 @@ from optbn_solvers.base.files import read_rows, read_table
 from optbn_solvers.base.files.atomic import beside
 from optbn_solvers.base.solution import Proof
 from optbn_solvers.base.solution_json import to_json
+from optbn_solvers.base.whole import is_whole
 from optbn_solvers.front.checked import checked, stopping_on_interrupt
 from optbn_solvers.front.near import best_graphs
 from optbn_solvers.front.registry import solver_class
 from optbn_solvers.proofs.veripb import write_problem_and_proof
 
 if TYPE_CHECKING:
+    from optbn.data.anything import DataLike
     from optbn_solvers import Budget, Constraints, Progress, ScoreTable, Solution
     from optbn_solvers.front.near import Near
 
@@ -45,6 +48,7 @@ def solve(
     progress: Callable[[Progress], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
+    data: DataLike | None = None,
     only_listed: bool = False,
     **settings: Any,
 ) -> Solution:
@@ -58,6 +62,8 @@ def solve(
     progress                called with an `optbn_solvers.Progress` when a better graph or bound is found
     checkpoint              a file that keeps the best graph and bound, so that a killed run can continue
     constraints             on the graph: optbn_solvers.Constraints, or a dictionary of its fields
+    data                    what a score file was made of: where constraints need all sets and it lacks those that a
+                            subset of theirs beats, they are scored again
     only_listed             required arcs or paths may do with a table that lacks sets which a subset of theirs beats
     settings                of the solver
     Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
@@ -71,7 +77,7 @@ def solve(
             f"{type(scores).__name__}"
         )
     required = constraints_of(constraints)
-    table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=bool(required))
+    table = _table(scores, bool(required), data)
     budget = _budget(time_limit, cpu_limit, memory, gap, grace)
     rows = rows_of(table, start) if isinstance(start, Structure) else start
     settings |= {"only_listed": True} if only_listed else {}
@@ -93,15 +99,28 @@ def constraints_of(words: Constraints | Mapping[str, Any] | None) -> Constraints
     return Constraints(**words) or None
 
 
-def table_of(path: str | PathLike[str], keep_dominated: bool = False) -> ScoreTable:
-    """The table in a score file; under constraints, and for more than one answer, with all its families."""
+def _table(scores: ScoreTable | str | PathLike[str], keep_dominated: bool, data: DataLike | None) -> ScoreTable:
+    """A table, or that of a file."""
+    import optbn_solvers
+
+    if not isinstance(scores, optbn_solvers.ScoreTable):
+        return table_of(scores, keep_dominated, data)
+    if data is not None:
+        raise UnsupportedError("data go with a score file, which says how they were scored; a table does not")
+    return scores
+
+
+def table_of(path: str | PathLike[str], keep_dominated: bool = False, data: DataLike | None = None) -> ScoreTable:
+    """The table in a score file; under constraints, and for more than one answer, with all its families. Those that
+    were left out of the file are scored again from the data, where these are at hand."""
     if not keep_dominated:
         return read_table(os.fspath(path))
     rows = read_rows(os.fspath(path))
     try:
-        return rows.table(keep_dominated=True)
+        table = rows.table(keep_dominated=True)
     except TableError as error:
         raise TableError(f"{os.fspath(path)}: {error}") from None
+    return table if data is None or is_whole(table) else scored_again(path, data)
 
 
 def near(
@@ -115,16 +134,17 @@ def near(
     memory: int | str | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    data: DataLike | None = None,
     only_listed: bool = False,
 ) -> Near:
     """The best graphs of a score table (or file): the `most` best, or those whose exp(score) is at least that of the
     best divided by `within` (at most `most`); with `per_class` the best of each equivalence class. The limits are those
-    of `solve`; scores without sets that a subset beats are refused, unless the listed ones are all (`only_listed`)."""
-    import optbn_solvers
+    of `solve`; a score file without the sets that a subset of theirs beats is scored again from the `data`, and refused
+    without them, unless the listed ones are all (`only_listed`)."""
 
     if within is not None and not within >= 1:
         raise UnsupportedError(f"within a factor of {within!r}: expected a number from 1")
-    table = scores if isinstance(scores, optbn_solvers.ScoreTable) else table_of(scores, keep_dominated=True)
+    table = _table(scores, True, data)
     budget = _budget(time_limit, cpu_limit, memory)
     window = None if within is None else math.log(within)
     with stopping_on_interrupt(budget):

@@ -62,3 +62,11 @@ def load_score(score: str | LocalScore, *, caller: Callable[..., Any] | None = N
 def settings_of(score: str) -> list[str]:
     """The names of the settings of a score; a prior over parent sets goes with every one (see parent_priors.py)."""
     return [*(field.name for field in fields(lookup("score", SCORES, score))), "prior"]
+
+
+def named(method: LocalScore) -> dict[str, Any]:
+    """{"name": .., "settings": {..}} by which `load_score` makes the score again; nothing where none do."""
+    for name, place in SCORES.items():
+        if place == f"{type(method).__module__}:{type(method).__name__}":
+            return {"name": name, "settings": {field.name: getattr(method, field.name) for field in fields(method)}}  # type: ignore[arg-type]
+    return {}

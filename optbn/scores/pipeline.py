@@ -23,7 +23,7 @@ from optbn.base.threads import check_jobs, spread
 from optbn.base.version import __version__
 from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
-from optbn.scores import load_score
+from optbn.scores import load_score, named
 from optbn.scores.candidates import Candidates, group_width
 from optbn.scores.families import BYTES_PER_FAMILY, FIRST_BLOCK, Families, scores_of
 from optbn.scores.parent_sets import Arc, ParentSets
@@ -32,6 +32,7 @@ from optbn.scores.scoring import Scoring
 from optbn.scores.store import Block, Store, Survivors
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.whole import UNDOMINATED
 
 if TYPE_CHECKING:
     from optbn.scores.cluster import Elsewhere
@@ -158,6 +159,7 @@ def describe(data: Dataset, method: LocalScore, constraints: Mapping[str, Any]) 
     """What a native score file says about its scores: the score, its constraints, the data's digest and schema."""
     return {
         "score": repr(method),
+        **named(method),
         "constraints": {name: value for name, value in constraints.items() if value},
         "data": data.digest,
         "rows": data.n_rows,
@@ -174,6 +176,7 @@ def describe_run(data: Dataset, method: LocalScore, sets: ParentSets) -> dict[st
         "the program's version": __version__,
         "the data": data.digest,
         "the score": repr(method),
+        "the sets that are kept": UNDOMINATED,
         "max_parents": sets.max_parents.tolist(),
         "the arcs allowed and required": sha256(np.packbits(arcs).tobytes()).hexdigest(),
     }

@@ -31,8 +31,8 @@ def need_whole(table: ScoreTable, what: str, only_listed: bool = False) -> None:
     why = "were dropped when they were made" if table.whole is False else "seem to have been dropped: it has none"
     raise TableError(
         f"{what} need all parent sets; of these scores, those of sets that one of their subsets beats {why}. Score the "
-        "data again with optbn score --keep-dominated, or say with --only-listed (only_listed=True) that the sets that "
-        "are listed are all that is meant"
+        "data again with optbn score --keep-dominated, give them to optbn solve (--data FILE), or say with "
+        "--only-listed (only_listed=True) that the sets that are listed are all that is meant"
     )
 
 
