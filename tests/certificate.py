@@ -6,7 +6,7 @@ It reads the csv file by itself, counts the rows, encloses the logarithms (`deci
 upper end in whole units of 2^-exponent for the score of every family of at most max_parents parents, and applies the
 evidence to them. It prints the statement when its own bound is no higher, and its own lower end of the graph no lower,
 than those of the certificate; otherwise it says what is wrong and ends with 1. Plain Python: alarm with 1,000 rows and
-three parents takes a minute.
+three parents takes eight seconds of bdeu or bic, and hours of pcart.
 """
 
 from __future__ import annotations
