@@ -39,6 +39,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.data.write import write as write
     from optbn.evaluate.distances import compare as compare
     from optbn.learning.bootstrap import bootstrap as bootstrap
+    from optbn.learning.constraint_files import read_constraints as read_constraints
+    from optbn.learning.constraint_files import write_constraints as write_constraints
     from optbn.learning.cross_validation import cross_validate as cross_validate
     from optbn.learning.edges import edges as edges
     from optbn.learning.gap import gap as gap
@@ -78,6 +80,8 @@ _EXPORTS: dict[str, str] = {
     "cross_validate": "optbn.learning.cross_validation",
     "bootstrap": "optbn.learning.bootstrap",
     "edges": "optbn.learning.edges",
+    "read_constraints": "optbn.learning.constraint_files",
+    "write_constraints": "optbn.learning.constraint_files",
     "gap": "optbn.learning.gap",
     "score": "optbn.scores.families",
     "score_families": "optbn.scores.families",

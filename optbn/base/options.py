@@ -289,6 +289,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("gap", "most", int, 10, "The number of families and of independences that are listed.", least=0),
     Option("gap", "as_json", bool, False, "Print all of it as JSON.", ("--json",)),
     Option("bootstrap", "as_json", bool, False, "Print all shares as JSON.", ("--json",)),
+    Option("learn", "constraints", str, None,
+           "A file of constraints: optbn's (.json), benchpress' edgeConstraints (.json) or Tetrad's knowledge (text).",
+           panel=GRAPH),
     # Constraints on the graph; `optbn.cli.texts` reads them into the fields of `Constraints`
     Option("learn score solve", "forbid", list[str], None, "Forbid an arc, 'A->B'. May be repeated.", panel=GRAPH),
     Option("learn score solve", "require", list[str], None, "Require an arc, 'A->B'. May be repeated.", panel=GRAPH),
@@ -326,6 +329,8 @@ _AT_ONCE = "all families are scored at once"
 _SEVERAL = "listing several graphs has a search of its own"
 
 RULES: tuple[Rule, ...] = (
+    *_each("learn", "constraints", EXCLUDES, "forbid require forbid_edge require_edge tiers order ancestor no_ancestor "
+           "max_children max_arcs roots leaves independent only_estimate", "the file says it all"),
     Rule("learn", "store", NEEDS, "max_parents", _ONE_SIZE),
     Rule("learn", "store", EXCLUDES, "time_limit", _ONE_SIZE),
     Rule("learn", "candidates", EXCLUDES, "store", _SHORT),

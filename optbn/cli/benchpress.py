@@ -83,8 +83,9 @@ def work(job: dict[str, Any]) -> bool:
     from optbn.evaluate.files import write_matrix
     from optbn.evaluate.graphs import Graph
     from optbn.evaluate.sources import as_graph
-    from optbn.experiments.benchpress import read_constraints, read_data
+    from optbn.experiments.benchpress import read_data
     from optbn.experiments.learning import method
+    from optbn.learning.constraint_files import read_constraints
     from optbn.learning.learn import learn
     from optbn_solvers.base.standing import Standing, standing
 

@@ -57,7 +57,7 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
             learned = optbn.learn(
                 data,
                 **options.keywords("learn") | {"score": method},
-                constraints=required,
+                constraints=required if options.constraints is None else options.constraints,
                 watcher=watcher,
                 source=Path(data).name if data != "-" else "stdin",
                 command=_command(),

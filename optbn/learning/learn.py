@@ -25,6 +25,7 @@ from optbn.data.findings import SAID
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
 from optbn.data.lags import forwards, lagged
 from optbn.learning.completing import COPIES, Incomplete, completed
+from optbn.learning.constraint_files import read_constraints
 from optbn.learning.job import DEFAULT_PARENTS, Job
 from optbn.learning.reporting import Headings, make_report
 from optbn.learning.search_log import SearchLog
@@ -81,7 +82,7 @@ def learn(
     solver: str = "auto",
     smoother: str | Smoother | None = None,
     time_limit: float | None = None,
-    constraints: Constraints | Mapping[str, Any] | None = None,
+    constraints: Constraints | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     weights: WeightsLike = None,
     targets: TargetsLike | None = None,
     lags: int = 0,
@@ -117,7 +118,8 @@ def learn(
     smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default, hierarchical where weights
                   are not whole
     time_limit    seconds for everything; the best network found by then is returned with the bound that is known
-    constraints   on the network: optbn_solvers.Constraints, or a dictionary of its fields (forbidden, max_arcs...)
+    constraints   on the network: optbn_solvers.Constraints, a dictionary of its fields (forbidden, max_arcs...), or a
+                  file of ours, of Tetrad's knowledge or of benchpress' edgeConstraints
     weights       how many rows each row counts for: a column's name, or an array of numbers of at least 0
     targets       the column that names which variables an experiment set in each row, or {variable: its column}: such
                   rows do not count for the variable that was set
@@ -158,6 +160,8 @@ def learn(
         rows, name, noticed = _dataset(data, with_weights(schema, weights), policy, reading or {})
         rows = rows if weights is None else rows.weighted(weights)
         rows, interventions = (rows, None) if targets is None else without_targets(rows, targets)
+        if isinstance(constraints, str | os.PathLike):
+            constraints = read_constraints(constraints, rows.names)
         if lags:
             rows = lagged(rows, lags, time_column, series_column)
             constraints = forwards(constraints_of(constraints), rows.names, past_only)

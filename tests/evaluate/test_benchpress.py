@@ -13,7 +13,8 @@ import pytest
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Real
 from optbn.evaluate.files import read_graph
-from optbn.experiments.benchpress import read_constraints, read_data
+from optbn.experiments.benchpress import read_data
+from optbn.learning.constraint_files import read_constraints
 from optbn.network.catalog import load_network
 
 MODULE = Path(__file__).parents[2] / "docs" / "benchpress" / "optbn"
