@@ -10,7 +10,7 @@ import typer
 
 def export_proof(
     scores: Annotated[str, typer.Argument(help="The score file the answer is for.")],
-    solution: Annotated[str, typer.Argument(help="An optimal answer of optbn solve (json) with rows as evidence.")],
+    solution: Annotated[str, typer.Argument(help="An optimal answer (json) with rows or trees as evidence.")],
     output: Annotated[str, typer.Option("--output", "-o", help="Where the proof goes; the problem goes beside it.")],
 ) -> None:
     """Write the proof of an optimum for VeriPB (format 3.0), and the problem that it is about (.opb).
@@ -20,7 +20,7 @@ def export_proof(
 
     Examples:
 
-    optbn solve scores.jkl --solver ilp --set search_nodes=0 -o solution.json
+    optbn solve scores.jkl --solver ilp -o solution.json
 
     optbn export-proof scores.jkl solution.json -o optimal.pbp
     """

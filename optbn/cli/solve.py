@@ -16,6 +16,8 @@ from optbn.cli.texts import constraints, settings
 if TYPE_CHECKING:
     from optbn_solvers import Constraints, ScoreTable, Solution
 
+LARGEST_TREE = 1 << 26  # bytes that an answer carries to be exported
+
 
 @with_options("solve")
 def solve(
@@ -98,9 +100,9 @@ def _solver(options: Values) -> tuple[str, dict[str, Any]]:
     solver, chosen = options.solver, settings(options.setting)
     if options.proof is None:
         return solver, chosen
-    if options.proof.endswith(".pbp"):  # of rows alone, which branch and cut without the cluster search leaves
+    if options.proof.endswith(".pbp"):  # of rows or a tree, which branch and cut leaves
         check_writable(options.proof)
-        return ("ilp", {"search_nodes": 0} | chosen) if solver == "auto" else (solver, chosen)
+        return ("ilp", {"carried": LARGEST_TREE} | chosen) if solver == "auto" else (solver, chosen)
     if options.certify and options.proof is not None and solver not in ("auto", "ilp"):
         raise UnsupportedError(f"--certify does not go with --solver {solver}: only ilp writes such a proof")
     check_writable(options.proof)

@@ -11,7 +11,8 @@ import pytest
 
 from optbn_solvers import Constraints, solve
 from optbn_solvers.base.errors import NoProofError
-from optbn_solvers.base.solution import Parts, RowBound, SubsetRow
+from optbn_solvers.base.solution import Exhausted, Parts, RowBound, SubsetRow, Tree
+from optbn_solvers.proofs.replay import Part, Replay, nodes_of_tree
 from optbn_solvers.proofs.veripb import parts_of, write_problem_and_proof
 from tests.naive.pseudoboolean import Checker, Refused
 from tests.naive.solvers import random_table
@@ -24,12 +25,13 @@ def exported(table, solution) -> tuple[str, str]:
 
 
 def cases(count: int, kinds=("plain", "dense", "ties", "blocks")):
-    """(table, solution) with rows as evidence."""
+    """(table, solution) with rows or trees as evidence."""
     rng = np.random.default_rng(1)
     made = 0
     while made < count:
         table = random_table(rng, int(rng.integers(3, 7)), kinds[made % len(kinds)], rows=8)
-        solution = solve(table, "auto" if made % 2 else "ilp", **({} if made % 2 else {"search_nodes": 0}))
+        how = [("ilp", {"search_nodes": 0}), ("auto", {}), ("cp", {"carried": 1 << 20, "restarts": 0})][made % 3]
+        solution = solve(table, how[0], **how[1])
         try:
             parts_of(table, solution.evidence)
         except NoProofError:
@@ -45,9 +47,33 @@ def test_exported_proofs_are_accepted():
         best = sum(int(table.units[rows]) for rows in table.offsets[:-1])
         assert Checker(problem).check(proof) == best - table.total_units(solution.choice)
         listed = parts_of(table, solution.evidence)
-        subsets += any(isinstance(row, SubsetRow) for _, rows in listed for stage in rows.stages for row in stage)
+        rows = [row for _, each in listed if isinstance(each, RowBound) for stage in each.stages for row in stage]
+        subsets += any(isinstance(row, SubsetRow) for row in rows)
         parts += isinstance(solution.evidence, Parts)
     assert subsets >= 5 and parts >= 3
+
+
+def test_trees_are_accepted():
+    """Branches, support and bounds of tables that rows alone do not close."""
+    rng = np.random.default_rng(4)
+    branches = support = dropped = 0
+    for trial in range(16):
+        table = random_table(rng, 6 + trial % 2, "dense", rows=6)
+        solution = solve(table, "cp", carried=1 << 20, restarts=0, greedy=False)
+        if not isinstance(solution.evidence, Tree):
+            continue
+        problem, proof = exported(table, solution)
+        best = sum(int(table.units[rows]) for rows in table.offsets[:-1])
+        assert Checker(problem).check(proof) == best - table.total_units(solution.choice)
+        members = tuple(range(table.n))
+        replay = Replay(
+            Part.of(table, members, solution.choice), *nodes_of_tree(solution.evidence, members), supports=True
+        )
+        replay.run()
+        branches += sum(node.branch is not None and not node.closed for node in replay.nodes)
+        support += sum(bool(node.support) for node in replay.nodes)
+        dropped += sum(bool(node.dropped) for node in replay.nodes)
+    assert branches >= 5 and support >= 2 and dropped >= 5
 
 
 def test_changed_problems_and_proofs_are_refused():
@@ -79,7 +105,7 @@ def test_what_has_no_such_proof_is_said():
     table = random_table(np.random.default_rng(3), 6)
     best = solve(table, "ilp", search_nodes=0)
     for answer, message in (
-        (replace(best, evidence=solve(table, "cp", carried=1 << 20).evidence), "only rows can be exported"),
+        (replace(best, evidence=Exhausted("somebody")), "only rows and trees can be exported"),
         (replace(best, bound=best.bound + 1, status="feasible"), "only an optimal graph"),
         (replace(best, constraints=Constraints(max_arcs=30)), "under constraints"),
         (replace(best, evidence=RowBound(())), "do not prove the optimum"),

@@ -33,6 +33,7 @@ from optbn_solvers.front.checked import bound_of_proof
 from optbn_solvers.relaxation.orders import search
 from optbn_solvers.verify import verify
 from optbn_solvers.verify.rules import Rules
+from tests.fuzz.forge import forged
 from tests.naive.solvers import KINDS, ascent, families_of, largest_left_side, optimum, random_table
 from tests.naive.verify import bound_of_rows
 
@@ -521,3 +522,9 @@ def test_constraints_on_other_variables(asked):
     answer = Solution(Status.FEASIBLE, choice, table.total(choice), math.inf, None, table.digest, "test")
     with pytest.raises(CheckFailed, match="name 'zz', which is not a variable"):
         verify(table, replace(answer, constraints=Constraints(**asked)))
+
+
+def test_changed_evidence_never_proves_what_is_false():
+    """Some hundred here; `python -m tests.fuzz.forge` makes as many as one likes."""
+    seen = forged(np.random.default_rng(3), 300)
+    assert sum(times for what, times in seen.items() if what.endswith("refused")) > 100

@@ -1,30 +1,34 @@
-"""Evidence of rows as a VeriPB proof (format 3.0) for the problem of `proofs.opb`.
+"""Evidence of rows and trees as a VeriPB proof (format 3.0) for the problem of `proofs.opb`.
 
 Every step is one of: soli (the graph), red (a new variable stands for a conjunction, or for a sum that is small), rup
 (unit propagation sees it), pol (a sum of rows with multipliers).
 
-    cluster C   F(C, v), "v comes first in C", is made member by member of C; one of them holds; each leaves only the
-                families of v disjoint from C; the sum of these is the row
+    cluster C   under s, "no family of C is disjoint from it", each member has another before it; and if among the
+                first k members each has another of them before it, then also among the first k - 1: s is false
     subset row  by the recursion over U within C that the checker uses, under I(U), "U comes before the rest of C":
                 q(U) says that the coefficients on U are at most f(U); for each v that may come last in U the families
                 of v are worth b there, the rest f(U - v), and f(U - v) + b <= f(U)
-    stage       the sum of the rows, times their multipliers, and the objective; families that are then too dear go
+    node        of a tree, or stage: the sum of the rows, times their multipliers, and the objective; families that are
+                then too dear go, under the branches above; b(v, C) says that the family of v is disjoint from C; what
+                has no support goes by a cluster of which v must be the first
     part        the same, under z, "the part loses less than in the graph"; in the end z is false
+Only what a leaf needs in the end is derived (`proofs.replay`).
 Of a part, families keep their parents outside: they are no obstacle to any of these rows.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from optbn_solvers.base.errors import NoProofError
-from optbn_solvers.base.solution import ClusterRow, Evidence, Parts, RowBound, Solution, SubsetRow
+from optbn_solvers.base.solution import ClusterRow, Evidence, Parts, RowBound, Solution, SubsetRow, Tree
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.opb import Encoding, Terms, at_least, before, opposite
+from optbn_solvers.proofs.replay import Lifted, Node, Part, Replay, Row, nodes_of_rows, nodes_of_tree
 
-LARGEST_SUBSET = 9  # members: the derivation of a subset row has 2^m m steps
+LARGEST_SUBSET = 12  # members: the derivation of a subset row has 2^m m steps
 
 
 def write_problem_and_proof(table: ScoreTable, solution: Solution, problem: TextIO, proof: TextIO) -> None:
@@ -38,16 +42,20 @@ def write_problem_and_proof(table: ScoreTable, solution: Solution, problem: Text
     _Writer(encoding, proof).run(solution.choice, parts_of(table, solution.evidence))
 
 
-def parts_of(table: ScoreTable, evidence: Evidence | None) -> list[tuple[tuple[int, ...], RowBound]]:
-    """(variables, rows) for each part; the variables in none of them take their best families."""
+Proved = RowBound | Tree
+
+
+def parts_of(table: ScoreTable, evidence: Evidence | None) -> list[tuple[tuple[int, ...], Proved]]:
+    """(variables, evidence) for each part; the variables in none of them take their best families."""
     if evidence is None:
         return []
-    if isinstance(evidence, RowBound):
+    if isinstance(evidence, Proved):
         return [(tuple(range(table.n)), evidence)]
-    if isinstance(evidence, Parts) and all(isinstance(part.evidence, RowBound) for part in evidence.parts):
-        return [(part.members, part.evidence) for part in evidence.parts if isinstance(part.evidence, RowBound)]
+    if isinstance(evidence, Parts) and all(isinstance(part.evidence, Proved) for part in evidence.parts):
+        return [(part.members, part.evidence) for part in evidence.parts if isinstance(part.evidence, Proved)]
     raise NoProofError(
-        "only rows can be exported, and this evidence has other parts; solve with --solver ilp --set search_nodes=0"
+        "only rows and trees can be exported, and this evidence has other parts; solve with --certify, or with "
+        "--solver cp"
     )
 
 
@@ -58,11 +66,12 @@ class _Writer:
         self.encoding, self.out = encoding, out
         self.number = encoding.count
         self.fresh = 0
-        self.ends: dict[tuple[tuple[int, ...], int, bool], str] = {}
-        self.some_end: dict[tuple[tuple[int, ...], bool], int | None] = {}
-        self.proved: dict[object, tuple[int, int]] = {}  # what a row says -> its number, its right-hand side
+        self.branches: dict[tuple[int, tuple[int, ...]], str] = {}
+        self.ends: dict[tuple[tuple[int, ...], int], str] = {}
+        self.known_ends: set[tuple[int, ...]] = set()
+        self.proved: dict[object, int] = {}  # what a row says -> its number
 
-    def run(self, choice: Sequence[int], parts: list[tuple[tuple[int, ...], RowBound]]) -> None:
+    def run(self, choice: Sequence[int], parts: list[tuple[tuple[int, ...], Proved]]) -> None:
         """The whole proof."""
         encoding = self.encoding
         loss = sum(encoding.loss[row] for row in choice)
@@ -121,50 +130,51 @@ class _Writer:
         self.red([(1, y), *((1, opposite(x)) for x in literals)], 1, y, 1)
         return y
 
-    def end(self, among: tuple[int, ...], v: int, first: bool) -> str:
-        """The literal "v comes first (or last) among them"; all of these are made at once, with "one of them does"."""
-        if (among, first) not in self.some_end:
-            self._ends(among, first)
-        return self.ends[among, v, first]
+    def end(self, among: tuple[int, ...], v: int) -> str:
+        """The literal "v comes last among them"; all of these are made at once, with "one of them does"."""
+        if among not in self.known_ends:
+            self._ends(among)
+        return self.ends[among, v]
 
-    def _ends(self, among: tuple[int, ...], first: bool) -> None:
-        def ahead(u: int, w: int) -> str:
-            return before(u, w) if first else before(w, u)
-
+    def _ends(self, among: tuple[int, ...]) -> None:
+        self.known_ends.add(among)
         *rest, c = among
         if not rest:
-            self.ends[among, c, first], self.some_end[among, first] = "", None
+            self.ends[among, c] = ""
             return
         fewer = tuple(rest)
         for v in rest:
-            smaller = self.end(fewer, v, first)
-            self.ends[among, v, first] = self.both([*filter(None, [smaller]), ahead(v, c)])
-        self.ends[among, c, first] = self.both([ahead(c, v) for v in rest])
+            smaller = self.end(fewer, v)
+            self.ends[among, v] = self.both([*filter(None, [smaller]), before(c, v)])
+        self.ends[among, c] = self.both([before(v, c) for v in rest])
         for v in rest:
-            smaller = self.ends[fewer, v, first]
+            smaller = self.ends[fewer, v]
             premise: Terms = [(1, opposite(smaller))] if smaller else []
-            self.rup([*premise, (1, self.ends[among, v, first]), (1, self.ends[among, c, first])])
-        literals = [self.ends[among, v, first] for v in among]
-        self.some_end[among, first] = None if len(among) == 2 else self.rup([(1, x) for x in literals])
+            self.rup([*premise, (1, self.ends[among, v]), (1, self.ends[among, c])])
+        if len(among) > 2:
+            self.rup([(1, self.ends[among, v]) for v in among])
 
-    def cluster(self, members: tuple[int, ...]) -> tuple[int, int]:
-        """(number, 1) of the row: at least one family disjoint from the members."""
+    def cluster(self, members: tuple[int, ...]) -> int:
+        """The number of the row: at least one family disjoint from the members."""
         among = tuple(sorted(members))
         if among not in self.proved:
             encoding, inside = self.encoding, set(among)
-            numbers = []
-            for v in among:
-                disjoint = [encoding.choice(row) for row, parents in encoding.families[v] if not parents & inside]
-                first = self.end(among, v, True)
-                premise: Terms = [(1, opposite(first))] if first else []
-                numbers.append(self.rup([*premise, *((1, x) for x in disjoint)]))
-            total = self.some_end[among, True]
-            formula = " ".join([str(numbers[0]), *(f"{number} +" for number in numbers[1:])])
-            self.proved[among] = (self.pol(formula if total is None else f"{formula} {total} +"), 1)
+            disjoint = [
+                encoding.choice(row) for v in among for row, parents in encoding.families[v] if not parents & inside
+            ]
+            none = self.new()
+            self.red([(len(disjoint), opposite(none)), *((1, opposite(x)) for x in disjoint)], len(disjoint), none, 0)
+            some = self.red([(1, none), *((1, x) for x in disjoint)], 1, none, 1)
+            for last in range(len(among), 1, -1):
+                for v in among[:last]:  # one of those up to the last comes before v
+                    ahead = [(1, before(u, v)) for u in among[:last] if u != v]
+                    self.rup([(1, opposite(none)), *ahead])
+            never = self.rup([(1, opposite(none))])
+            self.proved[among] = self.pol(f"{some} {never} +")
         return self.proved[among]
 
-    def subset(self, row: SubsetRow) -> tuple[int, int]:
-        """(number, f) of the row: the coefficients of the chosen patterns add up to at most f."""
+    def subset(self, row: SubsetRow) -> int:
+        """The number of the row: the coefficients of the chosen patterns add up to at most what a graph can reach."""
         statement = (row.members, row.coefficients)
         if statement not in self.proved:
             if len(row.members) > LARGEST_SUBSET:
@@ -172,7 +182,7 @@ class _Writer:
             self.proved[statement] = _Subset(self, row).derive()
         return self.proved[statement]
 
-    def bounded(self, members: tuple[int, ...], evidence: RowBound, choice: Sequence[int]) -> int:
+    def bounded(self, members: tuple[int, ...], evidence: Proved, choice: Sequence[int]) -> int:
         """The number of the row "the part loses at least what it loses in the graph"."""
         losses = [
             (self.encoding.loss[row], self.encoding.choice(row)) for v in members for row in self.encoding.table.rows(v)
@@ -186,88 +196,87 @@ class _Writer:
         never = self.rup([(1, opposite(z))])
         return self.pol(f"{more} {never} {loss} * +")
 
-    def part(
-        self, members: tuple[int, ...], evidence: RowBound, choice: Sequence[int], base: int, z: str | None
-    ) -> None:
-        """The stages; `base` is the row "the members lose less than in the graph", under z."""
-        encoding, fine = self.encoding, evidence.denominator
-        target = -fine * sum(encoding.loss[choice[v]] for v in members) + fine - 1
-        dead: set[int] = set()
-        guard: Terms = [] if z is None else [(1, opposite(z))]
-        for stage in evidence.stages:
-            adjusted = {row: -fine * encoding.loss[row] for v in members for row in encoding.table.rows(v)}
-            formula, bound = [f"{base} {fine} *"], 0
-            for row in stage:
-                if row.multiplier:
-                    number, constant = self._add(row, adjusted)
-                    formula.append(f"{number} {row.multiplier} * +")
-                    bound += constant
-            tops = {}
-            for v in members:
-                alive = [adjusted[row] for row in encoding.table.rows(v) if row not in dead]
-                tops[v] = max(alive, default=0)
-                bound += tops[v]
-                if tops[v]:
-                    side = encoding.some[v] if tops[v] < 0 else encoding.only[v]
-                    formula.append(f"{side} {abs(tops[v])} * +")
-            self.pol(" ".join(formula))
-            if bound <= target:
-                return
-            gone = [
-                row
-                for v in members
-                for row in encoding.table.rows(v)
-                if row not in dead and bound - (tops[v] - adjusted[row]) <= target
-            ]
-            for family in gone:
-                self.rup([*guard, (1, opposite(encoding.choice(family)))])
-            dead.update(gone)
-            if any(all(row in dead for row in encoding.table.rows(v)) for v in members):
-                return
-        raise NoProofError("the rows do not prove the optimum of all families; this evidence cannot be exported")
+    def part(self, members: tuple[int, ...], evidence: Proved, choice: Sequence[int], base: int, z: str | None) -> None:
+        """What rows or a tree prove; `base` is the row "the members lose less than in the graph", under z."""
+        tree = isinstance(evidence, Tree)
+        read = nodes_of_tree(evidence, members) if isinstance(evidence, Tree) else nodes_of_rows(evidence)
+        replay = Replay(Part.of(self.encoding.table, members, choice), *read, supports=tree)
+        replay.run()
+        guards: dict[int, Terms] = {-1: [] if z is None else [(1, opposite(z))]}
+        done = replay.done()
+        for at, node in enumerate(replay.nodes):
+            if node.skipped:
+                continue
+            guard = guards[node.parent]
+            if node.side is not None and (branch := replay.nodes[node.parent].branch) is not None:
+                disjoint = self.branch(*branch)
+                guard = [*guard, (1, opposite(disjoint) if node.side else disjoint)]
+            guards[at] = guard
+            self.node(replay, node, base, guard)
+            for above in done.get(at, ()):
+                self.rup(guards[above])
 
-    def _add(self, row: object, adjusted: dict[int, int]) -> tuple[int, int]:
-        """(its number, what it adds to the bound) of a row; changes the adjusted losses of families."""
-        encoding = self.encoding
-        if isinstance(row, ClusterRow):
-            number, _ = self.cluster(row.members)
-            inside = set(row.members)
-            for v in row.members:
-                for family, parents in encoding.families[v]:
-                    if not parents & inside:
-                        adjusted[family] += row.multiplier
-            return number, -row.multiplier
-        if not isinstance(row, SubsetRow):
-            raise NoProofError("rows that only constraints make valid cannot be exported")
-        number, most = self.subset(row)
-        worth = {(child, frozenset(parents)): a for child, parents, a in row.coefficients}
-        inside = set(row.members)
-        for v in row.members:
-            for family, parents in encoding.families[v]:
-                adjusted[family] -= row.multiplier * worth.get((v, parents & inside), 0)
-        return number, row.multiplier * most
+    def node(self, replay: Replay, node: Node, base: int, guard: Terms) -> None:
+        """What is dead at a node of a tree, and that it is closed."""
+        choice = self.encoding.choice
+
+        def drop(families: Sequence[int]) -> None:
+            for f in families:
+                self.rup([*guard, (1, opposite(choice(int(replay.part.rows[f]))))])
+
+        for inside, families in node.support.values():
+            self.cluster(inside)
+            drop(families)
+        if node.dropped or (node.closed and node.empty is None):
+            self.stage(replay, node, base)
+            drop(node.dropped)
+        if node.closed:
+            self.rup(guard)
+
+    def stage(self, replay: Replay, node: Node, base: int) -> None:
+        """The sum of the rows, times their multipliers, and of what families lose."""
+        formula = [f"{base} {replay.fine} *"]
+        for number, y in node.multipliers.items():
+            if y:
+                formula.append(f"{self.proved_row(replay.rows[number])} {y} * +")
+        adjusted, _ = replay.adjusted(node)
+        for v, top in zip(replay.own, replay.tops(adjusted, node.placed).tolist(), strict=True):
+            if top:
+                side = self.encoding.some[v] if top < 0 else self.encoding.only[v]
+                formula.append(f"{side} {abs(top)} * +")
+        self.pol(" ".join(formula))
+
+    def proved_row(self, row: Row) -> int:
+        """The number of a row."""
+        return self.cluster(row.members) if isinstance(row, ClusterRow) else self.subset(row)
+
+    def branch(self, v: int, inside: tuple[int, ...]) -> str:
+        """A literal that says that the family of v is disjoint from a set."""
+        if (v, inside) not in self.branches:
+            b = self.branches[v, inside] = self.new()
+            families, avoid = self.encoding.families[v], set(inside)
+            disjoint = [self.encoding.choice(row) for row, parents in families if not parents & avoid]
+            some = self.red([(1, opposite(b)), *((1, x) for x in disjoint)], 1, b, 0)
+            self.red([(len(disjoint), b), *((1, opposite(x)) for x in disjoint)], len(disjoint), b, 1)
+            self.pol(f"{some} {self.encoding.only[v]} +")  # then none of the others
+        return self.branches[v, inside]
 
 
 class _Subset:
     """The derivation of one subset row."""
 
     def __init__(self, writer: _Writer, row: SubsetRow) -> None:
-        self.writer, self.members = writer, frozenset(row.members)
-        self.worth = {(child, frozenset(parents)): a for child, parents, a in row.coefficients}
+        self.writer, self.members, self.lifted = writer, frozenset(row.members), Lifted(row)
         encoding = writer.encoding
         self.terms = {
-            v: [
-                (self.worth.get((v, parents & self.members), 0), encoding.choice(family), parents & self.members)
-                for family, parents in encoding.families[v]
-            ]
+            v: [(self.best(v, parents), encoding.choice(family)) for family, parents in encoding.families[v]]
             for v in row.members
         }
-        self.most: dict[frozenset[int], int] = {frozenset(): 0}
         self.initial: dict[frozenset[int], str] = {}
         self.bounded: dict[frozenset[int], tuple[int | None, int]] = {frozenset(): (None, 0)}
 
-    def derive(self) -> tuple[int, int]:
-        """(number, f(C))."""
+    def derive(self) -> int:
+        """The number of the row."""
         for size in range(len(self.members) + 1):
             for among in map(frozenset, itertools.combinations(sorted(self.members), size)):
                 rest = self.members - among
@@ -278,17 +287,17 @@ class _Subset:
         number, _ = self.bounded[self.members]
         if number is None:
             raise NoProofError("a subset row of the evidence has no families, it cannot be exported")
-        return number, self.most[self.members]
+        return number
 
     def best(self, v: int, inside: frozenset[int]) -> int:
         """What v can be worth with parents inside."""
-        return max([a for (child, parents), a in self.worth.items() if child == v and parents <= inside], default=0)
+        return self.lifted.best(v, _bits(inside))
 
     def _bound(self, among: frozenset[int]) -> None:
         """G(U): the coefficients on U are at most f(U), or U is not initial."""
         writer = self.writer
-        most = self.most[among] = max(self.most[among - {v}] + self.best(v, among - {v}) for v in among)
-        total = [(a, x) for v in sorted(among) for a, x, _ in self.terms[v] if a]
+        most = self.lifted.within[_bits(among)]
+        total = [(a, x) for v in sorted(among) for a, x in self.terms[v] if a]
         room = sum(a for a, _ in total) - most
         if not total:
             self.bounded[among] = (None, 0)
@@ -306,7 +315,7 @@ class _Subset:
         key = tuple(sorted(among))
         for v in key:
             self._last(v, among, large)
-            last = writer.end(key, v, False)
+            last = writer.end(key, v)
             writer.rup([*premise, *([(1, opposite(last))] if last else []), (1, q)])
         if premise:
             implied = writer.rup([*premise, (1, q)])
@@ -321,9 +330,13 @@ class _Subset:
         formula = [str(large)]
         if b:
             formula.append(f"{writer.encoding.only[v]} {b} * +")
-            formula += [f"{x} {b - a} * +" for a, x, _ in self.terms[v] if a < b]
+            formula += [f"{x} {b - a} * +" for a, x in self.terms[v] if a < b]
         number, _ = self.bounded[rest]
         if number is not None:
             formula.append(f"{number} +")
         if len(formula) > 1:
             writer.pol(" ".join(formula))
+
+
+def _bits(members: Iterable[int]) -> int:
+    return sum(1 << u for u in members)

@@ -1,0 +1,353 @@
+"""A tree or stages of rows, replayed family by family, and what of them is needed: for proofs in other formats.
+
+Each node has rows with multipliers, and drops families (README.md of this folder, steps 3 to 5). Most of what is
+dropped does not matter: only families whose adjusted score is above that of the alive ones need a reason. So the nodes
+are replayed first, and then looked at backwards: what a leaf needs to be closed, what its parents must have dropped for
+that, and so on. A node without anything to prove needs no multipliers.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn_solvers.base.errors import NoProofError
+from optbn_solvers.base.solution import ClusterRow, RowBound, SubsetRow, Tree
+from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.proofs.format import BRANCH, CLUSTER, FILTER, LEAF, SUBSET, numbers, unpacked
+
+LARGEST = 1 << 61  # sums of adjusted scores below it have 64 bits
+OPEN = "the rows do not prove the optimum of all families; this evidence cannot be exported"
+
+Row = ClusterRow | SubsetRow
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+Numbers = NDArray[Any]  # int64, or Python's integers in an array of objects
+
+
+@dataclass
+class Node:
+    """One record of a tree.
+
+    parent, side    the node above and, below a branch, whether its family is disjoint from the set; -1, None
+    multipliers     of rows, by number
+    branch          (variable, set): where it splits
+    before, placed, after   which families are alive when it is reached, after the support, after the bound
+    skipped         it is below a node that is closed
+    closed          nothing better is left: by the bound over `before` or `placed`, or `empty` has no family
+
+    What is to be proved:
+    support         variable -> (set of which it must be the first, its families that are dropped for that)
+    dropped         families that are dropped by the bound
+    """
+
+    parent: int
+    side: bool | None
+    multipliers: dict[int, int]
+    branch: tuple[int, tuple[int, ...]] | None = None
+    before: Bools = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    placed: Bools = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    after: Bools = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    skipped: bool = False
+    closed: bool = False
+    empty: int | None = None
+    support: dict[int, tuple[tuple[int, ...], list[int]]] = field(default_factory=dict)
+    dropped: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Families of some variables: rows of the table, their child, their parents among the members (as bits), what they
+    lose. A graph that loses `loss` is to be proved to lose the least."""
+
+    members: tuple[int, ...]
+    rows: Ints
+    child: Ints
+    masks: list[int]
+    losses: list[int]
+    loss: int
+
+    @classmethod
+    def of(cls, table: ScoreTable, members: tuple[int, ...], choice: Sequence[int]) -> Part:
+        rows = [row for v in members for row in table.rows(v)]
+        inside = sum(1 << v for v in members)
+        masks = [sum(1 << u for u in table.parents(row)) & inside for row in rows]
+        tops = {v: int(table.units[table.offsets[v]]) for v in members}
+        child = [int(v) for v in table.children[rows]]
+        losses = [tops[v] - int(table.units[row]) for v, row in zip(child, rows, strict=True)]
+        loss = sum(tops[v] - int(table.units[choice[v]]) for v in members)
+        return cls(members, np.array(rows), np.array(child), masks, losses, loss)
+
+
+def nodes_of_rows(evidence: RowBound) -> tuple[list[Row], list[Node], int]:
+    """(rows, nodes, denominator): stages are nodes one below the other."""
+    rows: list[Row] = []
+    known: dict[object, int] = {}
+    nodes = []
+    for i, stage in enumerate(evidence.stages):
+        multipliers: dict[int, int] = {}
+        for row in stage:
+            if not isinstance(row, ClusterRow | SubsetRow):
+                raise NoProofError("rows that only constraints make valid cannot be exported")
+            statement = (row.members, row.coefficients) if isinstance(row, SubsetRow) else row.members
+            if statement not in known:
+                known[statement] = len(rows)
+                rows.append(row)
+            number = known[statement]
+            multipliers[number] = multipliers.get(number, 0) + row.multiplier
+        nodes.append(Node(i - 1, None, multipliers))
+    return rows, nodes, evidence.denominator
+
+
+def nodes_of_tree(tree: Tree, members: Sequence[int]) -> tuple[list[Row], list[Node], int]:
+    """The same of a tree, whose variables are places among the members; it was checked before."""
+    stream = numbers(unpacked(tree.body, "a tree in the evidence"))
+    rows: list[Row] = []
+    nodes: list[Node] = []
+    waiting: list[tuple[int, bool | None, dict[int, int]]] = [(-1, None, {})]
+    while waiting:
+        kind = next(stream)
+        if kind in (CLUSTER, SUBSET):
+            rows.append(_defined(kind, stream, members))
+            continue
+        parent, side, multipliers = waiting.pop()
+        multipliers = dict(multipliers)
+        for _ in range(next(stream)):
+            number, change = next(stream), next(stream)
+            multipliers[number] = multipliers.get(number, 0) + change
+        at = len(nodes)
+        nodes.append(Node(parent, side, multipliers))
+        if kind == FILTER:
+            waiting.append((at, None, multipliers))
+        elif kind == BRANCH:
+            v, number, first = next(stream), next(stream), next(stream)
+            nodes[at].branch = (members[v], rows[number].members)
+            waiting += [(at, not first, multipliers), (at, bool(first), multipliers)]
+        elif kind != LEAF:
+            raise NoProofError(f"the tree has a record of the unknown kind {kind}")
+    return rows, nodes, tree.denominator
+
+
+def _defined(kind: int, stream: Iterator[int], members: Sequence[int]) -> Row:
+    inside = tuple(members[next(stream)] for _ in range(next(stream)))
+    if kind == CLUSTER:
+        return ClusterRow(inside, 0)
+    rhs = next(stream)
+    coefficients = []
+    for _ in range(next(stream)):
+        child, pattern, coefficient = next(stream), next(stream), next(stream)
+        parents = tuple(u for i, u in enumerate(inside) if pattern >> i & 1)
+        coefficients.append((inside[child], parents, coefficient))
+    return SubsetRow(inside, tuple(coefficients), rhs, 0)
+
+
+class Replay:
+    """The nodes of one part; what is to be proved of them is noted in them, once `run` is done."""
+
+    def __init__(self, part: Part, rows: list[Row], nodes: list[Node], fine: int, supports: bool) -> None:
+        self.part, self.rows, self.nodes, self.fine, self.supports = part, rows, nodes, fine, supports
+        self.target = -fine * part.loss + fine - 1  # nothing better is at most this
+        self.own = {v: np.flatnonzero(part.child == v) for v in part.members}
+        self.number = {v: i for i, v in enumerate(part.members)}
+        self.place = np.array([self.number[v] for v in part.child.tolist()])
+        self.effects: dict[int, tuple[Ints, Ints, int]] = {}
+        self.children: list[list[int]] = [[] for _ in nodes]
+        for at, node in enumerate(nodes):
+            if node.parent >= 0:
+                self.children[node.parent].append(at)
+        weight = max((sum(node.multipliers.values()) for node in nodes), default=0)
+        coefficients = max((a for row in rows if isinstance(row, SubsetRow) for *_, a in row.coefficients), default=1)
+        largest = fine * max(part.losses) + weight * max(coefficients, 1)
+        self.kind = np.int64 if largest * (2 * len(part.members) + 2) < LARGEST else object  # which does not overflow
+        self.base = -fine * np.array(part.losses, dtype=self.kind)
+
+    def run(self) -> None:
+        """Replay, then mark what is needed; NoProofError where something stays open."""
+        for at, node in enumerate(self.nodes):
+            self.enter(at, node)
+        if not self.nodes:
+            raise NoProofError(OPEN)
+        wanted: list[Bools] = [np.zeros(len(self.place), dtype=np.bool_) for _ in self.nodes]
+        for at in range(len(self.nodes) - 1, -1, -1):
+            self.justify(at, wanted)
+
+    def enter(self, at: int, node: Node) -> None:
+        """What is alive at a node, and whether it is closed."""
+        alive = np.ones(len(self.place), dtype=np.bool_)
+        if node.parent >= 0:
+            above = self.nodes[node.parent]
+            node.skipped = above.skipped or above.closed
+            if node.skipped:
+                return
+            alive = above.after
+            if above.branch is not None:
+                v, inside = above.branch
+                alive = alive & ((self.part.child != v) | (self.disjoint(inside) == node.side))
+        node.before = node.placed = node.after = alive
+        adjusted, constant = self.adjusted(node)
+        if self.closes(node, adjusted, constant):
+            return
+        if self.supports:
+            node.placed = node.after = self.supported(alive)
+            if self.closes(node, adjusted, constant):
+                return
+        tops = self.tops(adjusted, node.placed)
+        spare = int(tops.sum()) + constant - self.target
+        node.after = node.placed & (tops[self.place] - adjusted < spare)
+        if not self.children[at]:
+            self.closes(node, None, 0)
+            if not node.closed:
+                raise NoProofError(OPEN)
+
+    def closes(self, node: Node, adjusted: Numbers | None, constant: int) -> bool:
+        """Is nothing better left at a node?"""
+        node.empty = next((v for v, own in self.own.items() if not node.after[own].any()), None)
+        node.closed = node.empty is not None or (
+            adjusted is not None and int(self.tops(adjusted, node.after).sum()) + constant <= self.target
+        )
+        return node.closed
+
+    def done(self) -> dict[int, list[int]]:
+        """The branches whose two sides are closed after a node, the lowest first."""
+        ends = list(range(len(self.nodes)))
+        done: dict[int, list[int]] = {}
+        for at in range(len(self.nodes) - 1, -1, -1):
+            node = self.nodes[at]
+            if not node.skipped:
+                if node.parent >= 0:
+                    ends[node.parent] = max(ends[node.parent], ends[at])
+                if node.branch is not None and not node.closed:
+                    done.setdefault(ends[at], []).append(at)
+        return done
+
+    def justify(self, at: int, wanted: list[Bools]) -> None:
+        """From what is wanted to be dead below a node to what it proves and what it wants of the nodes above."""
+        node = self.nodes[at]
+        if node.skipped:
+            return
+        want = wanted[at] & ~node.after
+        if node.closed and node.empty is not None:
+            want[self.own[node.empty]] = True
+        by_bound = want & node.placed
+        node.dropped = np.flatnonzero(by_bound).tolist()
+        if node.dropped or (node.closed and node.empty is None):
+            adjusted, _ = self.adjusted(node)
+            want |= ~node.placed & (adjusted > self.tops(adjusted, node.placed)[self.place])
+        want &= ~node.placed
+        unplaced = np.flatnonzero(want & node.before)
+        for v in sorted(set(self.part.child[unplaced].tolist())):
+            families = unplaced[self.part.child[unplaced] == v].tolist()
+            inside = self.around(v, families, node.before)
+            node.support[v] = inside, families
+            disjoint = self.disjoint(inside)
+            for u in inside:
+                if u != v:
+                    want[self.own[u][disjoint[self.own[u]]]] = True
+        if node.parent >= 0:
+            wanted[node.parent] |= want & ~node.before
+        elif (want & ~node.before).any():
+            raise AssertionError("something is dead before anything was done")
+
+    def adjusted(self, node: Node) -> tuple[Numbers, int]:
+        """(adjusted scores, what the rows add to the bound)."""
+        adjusted, constant = self.base.copy(), 0
+        for number, y in node.multipliers.items():
+            if y:
+                at, worth, rhs = self.effect(number)
+                adjusted[at] -= y * worth.astype(self.kind)
+                constant += y * rhs
+        return adjusted, constant
+
+    def effect(self, number: int) -> tuple[Ints, Ints, int]:
+        """(families, coefficients, right-hand side) of a row that is at most its side."""
+        if number not in self.effects:
+            row = self.rows[number]
+            if isinstance(row, ClusterRow):
+                at = np.flatnonzero(self.disjoint(row.members) & np.isin(self.part.child, row.members))
+                self.effects[number] = at, np.full(len(at), -1), -1
+            else:
+                lifted = Lifted(row)
+                listed = np.flatnonzero(np.isin(self.part.child, row.members)).tolist()
+                worth = np.array([lifted.best(int(self.part.child[f]), self.part.masks[f]) for f in listed])
+                self.effects[number] = np.array(listed), worth, lifted.most
+        return self.effects[number]
+
+    def tops(self, adjusted: Numbers, alive: Bools) -> Numbers:
+        """The best adjusted score of each member."""
+        tops = np.full(len(self.own), -(LARGEST**2) if self.kind is object else -LARGEST, dtype=self.kind)
+        np.maximum.at(tops, self.place[alive], adjusted[alive])
+        return tops
+
+    def disjoint(self, inside: Sequence[int]) -> Bools:
+        """Which families have no parent in a set."""
+        wanted = sum(1 << u for u in inside)
+        return np.array([mask & wanted == 0 for mask in self.part.masks], dtype=np.bool_)
+
+    def supported(self, alive: Bools) -> Bools:
+        """The families that can be in an acyclic choice."""
+        kept = alive.copy()
+        listed = {v: [self.part.masks[f] for f in own[alive[own]].tolist()] for v, own in self.own.items()}
+        for v, own in self.own.items():
+            rest = self.rest(v, listed)
+            kept[[f for f in own.tolist() if alive[f] and self.part.masks[f] & rest]] = False
+        return kept
+
+    def rest(self, v: int, listed: dict[int, list[int]]) -> int:
+        """What cannot be placed before v, and v."""
+        rest, grown = sum(1 << u for u in self.own), True
+        while grown:
+            grown = False
+            for u, masks in listed.items():
+                if u != v and rest >> u & 1 and any(mask & rest == 0 for mask in masks):
+                    rest &= ~(1 << u)
+                    grown = True
+        return rest
+
+    def around(self, v: int, families: Sequence[int], alive: Bools) -> tuple[int, ...]:
+        """A small set of variables, v among them, that these families of v meet, and all that the others have alive.
+
+        So v comes first in it and has none of these families. Whatever hits the most of those that do not meet the set
+        yet joins it, from what cannot be placed before v.
+        """
+        listed = {u: [self.part.masks[f] for f in own[alive[own]].tolist()] for u, own in self.own.items()}
+        rest = self.rest(v, listed)
+        inside, left = 1 << v, [self.part.masks[f] & rest for f in families]
+        while left := [mask for mask in left if not mask & inside]:
+            hits = Counter(u for mask in left for u in self.part.members if mask >> u & 1)
+            u = max(hits, key=lambda u: (hits[u], -len(listed[u])))
+            inside |= 1 << u
+            left += [mask & rest for mask in listed[u]]
+        return tuple(u for u in self.part.members if inside >> u & 1)
+
+
+class Lifted:
+    """A subset row in which a family is worth as much as any of its subsets; the right-hand side is the same."""
+
+    def __init__(self, row: SubsetRow) -> None:
+        self.members = row.members
+        self.listed: dict[int, list[tuple[int, int]]] = {v: [] for v in row.members}
+        for child, parents, coefficient in row.coefficients:
+            self.listed[child].append((sum(1 << u for u in parents), coefficient))
+        most = {0: 0}
+        for size in range(1, len(self.members) + 1):
+            for among in itertools.combinations(self.members, size):
+                inside = sum(1 << u for u in among)
+                most[inside] = max(most[inside ^ 1 << v] + self.best(v, inside ^ 1 << v) for v in among)
+        self.within = most
+        self.most = most[sum(1 << u for u in self.members)]
+
+    @functools.cached_property
+    def inside(self) -> int:
+        """The members as bits."""
+        return sum(1 << u for u in self.members)
+
+    def best(self, v: int, parents: int) -> int:
+        """What v is worth with these parents."""
+        return max((a for mask, a in self.listed[v] if mask & ~parents == 0), default=0)

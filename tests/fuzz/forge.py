@@ -1,0 +1,113 @@
+"""`python -m tests.fuzz.forge [COUNT]`: change the evidence of answers, and look for a bound below the optimum.
+
+An answer is written as JSON, one to three things in it are changed (numbers, rows, stages, parts, bytes of trees, the
+graph, the score), and the checker reads it again. It may refuse it, or prove less; what it proves must be true: the
+optimum is known from all acyclic graphs, those that obey where there are constraints.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from optbn_solvers import ScoreTable, Solution, solve
+from optbn_solvers.base.errors import CheckFailed, ConstraintError, InfeasibleError
+from optbn_solvers.base.solution_json import from_json, to_json
+from optbn_solvers.front.checked import bound_of_proof
+from optbn_solvers.verify import verify
+from tests.naive.constraints import best_obeying, random_constraints
+from tests.naive.solvers import optimum, random_table, random_unpruned_table
+
+WORK = 1e7  # steps of the checker's own search
+SECONDS = 5.0  # that no check of so few variables may take
+HOW: list[tuple[str, dict[str, Any]]] = [
+    ("ilp", {"search_nodes": 0}),
+    ("auto", {}),
+    ("cp", {"carried": 1 << 20, "restarts": 0, "greedy": False}),
+    ("dp", {}),
+]
+
+
+def answers(rng: np.random.Generator) -> Iterator[tuple[ScoreTable, Solution, int]]:
+    """(table, its answer, the units of the optimum), with evidence of all kinds."""
+    for at in range(sys.maxsize):
+        table = random_unpruned_table(rng, 5) if at % 3 == 2 else random_table(rng, 5, ("dense", "blocks")[at % 2])
+        name, settings = HOW[at % len(HOW)]
+        try:
+            constraints = random_constraints(rng, table.names) if at % 3 == 2 else None
+            found = solve(table, name, constraints=constraints, only_listed=True, **settings)
+        except (InfeasibleError, ConstraintError):
+            continue
+        best = optimum(table) if constraints is None else best_obeying(table, constraints)
+        assert best is not None
+        yield table, found, best
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The ways to all numbers, texts and lists inside."""
+    if at:
+        yield at
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(inner, (*at, key))
+
+
+def changed(rng: np.random.Generator, fields: dict[str, Any]) -> dict[str, Any]:
+    """A copy with something else in one place of the evidence, the bound or the graph."""
+    fields = copy.deepcopy(fields)
+    part = ("evidence", "evidence", "evidence", "bound", "parents")[int(rng.integers(5))]
+    ways = list(places({part: fields[part]}))
+    way = ways[int(rng.integers(len(ways)))]
+    holder: Any = fields
+    for key in way[:-1]:
+        holder = holder[key]
+    value = holder[way[-1]]
+    if isinstance(value, list) and value:
+        holder[way[-1]] = [value[:-1], value[1:], value * 2, value[::-1]][int(rng.integers(4))]
+    elif isinstance(value, bool) or value is None or isinstance(value, dict | list):
+        return fields
+    elif isinstance(value, int):
+        holder[way[-1]] = [value + 1, value - 1, 2 * value, -value, value << 40, 0][int(rng.integers(6))]
+    elif isinstance(value, float):
+        holder[way[-1]] = value + float(rng.normal()) * 10.0 ** int(rng.integers(-9, 3))
+    elif way[-1] == "body":
+        body = bytearray(base64.b64decode(value))
+        body[int(rng.integers(len(body)))] ^= 1 << int(rng.integers(8))
+        holder[way[-1]] = base64.b64encode(bytes(body)).decode()
+    return fields
+
+
+def forged(rng: np.random.Generator, count: int) -> Counter[str]:
+    """Judge so many changed answers; what became of them. AssertionError where the checker proves what is false."""
+    seen: Counter[str] = Counter()
+    known = answers(rng)
+    while seen.total() < count:
+        table, found, best = next(known)
+        kind = type(found.evidence).__name__ + (" under constraints" if found.constraints else "")
+        fields = json.loads(to_json(table, found))
+        for _ in range(25):
+            mutant = fields
+            for _ in range(int(rng.integers(1, 4))):
+                mutant = changed(rng, mutant)
+            begun = time.process_time()
+            try:
+                verdict = verify(table, from_json(table, json.dumps(mutant).encode()), bound_of_proof, work=WORK)
+            except (CheckFailed, ConstraintError, ValueError):
+                seen[f"{kind}: refused"] += 1
+            else:
+                assert verdict.bound >= table.score_of(best), (mutant, verdict)
+                seen[f"{kind}: true all the same"] += 1
+            assert time.process_time() - begun < SECONDS, mutant
+    return seen
+
+
+if __name__ == "__main__":
+    for what, times in sorted(forged(np.random.default_rng(), int(sys.argv[1]) if sys.argv[1:] else 20000).items()):
+        print(f"{times:8,} {what}")
