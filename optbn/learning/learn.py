@@ -27,7 +27,7 @@ from optbn.data.lags import forwards, lagged
 from optbn.learning.completing import COPIES, Incomplete, completed
 from optbn.learning.constraint_files import read_constraints
 from optbn.learning.job import DEFAULT_PARENTS, Job
-from optbn.learning.reporting import Headings, make_report
+from optbn.learning.reporting import Headings, make_report, papers
 from optbn.learning.search_log import SearchLog
 from optbn.learning.solving import constraints_of
 from optbn.learning.structure import Stopwatch
@@ -195,8 +195,9 @@ def learn(
         values["weights"] = f"{len(rows.weights.units):,} numbers" if rows.weights is not None else None
     proved = standing(job.learned.solution) is Standing.PROVED
     headings = Headings.of(title, source, command, values, job.constraints, job.restrictions, proved)
+    cited = papers(method, load_smoother(chosen))
     report = make_report(rows, job.learned, model, headings, interventions, job.notes, job.trace, others)
-    report = msgspec.structs.replace(report, target=target or "", held_out=fits)
+    report = msgspec.structs.replace(report, target=target or "", papers=cited, held_out=fits)
     return Learned(model.network, job.learned.solution, job.scored.table, report)
 
 

@@ -127,6 +127,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     held_out how well networks learned so explain rows that they have not seen, and simple models beside them
     target   the variable in question, if one was named
     evidence the proof of the bound with all that it is about, where it is small (optbn/learning/carried.py)
+    papers   to cite: of the score and the smoother
     """
 
     title: str
@@ -148,6 +149,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     target: str = ""
     evidence: dict[str, Any] | None = None
+    papers: tuple[str, ...] = ()
     format: str = FORMAT
 
     @property

@@ -6,7 +6,6 @@ computes with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from optbn.base.numbers import counted
@@ -90,7 +89,7 @@ def view(report: Report) -> dict[str, Any]:
             "columns": [[c.name, c.kind, _summary(c)] for c in report.data.columns],
         },
         "command": report.command,
-        "cite": [f"Made with optbn {report.version}.", *citations(report.settings.values())],
+        "cite": [f"Made with optbn {report.version}.", *report.papers],
     }
 
 
@@ -104,44 +103,6 @@ def _losses(arc: Arc) -> list[tuple[str, str]]:
         ("Best network with it turned", f"loses {arc.turned:.3f} nat"),
         ("Best network without either", f"loses {arc.apart:.3f} nat"),
     ]
-
-
-PAPERS = {
-    "PCART": "Trees and bins: Talvitie, Eggeling, Koivisto (2019), Learning Bayesian networks with local structure, "
-    "mixed variables, and exact algorithms, International Journal of Approximate Reasoning 115.",
-    "BDeu": "BDeu: Heckerman, Geiger, Chickering (1995), Learning Bayesian networks: the combination of knowledge and "
-    "statistical data, Machine Learning 20.",
-    "BDs": "BDs: Scutari (2016), An empirical-Bayes score for discrete Bayesian networks, PGM.",
-    "K2": "K2: Cooper, Herskovits (1992), A Bayesian method for the induction of probabilistic networks from data, "
-    "Machine Learning 9.",
-    "BIC": "BIC: Schwarz (1978), Estimating the dimension of a model, Annals of Statistics 6.",
-    "AIC": "AIC: Akaike (1974), A new look at the statistical model identification, IEEE Transactions on Automatic "
-    "Control 19.",
-    "FNML": "fNML: Silander, Roos, Kontkanen, Myllymäki (2008), Factorized normalized maximum likelihood criterion for "
-    "learning Bayesian network structures, PGM.",
-    "QNML": "qNML: Silander, Leppä-aho, Jääsaari, Roos (2018), Quotient normalized maximum likelihood criterion for "
-    "learning Bayesian network structures, AISTATS.",
-    "HMD": "HMD: Azzimonti, Corani, Zaffalon (2019), Hierarchical estimation of parameters in Bayesian networks, "
-    "Computational Statistics and Data Analysis 137 (the model; its evidence as a score is ours).",
-    "BGe": "BGe: Geiger, Heckerman (2002), Parameter priors for directed acyclic graphical models and the "
-    "characterization of several probability distributions, Annals of Statistics 30.",
-    "hdp": "Probabilities: Petitjean, Buntine, Webb, Zaidi (2018), Accurate parameter estimation for Bayesian network "
-    "classifiers using hierarchical Dirichlet processes, Machine Learning 107.",
-    "hierarchical": "Probabilities: Azzimonti, Corani, Zaffalon (2019), Hierarchical estimation of parameters in "
-    "Bayesian networks, Computational Statistics and Data Analysis 137.",
-}
-"""What to cite, by how the name of a score or a smoother begins in the settings (FT and FTp are of PCART's paper)."""
-
-
-def citations(settings: Iterable[Any]) -> list[str]:
-    """The papers of the score and the smoother."""
-    lowered = [str(value).lower() for value in settings]
-    found = []
-    for name, paper in PAPERS.items():
-        names = (name, "FT", "FullTable") if name == "PCART" else (name,)
-        if any(text.startswith(tuple(n.lower() for n in names)) for text in lowered):
-            found.append(paper)
-    return found
 
 
 def _box(domain: Domain, name: str, many: bool) -> tuple[float, float, bool]:

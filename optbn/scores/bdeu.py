@@ -10,6 +10,7 @@ where a is the equivalent sample size `ess`. Markov-equivalent graphs score the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from optbn.base.settings import check_rows
 from optbn.scores.counting import CountTerms, Term, log_gamma
@@ -18,6 +19,11 @@ from optbn.scores.counting import CountTerms, Term, log_gamma
 @dataclass(frozen=True)
 class BDeu(CountTerms):
     """`ess`: the equivalent sample size of the prior, spread evenly over the cells of each family's table."""
+
+    paper: ClassVar[str] = (
+        "BDeu: Heckerman, Geiger, Chickering (1995), Learning Bayesian networks: the combination of knowledge"
+        " and statistical data, Machine Learning 20."
+    )
 
     ess: float = 1.0
 

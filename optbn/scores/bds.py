@@ -7,6 +7,7 @@ q~, so an unobserved configuration neither takes nor gives. Equal to BDeu when a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from optbn.scores.bdeu import BDeu
 
@@ -14,5 +15,7 @@ from optbn.scores.bdeu import BDeu
 @dataclass(frozen=True)
 class BDs(BDeu):
     """`ess`: the equivalent sample size of the prior, spread evenly over the observed configurations."""
+
+    paper: ClassVar[str] = "BDs: Scutari (2016), An empirical-Bayes score for discrete Bayesian networks, PGM."
 
     observed = True

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,11 @@ class BGe:
     mean      m, the prior mean of every variable; None: the mean of the data
     real_prior  the scale of t and m: "unit-free", of standardised columns, or "paper", of the columns as they come
     """
+
+    paper: ClassVar[str] = (
+        "BGe: Geiger, Heckerman (2002), Parameter priors for directed acyclic graphical models and the "
+        "characterization of several probability distributions, Annals of Statistics 30."
+    )
 
     alpha_mu: float = 1.0
     alpha_w: float | None = None

@@ -8,6 +8,7 @@ C(r, n) is the regret of a multinomial with r levels and n rows (kernels/terms.p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from optbn.scores.counting import CountTerms, Term, n_log_n, n_log_regret
 
@@ -15,6 +16,11 @@ from optbn.scores.counting import CountTerms, Term, n_log_n, n_log_regret
 @dataclass(frozen=True)
 class FNML(CountTerms):
     """No hyper-parameters."""
+
+    paper: ClassVar[str] = (
+        "fNML: Silander, Roos, Kontkanen, Myllymäki (2008), Factorized normalized maximum likelihood "
+        "criterion for learning Bayesian network structures, PGM."
+    )
 
     whole = True
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,12 @@ class FT(LeafPrior, CountTerms):
 
     max_bins  the most bins a real parent may be cut into, at least 2
     """
+
+    paper: ClassVar[str] = (
+        "Trees and bins: Talvitie, Eggeling, Koivisto (2019), Learning Bayesian networks with local "
+        "structure, mixed variables, and exact algorithms, International Journal of Approximate Reasoning "
+        "115."
+    )
 
     max_bins: int = 7
 

@@ -8,6 +8,7 @@ Every distribution of the child is equally likely a priori, in every configurati
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from optbn.scores.counting import CountTerms, Term, log_gamma
 
@@ -15,6 +16,11 @@ from optbn.scores.counting import CountTerms, Term, log_gamma
 @dataclass(frozen=True)
 class K2(CountTerms):
     """No hyper-parameters."""
+
+    paper: ClassVar[str] = (
+        "K2: Cooper, Herskovits (1992), A Bayesian method for the induction of probabilistic networks from "
+        "data, Machine Learning 9."
+    )
 
     def joint(self, cells: float) -> Term:
         return log_gamma(1.0)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,12 @@ class PCART(LeafPrior):
     No `max_splits` is 4 and no `cuts` is "rank" (results/cuts), but 3 and "range", as published, where real_prior is
     "paper".
     """
+
+    paper: ClassVar[str] = (
+        "Trees and bins: Talvitie, Eggeling, Koivisto (2019), Learning Bayesian networks with local "
+        "structure, mixed variables, and exact algorithms, International Journal of Approximate Reasoning "
+        "115."
+    )
 
     max_splits: Splits | None = None
     cuts: CutRule | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from optbn.base.errors import LimitError
 from optbn.scores.counting import CountTerms, Term, n_log_n
@@ -22,6 +23,11 @@ _regret = lru_cache(maxsize=1 << 16)(log_regret)
 @dataclass(frozen=True)
 class QNML(CountTerms):
     """No hyper-parameters."""
+
+    paper: ClassVar[str] = (
+        "qNML: Silander, Leppä-aho, Jääsaari, Roos (2018), Quotient normalized maximum likelihood criterion "
+        "for learning Bayesian network structures, AISTATS."
+    )
 
     uniform = False
     whole = True

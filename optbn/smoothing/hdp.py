@@ -64,6 +64,11 @@ class HDP:
     compat     "published" leaves the root's prior out of the sampling but not of the estimates, as the published code
     """
 
+    paper: ClassVar[str] = (
+        "Probabilities: Petitjean, Buntine, Webb, Zaidi (2018), Accurate parameter estimation for Bayesian "
+        "network classifiers using hierarchical Dirichlet processes, Machine Learning 107."
+    )
+
     tying: str = "level"
     sweeps: int | None = None
     burn_in: int | None = None

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +161,11 @@ class Hierarchical:
 
     What is learned is always that of the variational bound, also for the exact posterior.
     """
+
+    paper: ClassVar[str] = (
+        "Probabilities: Azzimonti, Corani, Zaffalon (2019), Hierarchical estimation of parameters in Bayesian"
+        " networks, Computational Statistics and Data Analysis 137."
+    )
 
     s: float | str = "learned"
     spread: float = SPREAD

@@ -78,3 +78,10 @@ def test_the_page_is_self_contained_and_every_name_is_escaped():
     data = json.loads(re.search(r'<script id="view" type="application/json">(.*?)</script>', page, re.S).group(1))
     assert [node["label"] for node in data["nodes"]] == list(HOSTILE)
     assert decode(json.dumps(data["network"]).encode(), "json", "the page") == hostile_network()
+
+
+def test_the_page_cites_the_papers_of_score_and_smoother():
+    data = optbn.load_network("cancer").sample(60, 1)
+    learned = optbn.learn(data, score="bds", prior="size", smoother="hierarchical", max_parents=1)
+    assert [paper.split(":")[0] for paper in learned.report.papers] == ["BDs", "Probabilities"]
+    assert "Scutari" in learned.page() and "Azzimonti" in learned.page() and "Heckerman" not in learned.page()
