@@ -84,9 +84,8 @@ def _call(source: str, values: Mapping[str, Any], constraints: Mapping[str, Any]
 
 
 def papers(*parts: Any) -> tuple[str, ...]:
-    """What to cite for a score, a smoother: each says its own, a score with a prior that of the score inside."""
-    inner = (getattr(part, "method", getattr(part, "score", part)) for part in parts)
-    return tuple(dict.fromkeys(part.paper for part in inner if getattr(part, "paper", "")))
+    """What to cite for a score, a smoother: each says its own."""
+    return tuple(dict.fromkeys(part.paper for part in parts if getattr(part, "paper", "")))
 
 
 def make_report(

@@ -32,6 +32,10 @@ class Interventional:
     def of(cls, method: LocalScore, interventions: Interventions) -> Interventional:
         return cls(method, interventions, interventions.digest)
 
+    @property
+    def paper(self) -> str:
+        return getattr(self.method, "paper", "")
+
     def bind(self, data: Dataset) -> InterventionalBound:
         """A bound score per group of variables whose rows are the same."""
         groups: dict[bytes, list[int]] = {}

@@ -42,6 +42,10 @@ class WithPrior:
     score: LocalScore
     prior: str | Beliefs
 
+    @property
+    def paper(self) -> str:
+        return getattr(self.score, "paper", "")
+
     def bind(self, data: Dataset) -> BoundWithPrior:
         return BoundWithPrior(self.score.bind(data), bound_prior(self.prior, data.names))
 
