@@ -47,7 +47,7 @@ function interest() { // variables by their distance from the one in view: where
 }
 function showKnown() {
   byId("known").replaceChildren(
-    ...(known.size ? [el("span", { class: "soft", text: "Known:" })] : [el("span", { class: "soft", text: "Click a value to say it is so; drag over a number's range. Everything else follows." })]),
+    ...(known.size ? [el("span", { class: "soft", text: "Known:" })] : [el("span", { class: "soft screen", text: "Click a value to say it is so; drag over a number's range. Everything else follows." })]),
     ...[...known].map(([v, fact]) => button(`${factWords(v, fact)}  ×`, () => learn(v, null), { class: "chip" + (fact.do ? " made" : ""), "aria-label": `forget ${factWords(v, fact)}` })),
     ...(known.size > 1 ? [button("Forget all", forget, { class: "chip plain" })] : []));
 }

@@ -99,7 +99,7 @@ function caseOf(groups) { // a row, its prediction, and what each finding adds
             el("td", { class: `number ${Math.abs(adds) < 0.05 ? "soft" : adds > 0 ? "up" : "down"}`, text: Math.abs(adds) < 0.05 ? "nothing" : `${adds > 0 ? "+" : "−"}${Math.abs(adds).toFixed(1)}` }),
             el("td", { class: "number soft", text: percent(row.alone) }));
         })))]);
-  } else fill(holder, {}, [el("p", { class: "soft", text: "Or click values in the graph: the prediction and what each finding adds appear here." })]);
+  } else fill(holder, {}, [el("p", { class: "soft screen", text: "Or click values in the graph: the prediction and what each finding adds appear here." })]);
   return holder;
 }
 const kept = { row: "", truth: "" };
