@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 
 from optbn.base.errors import CheckError, DataError, UnsupportedError
+from optbn.base.numbers import counted
 from optbn.certify.contingency import Contingency
 from optbn.certify.definition import Definition
 from optbn.certify.evidence import Evidenced
@@ -121,8 +122,9 @@ def certify(
     epsilon = math.nextafter(float(Fraction(bound - lower) / Fraction(2) ** exponent), math.inf)
     return Certificate(
         statement=(
-            f"on these {data.n_rows:,} rows, no graph of at most {max_parents} parents per variable has a "
-            f"{in_words(definition)} above that of this one, {float(low):.10g}, by more than {epsilon:.2g}"
+            f"on these {counted(data.n_rows, 'row')}, no graph of at most {counted(max_parents, 'parent')} per "
+            f"variable has a {in_words(definition)} above that of this one, {float(low):.10g}, "
+            f"by more than {epsilon:.2g}"
         ),
         data={"rows": data.n_rows},
         columns=columns,

@@ -63,7 +63,10 @@ _TEXT = {"-": "jkl"}
 
 def _constraints(options: Values) -> dict[str, Any]:
     """The keywords of `score_table` that say which families there are."""
-    return {"max_parents": limits(options.max_parents), **constraints(vars(options))}
+    from optbn.scores.parent_sets import DEFAULT_LIMIT
+
+    most = limits(options.max_parents) or {"*": DEFAULT_LIMIT}  # said in full: files and answers name the limit
+    return {"max_parents": most, **constraints(vars(options))}
 
 
 def _allowed(data: Dataset, options: Values) -> Families:

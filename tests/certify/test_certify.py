@@ -220,13 +220,13 @@ def run(capsys, *arguments):
 def test_from_data_to_a_certificate_on_the_command_line(tmp_path, capsys):
     optbn.write(optbn.load_network("asia").sample(200, 1), tmp_path / "asia.csv")
     for arguments in (
-        ("score", tmp_path / "asia.csv", "--score", "bdeu", "-D", 2, "-o", tmp_path / "s.jkl"),
+        ("score", tmp_path / "asia.csv", "--score", "bdeu", "-o", tmp_path / "s.jkl"),
         ("solve", tmp_path / "s.jkl", "-o", tmp_path / "a.json"),
         ("certify", tmp_path / "asia.csv", tmp_path / "a.json", "-o", tmp_path / "c.json"),
     ):
         code, said = run(capsys, *arguments)
         assert code == 0, said.err
-    assert "no graph of at most 2 parents per variable has a BDeu (ess 1) above" in said.out
+    assert "no graph of at most 3 parents per variable has a BDeu (ess 1) above" in said.out
     checked = [sys.executable, program.__file__, tmp_path / "asia.csv", tmp_path / "c.json"]
     assert subprocess.run(checked, capture_output=True, text=True, check=True).stdout.startswith(
         "checked: on these 200"
