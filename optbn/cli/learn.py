@@ -15,7 +15,7 @@ import typer
 from optbn.cli.display import display
 from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, reading, with_reading
-from optbn.cli.texts import constraints, settings
+from optbn.cli.texts import constraints, limit, settings
 from optbn.cli.writing import check_network_file, write_or_beside
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         with reading() as progress, display(options.target, options.yes) as watcher:
             learned = optbn.learn(
                 data,
-                **options.keywords("learn") | {"score": method},
+                **options.keywords("learn") | {"score": method, "max_parents": limit(options.max_parents)},
                 constraints=required if options.constraints is None else options.constraints,
                 watcher=watcher,
                 source=Path(data).name if data != "-" else "stdin",
@@ -101,14 +101,23 @@ def _check_files(outputs: Sequence[Path], report: Path | None, data: str) -> Non
 
 def _estimate(data: Dataset, score: LocalScore, required: dict[str, Any], options: Values) -> None:
     """A line per number of parents; what the data cannot bear ends the list with the reason."""
+    from optbn.base.errors import UnsupportedError
     from optbn.learning.constraints import check_constraints
     from optbn.learning.estimate import estimate, in_words
     from optbn.learning.solving import constraints_of
     from optbn.scores.scoring import Scoring
 
     words = constraints_of(required)
-    largest = min(5 if options.max_parents is None else options.max_parents, max(0, data.n_variables - 1))
+    wanted = limit(options.max_parents)
+    largest = 5 if wanted is None else wanted
+    if largest != "all":
+        largest = min(largest, max(0, data.n_variables - 1))
     scoring = Scoring.of(data, score, largest, words, options.candidates, options.memory)
+    if scoring.unlimited:
+        raise UnsupportedError(
+            "--estimate with --max-parents all: nobody knows before scoring where bounds end it; run it with "
+            "--time-limit, or estimate for a number of parents"
+        )
     check_constraints(words, data.names)
     print("parents          families       time      memory")
     for cost in estimate(scoring, options.jobs):

@@ -87,12 +87,21 @@ def _all(data: Dataset, method: LocalScore, options: Values) -> None:
     from optbn_solvers.base.files import write_table
 
     values = options.keywords("score") | _constraints(options) | {"score": method, "weights": None}
-    with _meter() as progress:
-        table = score_table(data, **values, progress=progress)
+    last: list[ScoreProgress] = []
+    with _meter() as show:
+
+        def listen(report: ScoreProgress) -> None:
+            last[:] = [report]
+            if show is not None:
+                show(report)
+
+        table = score_table(data, **values, progress=listen)
     about = describe(data, method, _constraints(options) | {"candidates": options.candidates})
     write_table(table, options.output, about=about)
     if options.output != "-":
         note = f", {limited}: an optimum among them need not be one of all" if (limited := noted(about)) else ""
+        if last and last[0].needless:
+            note = f"; of all, {last[0].done:,} were looked at, and bounds prove {last[0].needless:,} needless"
         print(f"{options.output}: {len(table):,} parent sets of {table.n} variables kept{note}")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from optbn.cli.reading import lines
+from optbn_solvers.base.errors import ConstraintError
 
 
 def settings(texts: list[str] | None) -> dict[str, Any]:
@@ -13,9 +14,19 @@ def settings(texts: list[str] | None) -> dict[str, Any]:
     return dict(_setting(text) for text in texts or ())
 
 
-def limits(texts: list[str] | None) -> dict[str, int]:
-    """{"*": 3, "A": 1} from ["3", "A=1"], numbers of parents."""
-    return dict(_limit(text, "--max-parents") for text in texts or ())
+def limits(texts: list[str] | None) -> dict[str, int | Literal["all"]]:
+    """{"*": 3, "A": "all"} from ["3", "A=all"], numbers of parents."""
+    return dict(_parents(text) for text in texts or ())
+
+
+def limit(text: str | None) -> int | Literal["all"] | None:
+    """One number of parents for all variables."""
+    if text is None:
+        return None
+    name, number = _parents(text)
+    if name != "*":
+        raise ConstraintError(f"--max-parents {text!r}: expected one whole number for all variables, or all")
+    return number
 
 
 def constraints(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,10 +62,16 @@ def _setting(text: str) -> tuple[str, Any]:
     return name, value
 
 
+def _parents(text: str) -> tuple[str, int | Literal["all"]]:
+    """("*", 3) from "3", ("A", "all") from "A=all"."""
+    name, _, number = (part.strip() for part in text.rpartition("="))
+    if number == "all":
+        return name or "*", "all"
+    return _limit(text, "--max-parents")
+
+
 def _limit(text: str, option: str) -> tuple[str, int]:
     """("*", 3) from "3", ("A", 2) from "A=2"."""
-    from optbn_solvers.base.errors import ConstraintError
-
     name, equals, number = (part.strip() for part in text.rpartition("="))
     if not number.isdecimal() or (equals and not name):
         raise ConstraintError(f"{option} {text!r}: expected a whole number, or NAME=NUMBER")
@@ -63,8 +80,6 @@ def _limit(text: str, option: str) -> tuple[str, int]:
 
 def _arc(text: str) -> tuple[str, str]:
     """("A", "B") from "A->B"."""
-    from optbn_solvers.base.errors import ConstraintError
-
     parent, arrow, child = (part.strip() for part in text.partition("->"))
     if not (parent and arrow and child) or "->" in child:
         raise ConstraintError(f"{text!r} is not an arc, expected something like 'A->B'")
@@ -72,8 +87,6 @@ def _arc(text: str) -> tuple[str, str]:
 
 
 def _pair(text: str) -> list[str]:
-    from optbn_solvers.base.errors import ConstraintError
-
     pair = names(text)
     if len(pair) != 2:
         raise ConstraintError(f"{text!r} is not a pair of variables, expected something like 'A,B'")
@@ -81,8 +94,6 @@ def _pair(text: str) -> list[str]:
 
 
 def _order(text: str) -> list[str]:
-    from optbn_solvers.base.errors import ConstraintError
-
     order = names(text)
     if len(order) < 2:
         raise ConstraintError(f"--order {text!r}: expected two variables or more, like 'A,B,C'")
@@ -91,8 +102,6 @@ def _order(text: str) -> list[str]:
 
 def _separation(text: str) -> tuple[list[str], ...]:
     """(["A"], ["B"], ["C", "D"]) from "A:B|C,D"."""
-    from optbn_solvers.base.errors import ConstraintError
-
     sides, _, condition = text.partition("|")
     groups = [names(part) for part in sides.split(":")]
     if len(groups) != 2 or not all(groups):

@@ -87,6 +87,44 @@ def affordable_table(
     return reached
 
 
+def unlimited_table(
+    scoring: Scoring,
+    seconds: float = math.inf,
+    jobs: int | None = None,
+    progress: Callable[[ScoreProgress], None] | None = None,
+) -> Scored:
+    """The table without a limit on parents, or that of the largest size done within `seconds` (of one parent always).
+
+    The note counts the families that bounds prove needless; or it says what was left out.
+    """
+    from optbn.scores.pipeline import growing
+
+    deadline = working() + seconds
+
+    def watch(report: ScoreProgress) -> None:
+        if progress is not None:
+            progress(report)
+        if working() > deadline and report.done < report.total and report.size > 1:
+            raise _OutOfTime
+
+    growth = growing(scoring, jobs, watch)
+    try:
+        while growth.open:
+            growth.step()
+    except (_OutOfTime, LimitError) as stopped:
+        if growth.size < 1:
+            raise
+        size = f"parent sets have at most {growth.size} member{'s' if growth.size != 1 else ''}, not any number"
+        why = str(stopped) or f"larger ones took too long, and there were {seconds:,.0f} s for scoring"
+        note = f"{size}: {why}; the network is the best among those"
+        return Scored(growth.table(), growth.scored, growth.size, note)
+    note = (
+        f"parent sets may have any number of members: {growth.scored:,} families were scored, and bounds prove that no "
+        f"best network needs one of the other {growth.needless:,}"
+    )
+    return Scored(growth.table(), growth.scored, scoring.sets.largest, note)
+
+
 def _with_note(reached: Scored, costs: Sequence[Cost], guess: float | None, left: float) -> Scored:
     """What was reached, saying what was not: the next size, which was not begun (guess) or not ended (None)."""
     sets = f"sets of {reached.size + 1}"

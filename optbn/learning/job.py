@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from optbn.base.errors import LimitError
 from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
 from optbn.learning import near
-from optbn.learning.affordable import Scored, affordable_table
+from optbn.learning.affordable import Scored, affordable_table, unlimited_table
 from optbn.learning.constraints import all_families, check_constraints, demanding
 from optbn.learning.edges import arc_losses
 from optbn.learning.estimate import estimate, in_words
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from optbn.learning.reporting import Others
     from optbn.network.network import BayesianNetwork
     from optbn.report.report import HeldOut
+    from optbn.scores.parent_sets import Limit
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
     from optbn.scores.scoring import Scoring
@@ -82,7 +84,7 @@ class Job:
     def constrain(
         self,
         constraints: Constraints | Mapping[str, Any] | None,
-        max_parents: int | None,
+        max_parents: Limit | None,
         candidates: int | None,
         memory: int | str | None,
     ) -> None:
@@ -91,7 +93,8 @@ class Job:
         with self.watch.phase("score"):
             self.constraints = constraints_of(constraints)
             largest = DEFAULT_PARENTS if max_parents is None else max_parents
-            largest = min(largest, max(0, self.data.n_variables - 1))
+            if largest != "all":
+                largest = min(largest, max(0, self.data.n_variables - 1))
             self.scoring = Scoring.of(self.data, self.method, largest, self.constraints, candidates, memory)
             check_constraints(self.constraints, self.data.names)
         if self.interventions:
@@ -104,7 +107,7 @@ class Job:
 
         rehearse(self.data, self.method, solver, smoother, self.watcher)
 
-    def score(self, max_parents: int | None, store: str | os.PathLike[str] | None) -> None:
+    def score(self, max_parents: Limit | None, store: str | os.PathLike[str] | None) -> None:
         """The table, as large as `max_parents` says, or as the time allows."""
         families, everything = 0, demanding(self.constraints)
 
@@ -116,12 +119,14 @@ class Job:
         seconds = self.left(SCORING_SHARE / (1 + RESCORING) if everything else SCORING_SHARE)
         limited = max_parents is None or seconds is not None
         begin = working()
-        costs = self._costs(limited)
+        costs = [] if self.scoring.unlimited else self._costs(limited)
         left = DEFAULT_SCORING_SECONDS
         if seconds is not None:
             left = max(0.0, max(0.0, seconds) - (working() - begin))
         with self.watch.phase("score"):
-            if limited:
+            if self.scoring.unlimited:
+                self.scored = unlimited_table(self.scoring, math.inf if seconds is None else left, self.jobs, listen)
+            elif limited:
                 self.scored = affordable_table(self.scoring, costs, left, self.jobs, listen)
             else:
                 scoring = self.scoring.at_most(costs[-1].size)
@@ -250,7 +255,9 @@ class Job:
         constraints = self.constraints
 
         def learner(rows: Dataset, size: int) -> BayesianNetwork:
-            scoring = Scoring.of(rows, self.method, min(size, rows.n_variables - 1), constraints, None, None)
+            all_sizes = self.scoring.unlimited and size == self.scored.size == self.scoring.sets.largest
+            limit: Limit = "all" if all_sizes else min(size, rows.n_variables - 1)
+            scoring = Scoring.of(rows, self.method, limit, constraints, None, None)
             table = (
                 all_families(scoring, self.jobs) if demanding(constraints) else table_of_sets(scoring, jobs=self.jobs)
             )

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from optbn.data.schema import SchemaLike
     from optbn.network.network import BayesianNetwork
     from optbn.report.report import Report
+    from optbn.scores.parent_sets import Limit
     from optbn.scores.protocol import LocalScore
     from optbn.smoothing.protocol import Smoother
     from optbn_solvers import Constraints, ScoreTable, Solution
@@ -77,7 +78,7 @@ def learn(
     data: DataLike,
     *,
     score: str | LocalScore = "pcartp",
-    max_parents: int | None = None,
+    max_parents: Limit | None = None,
     candidates: int | None = None,
     solver: str = "auto",
     smoother: str | Smoother | None = None,
@@ -112,7 +113,8 @@ def learn(
 
     data          a Dataset, a data frame, arrays by name, or a file
     score         a name (with its `settings`: ess=10) or a score; pcartp learns optimal decision trees for mixed data
-    max_parents   of any variable; by default 3, or fewer when scoring would take more than its share of the time
+    max_parents   of any variable; by default 3, or fewer when scoring would take more than its share of the time;
+                  "all" for no limit (see `optbn.score_table`)
     candidates    consider only this many likeliest parents of each variable: a heuristic, for hundreds of variables
     solver        the search method (see `optbn.solve`)
     smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default, hierarchical where weights
@@ -170,7 +172,8 @@ def learn(
         rows.index(target)  # a wrong name should not wait for the search
     method = Interventional.of(method, interventions) if interventions else method
     if by_model:
-        rows, filled = _completed(rows, max_parents, constraints, candidates, seed, time_limit, begin, jobs, memory)
+        most = None if max_parents == "all" else max_parents
+        rows, filled = _completed(rows, most, constraints, candidates, seed, time_limit, begin, jobs, memory)
         noticed = (*(line for line in noticed if "a value like others" not in line), *filled)
     chosen = smoother_for(rows) if smoother is None else smoother
     check_counts(load_smoother(chosen), rows)
@@ -190,7 +193,8 @@ def learn(
     if compiling.kernels > kernels:
         watch.phases["compile"] = (compiling.seconds - making,) * 2
     source = source or name
-    values |= {"score": method, "max_parents": job.scored.size, "smoother": chosen}
+    size = "all" if max_parents == "all" and job.scored.size == job.scoring.sets.largest else job.scored.size
+    values |= {"score": method, "max_parents": size, "smoother": chosen}
     if not isinstance(weights, str | None):
         values["weights"] = f"{len(rows.weights.units):,} numbers" if rows.weights is not None else None
     proved = standing(job.learned.solution) is Standing.PROVED

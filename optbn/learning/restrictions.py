@@ -24,7 +24,8 @@ def restrictions(scoring: Scoring) -> tuple[str, ...]:
         limits.append(f"of the {scoring.candidates} likeliest parents of each variable")
     if wide := _coarsened(scoring):
         limits.append(f"with {counted(len(wide), 'wide column')} coarsened as parent{'' if len(wide) == 1 else 's'}")
-    if left_out := families_left_out(scoring.bound, scoring.sets):
+    left_out = 0 if scoring.unlimited else families_left_out(scoring.bound, scoring.sets)
+    if left_out:
         limits.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
     return tuple(limits)
 

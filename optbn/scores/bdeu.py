@@ -20,6 +20,7 @@ from optbn.scores.counting import CountTerms, Term, log_gamma
 class BDeu(CountTerms):
     """`ess`: the equivalent sample size of the prior, spread evenly over the cells of each family's table."""
 
+    urn = True
     paper: ClassVar[str] = (
         "BDeu: Heckerman, Geiger, Chickering (1995), Learning Bayesian networks: the combination of knowledge"
         " and statistical data, Machine Learning 20."

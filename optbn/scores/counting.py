@@ -22,6 +22,14 @@ of large problems, and costs some nanoseconds per family where counting costs hu
 (3) Where the first row of a configuration of P has probability 1/r whatever its value (BDeu, BDs, K2; with fNML that is
     the most it can have), score(v, P) <= - log(r) times the configurations that occur.
 
+What these discard is discarded with everything above it, because larger sets have more parameters, less entropy and
+more configurations. So they also end the enumeration of all sets (growing.py), together with two ceilings on whatever
+is above a set that has been counted: (1) with the fewest parameters that one more member brings, and
+
+(4) Where a level's first row in a configuration has probability at most 1/r whatever came before it (BDeu, BDs, K2:
+    (a/q) / (r a/q + t) <= 1/r for every t), score(v, Q) <= - log(r) times the cells of Q + v that occur, which are at
+    least those of P + v.
+
 Cost per distinct set: about a pass over the rows in which all members but one are away from their commonest level,
 plus its cells; see kernels/counts.py for how tables of smaller sets pay for the rest.
 """
@@ -82,11 +90,13 @@ class CountTerms(ABC):
     observed  whether q stands for the configurations of P that occur in the data instead of the declared ones
     uniform   whether the first row of every configuration has probability at most 1/r
     whole     whether counts must be whole numbers
+    urn       whether every level's first row in a configuration has, whatever came before it
     """
 
     observed: ClassVar[bool] = False
     uniform: ClassVar[bool] = True
     whole: ClassVar[bool] = False
+    urn: ClassVar[bool] = False
 
     def bind(self, data: Dataset) -> BoundScore:
         return CountScore(self, data)
@@ -141,6 +151,7 @@ class CountScore:
         self._dense_cells = max(DENSE_CELLS, min(units, DENSE_CELLS_PER_ROW * data.n_rows))
         self._book = _Book(units, self._unit, tabulating=not terms.observed)
         self._uniform = terms.uniform and (data.weights is None or data.weights.at_least_one)
+        self._urn = terms.urn and self._uniform
         self._distinct_levels, self._level_class = np.unique(self._levels, return_inverse=True)
         self._lower_bytes = 512 << 20
         self._lower: dict[int, tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
@@ -160,22 +171,43 @@ class CountScore:
         floor: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """See BoundScore."""
+        return self.bounded_block(sets, wanted, floor)[0]
+
+    @property
+    def ends(self) -> bool:
+        """Whether ceilings are finite."""
+        return self._urn or self._terms.price(self._rows) > 0
+
+    def bounded_block(
+        self,
+        sets: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+        floor: NDArray[np.float64] | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See optbn.scores.protocol."""
         sets = np.ascontiguousarray(sets, dtype=np.int32)
-        if floor is not None and sets.shape[1] and (price := self._terms.price(self._rows)):
+        price = self._terms.price(self._rows)
+        if floor is not None and sets.shape[1] and price:
             alone, given = self._entropies()
             wanted = worth_counting(sets, wanted, np.ascontiguousarray(floor), self._levels, price, alone, given)
+        ceilings = np.full(wanted.shape, np.inf)
+        if price:
+            least = self._cells(sets) * max(2.0, self._levels.min())  # configurations, with a member that has some
+            ceilings = -price * least[:, None] * (self._levels - 1.0)
         used = np.flatnonzero(wanted.any(axis=1))
-        if len(used) == len(sets):
-            return self._scores(sets, wanted, floor)
         scores = np.full(wanted.shape, -np.inf)
         if len(used):
-            scores[used] = self._scores(sets[used], wanted[used], None if floor is None else floor[used])
-        return scores
+            below = None if floor is None else floor[used]
+            scores[used], cells = self._scores(sets[used], wanted[used], below)
+            if self._urn:
+                ceilings[used] = -np.log(self._levels) * cells
+        ceilings[:, self._levels == 1] = -np.inf  # nothing to explain: all sets score 0, but for rounding
+        return scores, ceilings
 
     def _scores(
         self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """`block`, where every set is wanted for someone."""
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """`block`, where every set is wanted for someone, and how many cells of set and child occur (or 0)."""
         terms = self._terms
         # q per set, then the parents' sums, one column per kind of child that needs its own term
         own_q = self._cells(sets)
@@ -202,7 +234,7 @@ class CountScore:
             rows[where[i, v], slots] = self._joint_rows(own_q[i] * self._levels[v])
         else:
             rows = self._joint_rows(self._cells(joined))[:, None]
-        joint, _ = self._sums(joined, rows)
+        joint, filled = self._sums(joined, rows)
         scores: NDArray[np.float64] = kernels.assemble(
             sets,
             where,
@@ -213,7 +245,7 @@ class CountScore:
             q_of,
             self._level_class,
         )
-        return scores
+        return scores, np.append(filled, 0)[where]
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> CountTable:
         """The counts behind one score."""

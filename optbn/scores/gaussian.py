@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ SMALLEST_SQUARE = 1e-280  # below, digits of the cross products of columns as th
 
 # A residual below this fraction of the variance is rounding noise of the cross products, not information.
 SMALLEST_RESIDUAL = 1e-10
+
+WORST_CONDITION = 1e10  # of a matrix whose inverse has a few digits for sure
 
 
 class Coefficients(NamedTuple):
@@ -58,8 +61,10 @@ class GaussianScore:
         matrix: NDArray[np.float64],
         coefficients: Callable[[int], Coefficients],
         jacobian: NDArray[np.float64],
+        ends: bool = False,
     ) -> None:
         self._data = data
+        self.ends = ends
         self._jacobian = jacobian
         self._matrix = np.ascontiguousarray(matrix)
         self._coefficients = coefficients
@@ -85,6 +90,25 @@ class GaussianScore:
         scores = at.constant - at.determinant * log_det[:, None] - at.residual * np.log(np.where(wanted, residual, 1.0))
         out[wanted] = (scores + self._jacobian)[wanted]
         return out
+
+    def bounded_block(
+        self,
+        sets: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+        floor: NDArray[np.float64] | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See optbn.scores.protocol: no regression leaves less than the one on all other columns."""
+        at = self._coefficients(sets.shape[1] + 1)  # the constant falls with the size
+        most = at.constant - at.residual * np.log(self._least_residuals) + self._jacobian
+        return self.block(sets, wanted, floor), np.broadcast_to(most, wanted.shape)
+
+    @cached_property
+    def _least_residuals(self) -> NDArray[np.float64]:
+        """float64[n]: what the regression of each column on all others leaves, or less: `block` refuses less than the
+        smallest, and half of the residual makes up for an inverse that is not exact."""
+        if np.linalg.cond(self._matrix) > WORST_CONDITION:
+            return self._smallest
+        return np.asarray(np.maximum(0.5 / np.diag(np.linalg.inv(self._matrix)), self._smallest))
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> LinearGaussian:
         """The maximum-likelihood regression of the child on its parents."""

@@ -36,7 +36,7 @@ class PenalisedLikelihood(CountTerms):
             constant = -rows / 2 * (math.log(2 * math.pi / rows) + 1) - weight * (k + 2)
             return Coefficients(constant, 0.0, rows / 2)
 
-        return GaussianScore(data, products, coefficients, jacobian)
+        return GaussianScore(data, products, coefficients, jacobian, ends=True)
 
     def joint(self, cells: float) -> Term:
         return n_log_n()

@@ -85,6 +85,28 @@ class InterventionalBound:
                 scores[:, children] = bound.block(sets, chosen, floor)[:, children]
         return scores
 
+    @property
+    def ends(self) -> bool:
+        """Whether every part can end an enumeration."""
+        return all(bound is None or getattr(bound, "ends", False) for _, bound in self.parts)
+
+    def bounded_block(
+        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See optbn.scores.protocol."""
+        scores, ceilings = self.block(sets, wanted & ~self._counting, None), np.full(wanted.shape, -np.inf)
+        for children, bound in self.parts:
+            asked = wanted & children
+            if bound is not None and asked.any():
+                found = bound.bounded_block(sets, asked, floor)  # type: ignore[attr-defined]
+                scores[:, children], ceilings[:, children] = found[0][:, children], found[1][:, children]
+        return scores, ceilings
+
+    @property
+    def _counting(self) -> NDArray[np.bool_]:
+        """bool[n]: the children with rows that count."""
+        return np.logical_or.reduce([children & (bound is not None) for children, bound in self.parts])
+
     def fitted(self, child: int, parents: tuple[int, ...]) -> Any:
         """The local structure, of the rows that count for the child."""
         for children, bound in self.parts:

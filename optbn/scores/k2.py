@@ -17,6 +17,7 @@ from optbn.scores.counting import CountTerms, Term, log_gamma
 class K2(CountTerms):
     """No hyper-parameters."""
 
+    urn = True
     paper: ClassVar[str] = (
         "K2: Cooper, Herskovits (1992), A Bayesian method for the induction of probabilistic networks from "
         "data, Machine Learning 9."

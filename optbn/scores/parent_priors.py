@@ -63,10 +63,22 @@ class BoundPrior:
         members: Floats = self.weight[sets].sum(axis=1)
         return members + (self.by_size[sets.shape[1]] + self.constant)
 
+    def highest(self, sets: NDArray[np.int32]) -> Floats:
+        """float64[m, n]: at least the prior of a set and of any above it."""
+        more = np.maximum(self.weight, 0.0)
+        most = self.by_size[sets.shape[1] :].max() + self.constant
+        members: Floats = np.minimum(self.weight, 0.0)[sets].sum(axis=1)
+        return members + more.sum(axis=0) + most
+
     def falls(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
         """bool[m, n]: where no proper subset has a smaller prior."""
         k = sets.shape[1]
         by_size = bool((self.by_size[:k] >= self.by_size[k]).all())
+        return np.asarray((self.weight[sets] <= 0).all(axis=1) & by_size)
+
+    def falls_above(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """bool[m, n]: where no larger set has a greater prior than without a member of this one."""
+        by_size = bool((np.diff(self.by_size) <= 0).all())
         return np.asarray((self.weight[sets] <= 0).all(axis=1) & by_size)
 
 
@@ -83,6 +95,22 @@ class BoundWithPrior:
         if floor is not None:
             floor = np.where(self.prior.falls(sets), floor - log, -np.inf)
         return self.bound.block(sets, wanted, floor) + log
+
+    @property
+    def ends(self) -> bool:
+        """Whether the score can end an enumeration."""
+        return getattr(self.bound, "ends", False)
+
+    def bounded_block(
+        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """See optbn.scores.protocol. What the score discards below a floor, with everything above, is still discarded
+        by the highest prior up there; and dropping a member does not lower the prior, if it falls all the way up."""
+        highest = self.prior.highest(sets)
+        if floor is not None:
+            floor = np.where(self.prior.falls_above(sets), floor - highest, -np.inf)
+        scores, ceilings = self.bound.bounded_block(sets, wanted, floor)  # type: ignore[attr-defined]
+        return scores + self.prior.log(sets), ceilings + highest
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> Any:
         """The local structure, with the score of the sum where it knows its score."""

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.errors import ConstraintError
 
 Arc = tuple[str, str]
+Limit = int | Literal["all"]
 
 DEFAULT_LIMIT = 3
 
@@ -42,11 +44,14 @@ class ParentSets:
 
     @classmethod
     def of(
-        cls, names: Sequence[str], max_parents: int | Mapping[str, int] | None = None, words: Constraints | None = None
+        cls,
+        names: Sequence[str],
+        max_parents: Limit | Mapping[str, Limit] | None = None,
+        words: Constraints | None = None,
     ) -> ParentSets:
         """What the constraints allow; contradictions are refused by name.
 
-        max_parents  a limit for all, or per variable ("*" for those not listed); without one, DEFAULT_LIMIT
+        max_parents  a limit for all, or per variable ("*" for those not listed), "all" for none; DEFAULT_LIMIT
         words        the user's constraints, of which those about single arcs, tiers, roots and leaves count here
         """
         words = words or Constraints()
@@ -158,10 +163,10 @@ class ParentSets:
         return np.ascontiguousarray(self.required.T)
 
 
-def _limits(names: Sequence[str], max_parents: int | Mapping[str, int] | None) -> NDArray[np.int64]:
+def _limits(names: Sequence[str], max_parents: Limit | Mapping[str, Limit] | None) -> NDArray[np.int64]:
     """int64[n], the size limits, none of them above n - 1."""
     n = len(names)
-    default = min(DEFAULT_LIMIT, n - 1)
+    default: Limit = min(DEFAULT_LIMIT, n - 1)
     if isinstance(max_parents, Mapping):
         for name in max_parents:
             if name != "*" and name not in names:
@@ -170,13 +175,18 @@ def _limits(names: Sequence[str], max_parents: int | Mapping[str, int] | None) -
         limits = {name: max_parents.get(name, default) for name in names}
     else:
         limits = dict.fromkeys(names, default if max_parents is None else max_parents)
-    for name, limit in limits.items():
+    sizes = np.empty(n, np.int64)
+    for v, name in enumerate(names):
+        limit = limits[name]
+        if limit == "all":
+            limit = n - 1
         if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 0:
-            raise ConstraintError(f"max_parents of {name!r} is {limit!r}, expected an integer of at least 0")
-    if max(limits.values()) > n - 1:
+            raise ConstraintError(f"max_parents of {name!r} is {limit!r}, expected an integer of at least 0, or 'all'")
+        sizes[v] = limit
+    if sizes.max() > n - 1:
         others = f"{n - 1} other{'s' if n != 2 else ''}"
-        log.warning("max_parents is %d, but a variable has only %s: using %d", max(limits.values()), others, n - 1)
-    return np.minimum([limits[name] for name in names], n - 1).astype(np.int64)
+        log.warning("max_parents is %d, but a variable has only %s: using %d", sizes.max(), others, n - 1)
+    return np.minimum(sizes, n - 1)
 
 
 def _closure(names: Sequence[str], must: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.errors import UnsupportedError
 from optbn.base.options import check_together
 from optbn.base.threads import check_jobs, spread
 from optbn.base.version import __version__
@@ -26,7 +27,8 @@ from optbn.data.dataset import Dataset
 from optbn.scores import load_score, named
 from optbn.scores.candidates import Candidates, group_width
 from optbn.scores.families import BYTES_PER_FAMILY, FIRST_BLOCK, Families, scores_of
-from optbn.scores.parent_sets import Arc, ParentSets
+from optbn.scores.growing import Growth
+from optbn.scores.parent_sets import Arc, Limit, ParentSets
 from optbn.scores.protocol import LocalScore
 from optbn.scores.scoring import Scoring
 from optbn.scores.store import Block, Store, Survivors
@@ -51,6 +53,7 @@ class ScoreProgress:
     size: int  # parents per set at the moment
     seconds: float
     resumed: int = 0  # families found in the store
+    needless: int = 0  # without a limit on parents: the families that are not scored, if no more are open
 
     @property
     def rate(self) -> float:
@@ -69,7 +72,7 @@ ProgressCallback = Callable[[ScoreProgress], None]
 def score_table(
     data: DataLike,
     score: str | LocalScore = "pcartp",
-    max_parents: int | Mapping[str, int] | None = None,
+    max_parents: Limit | Mapping[str, Limit] | None = None,
     *,
     forbidden: Iterable[Arc] = (),
     required: Iterable[Arc] = (),
@@ -88,7 +91,8 @@ def score_table(
     """Score every candidate parent set of every variable and keep those that no subset matches.
 
     score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
-    max_parents  one limit, or a limit per variable ("*": for those not listed); default 3
+    max_parents  one limit, or a limit per variable ("*": for those not listed); default 3; "all": none, and where the
+                 score has bounds that end the enumeration (bic, aic, bdeu, bds, k2), sets grow until they do
     forbidden, required   (parent, child) pairs;  tiers  groups of names, causes first
     roots, leaves         variables without parents, without children
     candidates   only sets of this many likeliest parents of each variable: a heuristic, for hundreds of variables
@@ -119,6 +123,15 @@ def table_of_sets(
     threads = check_jobs(jobs)
     if scoring.candidates is not None:
         return _table_of_candidates(scoring, threads, progress)
+    if scoring.unlimited:
+        if store is not None or scheduler is not None:
+            raise UnsupportedError(
+                "scoring without a limit on parents keeps no store and uses no scheduler: set max_parents to a number"
+            )
+        growth = growing(scoring, threads, progress)
+        while growth.open:
+            growth.step()
+        return growth.table()
     data, sets, limit = scoring.data, scoring.sets, scoring.memory
     width = group_width(data.n_variables, sets.largest, limit)
     with ExitStack() as stack:
@@ -152,6 +165,20 @@ def _table_of_candidates(scoring: Scoring, jobs: int, progress: ProgressCallback
     families = Families.allowed(names, scoring.sets, scoring.memory).without_dear(scoring.bound)
     scores = scores_of(scoring.bound, families, jobs, scoring.memory, listen)
     return ScoreTable.build(names, families.children, families.masks, scores)
+
+
+def growing(scoring: Scoring, jobs: int | None, progress: ProgressCallback | None) -> Growth:
+    """Scoring without a limit on parents that has not begun."""
+    begun = time.monotonic()
+    growth = Growth(scoring, check_jobs(jobs))
+
+    def listen(done: int, total: int) -> None:
+        if progress is not None:
+            seconds = time.monotonic() - begun
+            progress(ScoreProgress(done, total, growth.kept, growth.size + 1, seconds, needless=growth.needless))
+
+    growth.listen = listen
+    return growth
 
 
 def describe(data: Dataset, method: LocalScore, constraints: Mapping[str, Any]) -> dict[str, Any]:

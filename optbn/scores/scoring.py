@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from optbn.base.errors import DataError
 from optbn.base.memory import parse_memory
 from optbn.data.dataset import Dataset
-from optbn.scores.parent_sets import ParentSets
+from optbn.scores.parent_sets import Limit, ParentSets
 from optbn.scores.protocol import BoundScore, LocalScore
 from optbn.scores.selection import likeliest
 from optbn_solvers.base.constraints import Constraints
@@ -20,6 +20,7 @@ class Scoring:
 
     candidates  how many likeliest parents of each variable were chosen, None for all
     memory      bytes that scoring may use
+    unlimited   whether sets of every size are wanted, and the score has bounds that end them (growing.py)
     """
 
     data: Dataset
@@ -28,13 +29,14 @@ class Scoring:
     sets: ParentSets
     memory: int
     candidates: int | None = None
+    unlimited: bool = False
 
     @classmethod
     def of(
         cls,
         data: Dataset,
         method: LocalScore,
-        max_parents: int | Mapping[str, int] | None = None,
+        max_parents: Limit | Mapping[str, Limit] | None = None,
         constraints: Constraints | None = None,
         candidates: int | None = None,
         memory: int | str | None = None,
@@ -45,11 +47,13 @@ class Scoring:
         bound = bind(method, data, limit)
         if candidates is not None:
             sets = sets.narrowed(likeliest(bound, sets, candidates))
-        return cls(data, method, bound, sets, limit, candidates)
+        limits = max_parents.values() if isinstance(max_parents, Mapping) else [max_parents]
+        unlimited = "all" in limits and candidates is None and getattr(bound, "ends", False)
+        return cls(data, method, bound, sets, limit, candidates, unlimited)
 
     def at_most(self, size: int) -> Scoring:
         """The same for sets of at most `size` parents."""
-        return replace(self, sets=self.sets.at_most(size))
+        return replace(self, sets=self.sets.at_most(size), unlimited=self.unlimited and size >= self.sets.largest)
 
 
 def check_data(data: Dataset) -> None:

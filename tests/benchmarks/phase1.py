@@ -19,6 +19,8 @@ import numpy as np
 
 import optbn
 from optbn.data.dataset import Dataset, Real
+from optbn.scores.parent_sets import Limit
+from optbn.scores.pipeline import ScoreProgress
 from tests.benchmarks import Figure, peak_memory
 from tests.paths import shared_data
 
@@ -39,6 +41,11 @@ ROWS = [  # data, rows, score, parents, threads, at most, to aim for, runs
     ("alarm", 5000, "ft", 4, 1, 5.0, 2.0, 1),
     ("alarm", 5000, "bdeu", 4, 1, None, None, 3),
     ("alarm", 200_000, "bdeu", 3, 1, None, None, 1),
+    *(
+        (name, 1000, score, "all", 1, 60.0, None, 1)
+        for score in ("bic", "aic")
+        for name in ("child", "insurance", "alarm")
+    ),
 ]
 
 
@@ -50,6 +57,7 @@ def measure() -> Iterator[Figure]:
         cpu, wall = (statistics.median(f[key] for f in found) for key in ("cpu", "wall"))
         note = f"{found[0]['families']:,} families, {found[0]['families'] / cpu:,.0f}/s, {found[0]['kept']:,} kept, "
         note += f"{found[0]['memory']:.0f} MB"
+        note += f", {found[0]['needless']:,} needless" if parents == "all" else ""
         work = f"{data}, N = {rows:,}, {score}, D = {parents}"
         if threads > 1:
             yield Figure(f"{work}, {threads} threads, wall", wall, limit, aim, note=f"{note}, {cpu:.3g} s CPU")
@@ -83,22 +91,27 @@ def _smoothed(data: Dataset, rows: int) -> Dataset:
     return Dataset(data.names, tuple(domains), tuple(columns))
 
 
-def _in_a_process(data: str, rows: int, score: str, parents: int, threads: int) -> dict[str, float]:
-    code = f"from tests.benchmarks.phase1 import run; run({data!r}, {rows}, {score!r}, {parents}, {threads})"
+def _in_a_process(data: str, rows: int, score: str, parents: int | str, threads: int) -> dict[str, float]:
+    code = f"from tests.benchmarks.phase1 import run; run({data!r}, {rows}, {score!r}, {parents!r}, {threads})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout)
     return found
 
 
-def run(name: str, rows: int, score: str, parents: int, threads: int) -> None:
+def run(name: str, rows: int, score: str, parents: Limit, threads: int) -> None:
     """One run, reported as JSON on stdout."""
     data = load(name, rows)
-    optbn.score_table(data.take(slice(0, 100)), score, 2, jobs=threads)
-    reports: list[int] = []
+    first = data.take(slice(0, 100))
+    optbn.score_table(first, score, 2, jobs=threads)
+    if parents == "all":
+        optbn.score_table(first.select(data.names[:5]), score, "all", jobs=threads)
+    reports: list[ScoreProgress] = []
     wall, cpu = time.perf_counter(), time.process_time()
-    table = optbn.score_table(data, score, parents, jobs=threads, progress=lambda r: reports.append(r.done))
+    table = optbn.score_table(data, score, parents, jobs=threads, progress=reports.append)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(json.dumps({"cpu": cpu, "wall": wall, "memory": peak_memory(), "families": reports[-1], "kept": len(table)}))
+    last = reports[-1]
+    found = {"families": last.done, "needless": last.needless, "kept": len(table)}
+    print(json.dumps({"cpu": cpu, "wall": wall, "memory": peak_memory(), **found}))
 
 
 def _batch() -> Iterator[Figure]:

@@ -80,7 +80,7 @@ def test_a_rule_is_kept_on_the_command_line(rule):
         values[rule.other] = some(rule.other)
         for each in options.RULES:  # what that option needs is there
             if (each.verb, each.option, each.relation) == (rule.verb, rule.other, options.NEEDS):
-                values[each.other] = some(each.other)
+                values[each.other] = values[each.other] or some(each.other)
     with pytest.raises(UnsupportedError) as told:
         options.check_together(rule.verb, values, shell=True)
     assert table[rule.option].spelling in str(told.value)
