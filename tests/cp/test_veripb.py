@@ -12,7 +12,8 @@ import pytest
 from optbn_solvers import Constraints, solve
 from optbn_solvers.base.errors import NoProofError
 from optbn_solvers.base.solution import Exhausted, Parts, RowBound, SubsetRow, Tree
-from optbn_solvers.proofs.replay import Part, Replay, nodes_of_tree
+from optbn_solvers.proofs.nodes import nodes_of_tree
+from optbn_solvers.proofs.replay import Part, Replay
 from optbn_solvers.proofs.veripb import parts_of, write_problem_and_proof
 from tests.naive.pseudoboolean import Checker, Refused
 from tests.naive.solvers import random_table

@@ -25,8 +25,9 @@ from typing import TextIO
 from optbn_solvers.base.errors import NoProofError
 from optbn_solvers.base.solution import ClusterRow, Evidence, Parts, RowBound, Solution, SubsetRow, Tree
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.proofs.nodes import Node, Row, nodes_of_rows, nodes_of_tree
 from optbn_solvers.proofs.opb import Encoding, Terms, at_least, before, opposite
-from optbn_solvers.proofs.replay import Lifted, Node, Part, Replay, Row, nodes_of_rows, nodes_of_tree
+from optbn_solvers.proofs.replay import Lifted, Part, Replay
 
 LARGEST_SUBSET = 12  # members: the derivation of a subset row has 2^m m steps
 
