@@ -139,11 +139,9 @@ def test_trees_take_the_place_of_claims():
 
 def test_a_thorough_answer_leaves_nothing_to_trust(monkeypatch):
     table = random_table(np.random.default_rng(1), 23)
-    monkeypatch.setattr(front, "HARDLY", 0.0)
-    monkeypatch.setattr(front, "STEPS", 1.0)
-    assert standing(solve(table, "dp")) is Standing.COMPLETE
     found = solve(table, "dp", thorough=True)
     assert isinstance(found.evidence, Exhausted) and standing(found) is Standing.PROVED
-    monkeypatch.setattr(front, "WORK", 1.0)
+    monkeypatch.setattr(front, "STEPS", 1.0)
+    assert standing(solve(table, "dp")) is Standing.COMPLETE
     found = solve(table, "dp", thorough=True)
     assert isinstance(found.evidence, Tree) and standing(found) is Standing.PROVED

@@ -24,7 +24,7 @@ from optbn_solvers.base.errors import CheckFailed, InfeasibleError
 from optbn_solvers.base.instance import Instance, table_from
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, has_setting
 from optbn_solvers.base.run import LOG
-from optbn_solvers.base.solution import Proof, Solution, Tree
+from optbn_solvers.base.solution import Proof, Solution, Status, Tree
 from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.base.start import Start, rows_of_start
 from optbn_solvers.base.table import ScoreTable
@@ -64,7 +64,8 @@ def solve(
     statistics["checked"] has the bound that was proved, says what was proved and what the solver only claims, and
     whether the check was ended: it is given up when the budget's grace is used up. `base.standing` has one word for it.
     A claim is checked by the checker's own search where that takes at most half as long as the solver's did; with
-    `thorough` it may take a minute, and what is too large for it is searched once more, with a tree as evidence.
+    `thorough` it may take as long, what is too large for it is searched once more, with a tree as evidence, and where
+    that does not end either the checker's search may take a minute.
     """
     chosen = load_solver(solver, **options)
     table = table_from(table, keep_dominated=bool(constraints))
@@ -84,13 +85,12 @@ def solve(
             solution = chosen.solve(table, running, rows, progress)
     if note:
         solution = replace(solution, statistics={**solution.statistics, "start": note})
-    seconds = running.cpu_elapsed()
-    solution = checked(table, solution, running, WORK if thorough else STEPS * max(seconds / 2, HARDLY))
+    seconds = running.cpu_elapsed() * (1.0 if thorough else 0.5) if solution.status is Status.OPTIMAL else 0.0
+    solution = checked(table, solution, running, STEPS * max(seconds, HARDLY))
     if thorough and standing(solution) is Standing.COMPLETE:
         with stopping_on_interrupt(budget or running):
-            complete = completed(table, solution, running)
-        if complete is not solution:
-            solution = checked(table, complete, running)
+            solution = completed(table, solution, running)
+        solution = checked(table, solution, running)
     LOG.info("%s: %r after %.1f s", solver, solution, running.elapsed())
     return solution
 
