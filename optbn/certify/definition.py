@@ -50,29 +50,25 @@ class Definition:
 def definition_of(score: str) -> Definition:
     """The definition of a score as files name it, "BDeu(ess=1.0)"; one that cannot be certified is refused."""
     try:
-        name, settings = _call(score)
-    except (SyntaxError, ValueError, AttributeError, RecursionError):
+        name, nodes = _call(score)
+        if name not in ("BDeu", "BIC", "PCART", "PCARTP"):
+            raise UnsupportedError(f"{score} cannot be certified; {KNOWN} can, without a prior or anything around them")
+        settings = {field: ast.literal_eval(node) for field, node in nodes.items()}
+        if name == "BDeu":
+            return Definition("bdeu", Fraction(settings["ess"]))
+        if name == "BIC":
+            return Definition("bic")
+        if settings["leaf"] != "dirichlet" or settings["gamma"] is None or isinstance(settings["alpha"], Mapping):
+            raise UnsupportedError(f"{score}: only Dirichlet leaves with one alpha and a gamma can be certified")
+        alpha, gamma = Fraction(settings["alpha"]), Fraction(settings["gamma"])
+        return Definition("pcart", alpha, gamma, settings["most_levels"], name == "PCARTP")
+    except UnsupportedError:
+        raise
+    except (SyntaxError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise UnsupportedError(f"the score {score!r} cannot be read; say which one it is with --score") from None
-    if name == "BDeu":
-        return Definition("bdeu", Fraction(settings["ess"]))
-    if name == "BIC":
-        return Definition("bic")
-    if name not in ("PCART", "PCARTP"):
-        raise UnsupportedError(f"{score} cannot be certified; {KNOWN} can")
-    if settings["leaf"] != "dirichlet" or settings["gamma"] is None or isinstance(settings["alpha"], Mapping):
-        raise UnsupportedError(f"{score}: only Dirichlet leaves with one alpha and a gamma can be certified")
-    return Definition(
-        "pcart", Fraction(settings["alpha"]), Fraction(settings["gamma"]), settings["most_levels"], name == "PCARTP"
-    )
 
 
-def _call(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the keywords of a call that is written down, of literals."""
+def _call(text: str) -> tuple[str, dict[str, ast.expr]]:
+    """The name and the keywords of a call that is written down."""
     call: Any = ast.parse(text, mode="eval").body
-    settings = {}
-    for keyword in call.keywords:
-        try:
-            settings[keyword.arg] = ast.literal_eval(keyword.value)
-        except ValueError:  # a score in a score, with a prior over parent sets
-            raise UnsupportedError(f"{text} cannot be certified; {KNOWN} can, without anything around them") from None
-    return str(call.func.id), settings
+    return str(call.func.id), {keyword.arg: keyword.value for keyword in call.keywords}

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import UnsupportedError
 from optbn.certify.certificate import certify, to_json
 from optbn.certify.constants import n_log_n, rising
 from optbn.certify.contingency import Contingency
@@ -209,6 +210,30 @@ def test_no_forged_evidence_proves_too_much():
         except program.Refused:
             refused += 1
     assert refused > 100
+
+
+@pytest.mark.parametrize(
+    "score, words",
+    [
+        ("WithPrior(score=BDeu(ess=1.0), prior='size')", "without a prior"),
+        ("K2()", "bdeu, bic, pcart and pcartp can"),
+        ("PCART(alpha=0.5, leaf='bic', gamma=0.25, most_levels=8)", "only Dirichlet leaves"),
+        ("PCART(alpha={'a': 0.5}, leaf='dirichlet', gamma=0.25, most_levels=8)", "one alpha"),
+        ("BDeu()", "cannot be read"),
+        ("BDeu(ess=float('nan'))", "cannot be read"),
+        ("BDeu(", "cannot be read"),
+        ("", "cannot be read"),
+    ],
+)
+def test_scores_without_a_certificate_are_refused_in_a_line(score, words):
+    with pytest.raises(UnsupportedError, match=words):
+        definition_of(score)
+
+
+def test_weights_are_refused():
+    data = random_data(0, (2, 3)).weighted(np.full(60, 2.0))
+    with pytest.raises(UnsupportedError, match="weights"):
+        certify(data, definition_of("BIC()"), 1, {"a": (), "b": ()}, None, None)
 
 
 def run(capsys, *arguments):
