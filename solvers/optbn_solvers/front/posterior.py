@@ -7,7 +7,7 @@ j's families inside U, the sum over graphs on S is (Tian and He 2009)
 
 over = "orders": an order of the variables and, for each, a family among its predecessors (Koivisto and Sood 2004): a
 graph weighs exp(score(G)) times the number of its topological orders, which favours graphs with few arcs. n 2^n steps
-and 16 x 2^n bytes: n up to about 25.
+and 16 x 2^n bytes: n up to about 25 (50 s). Beyond, `front.sampled` estimates the same probabilities.
 
 A family's probability is the derivative of the log of the whole sum by the log of its weight; both recurrences are
 differentiated backwards, exactly, at the cost of the forward pass. Everything is a sum of positive numbers over orders;
