@@ -9,7 +9,7 @@ own column. Without a header the columns are X1, X2, ...
 
 Names: an empty one becomes X and the number of its column, of two equal ones the second gets .2. A second line that
 holds the number of levels of each column (as GOBNILP and benchpress write) declares them and is no row; a last line
-of numbers and the word "Total" is none either.
+of numbers and the word "Total" is none either, nor are a title and remarks above the header.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from optbn.data.source import Options, reason
 
 DELIMITERS = ",\t;| "
 WITHOUT_BLANK = ("^ ", "")
+MOST_ABOVE = 30
+"""Lines above a table are at most this many."""
 MOST_LEVELS = 1_000
 """A number of levels in a second line is at most this."""
 
@@ -70,6 +72,10 @@ def layout(where: str, head: bytes, whole: bool, options: Options) -> Layout:
     try:
         delimiter = options.delimiter or (sep[1].decode(errors="replace") if skipped and sep else None)
         delimiter = delimiter or find_delimiter(lines, DELIMITERS.replace(options.decimal or ".", ""))
+        if options.header is not False and (above := _preamble(lines, delimiter)):
+            skipped += len("".join(lines[:above]).encode())
+            findings.append(_told_above(lines[:above]))
+            lines = lines[above:]
         rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
     except csv.Error as error:
         raise DataError(f"{where}: not a table of texts ({reason(error)})") from None
@@ -103,6 +109,33 @@ def layout(where: str, head: bytes, whole: bool, options: Options) -> Layout:
     return Layout(
         delimiter, names, start, changes, declared, unnamed, _decimal(body), tuple(findings), only_header=not body
     )
+
+
+def _preamble(lines: Sequence[str], delimiter: str) -> int:
+    """How many lines stand above the table: a title, remarks, blank ones, each with one filled field at most that is no
+    number, or beginning with # and not as wide as the rows."""
+    rows = [next(csv.reader([line], delimiter=delimiter), []) for line in lines]
+    widths = [sum(1 for cell in row if cell.strip()) for row in rows]
+    usual, above = max(set(widths), key=widths.count), 0
+    for line, row, width in zip(lines[:MOST_ABOVE], rows, widths, strict=False):
+        remark = line.lstrip().startswith("#") and width != usual
+        if not remark and (width > 1 or any(is_number(cell) or _is_amount(cell) for cell in row if cell.strip())):
+            break
+        above += 1
+    filled, follow = any(widths[:above]), widths[above : above + 3]
+    # a single word above two columns may be a header without a name for the first
+    sure = usual > 2 or all(
+        not cells or line.lstrip().startswith("#") for line, cells in zip(lines[:above], widths, strict=False)
+    )
+    return above if usual > 1 and sure and filled and len(follow) == 3 and min(follow) == usual else 0
+
+
+def _told_above(lines: Sequence[str]) -> Finding:
+    """Of remarks marked as such nobody doubts that they are none of the rows."""
+    remarks = all(line.lstrip().startswith("#") or not line.strip() for line in lines)
+    count = "the first line is" if len(lines) == 1 else f"the first {len(lines)} lines are"
+    what = f"{count} above the table and left out ({lines[0].strip()[:40]!r})"
+    return Finding("certain" if remarks else "probable", what)
 
 
 def is_total(names: Sequence[str], line: str, layout: Layout, above: Sequence[str]) -> bool:

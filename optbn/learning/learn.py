@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from optbn_solvers import Constraints, ScoreTable, Solution
 
 
+MOST_NOTES = 8  # of what was done, in a repr
+
+
 @dataclass(frozen=True, eq=False)
 class Learned:
     """The result: the network with parameters, the checked solution, the score table, and the report of it all."""
@@ -70,8 +73,10 @@ class Learned:
         return f'<iframe srcdoc="{page}" width="100%" height="820" sandbox="allow-scripts allow-downloads"></iframe>'
 
     def __repr__(self) -> str:
-        outcome = self.report.outcome
-        return f"Learned({self.network!r}, score {outcome.score:.6f}, {outcome.proof})"
+        outcome, notes = self.report.outcome, self.report.notes
+        done = "".join(f"; {note}" for note in notes[:MOST_NOTES])
+        more = f"; and {len(notes) - MOST_NOTES} more notes" if len(notes) > MOST_NOTES else ""
+        return f"Learned({self.network!r}, score {outcome.score:.6f}, {outcome.proof}{done}{more})"
 
 
 def learn(

@@ -48,6 +48,27 @@ def ab(i: int) -> str:
 
 
 CASES: dict[str, tuple[str | bytes, Any, str]] = {
+    # lines above the table
+    "remarks above": (
+        of("# made on Monday\n# by hand\nx,k,z", lambda i: f"{i / 4},{ab(i)},{ab(i // 2)}"),
+        {"x": r(0.0, 0.25), "k": lv("a", "b"), "z": lv("a", "a")},
+        "certain",
+    ),
+    "a title above": (
+        of("Sales of this year\n\nx;k;z", lambda i: f"{i / 4};{ab(i)};{ab(i // 2)}"),
+        {"x": r(0.0, 0.25), "k": lv("a", "b"), "z": lv("a", "a")},
+        "probable",
+    ),
+    "a title above, from a spreadsheet": (
+        of("Sales;;\n;;\nx;k;z", lambda i: f"{i / 4};{ab(i)};{ab(i // 2)}"),
+        {"x": r(0.0, 0.25), "k": lv("a", "b"), "z": lv("a", "a")},
+        "probable",
+    ),
+    "a row with one value first": (
+        of("x,k,z", "0.5,,", lambda i: f"{i / 4},{ab(i)},{ab(i // 2)}"),
+        {"x": r(0.5, 0.0), "k": lv(None, "a"), "z": lv(None, "a")},
+        "",
+    ),
     # thousands and decimals
     "thousands with commas": (of("x,k", lambda i: f'"{1 + i},{100 + i}",{ab(i)}'), REFUSED, "doubtful"),
     "thousands and small numbers": (
