@@ -113,6 +113,7 @@ def _print_version(wanted: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    _open_streams()
     # Of a first run, most is compiling. Each shortens it by a twentieth, and neither slows what is compiled by 2 %.
     os.environ.setdefault("NUMBA_OPT", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our products of matrices are small, its threads take memory
@@ -152,6 +153,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"optbn: {message}", file=sys.stderr, flush=True)
             os._exit(code)
         _fail(message, code)
+
+
+def _open_streams() -> None:
+    """Standard streams that the caller has closed lead nowhere: else the next file that is opened would take their
+    places, and what libraries write as messages would go into it."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, this one
+            if name != "stdin" and getattr(sys, name) is None:
+                setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
 
 
 def _make_writable(stream: io.TextIOWrapper) -> None:

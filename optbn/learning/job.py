@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from optbn_solvers import Constraints, Progress
 
 DEFAULT_PARENTS = 3
+MOST_PARENTS = 5  # where nobody says how many, and a time limit is to be used
 DEFAULT_SCORING_SECONDS = 60.0  # without a time limit and a stated size, scoring chooses its size to fit this
 SCORING_SHARE = 0.5  # of the time, for scoring
 RESCORING = 2.0  # times what scoring took, for scoring without leaving out what a subset beats
@@ -92,7 +93,8 @@ class Job:
         self.watcher.phase("score")
         with self.watch.phase("score"):
             self.constraints = constraints_of(constraints)
-            largest = DEFAULT_PARENTS if max_parents is None else max_parents
+            largest = DEFAULT_PARENTS if self.time_limit is None else MOST_PARENTS
+            largest = largest if max_parents is None else max_parents
             if largest != "all":
                 largest = min(largest, max(0, self.data.n_variables - 1))
             self.scoring = Scoring.of(self.data, self.method, largest, self.constraints, candidates, memory)
@@ -135,7 +137,8 @@ class Job:
             if everything:
                 table = all_families(self.scoring.at_most(self.scored.size), self.jobs)
                 self.scored = replace(self.scored, table=table)
-        self.notes += [self.scored.note] if self.scored.note else []
+        enough = max_parents is None and self.scored.size >= DEFAULT_PARENTS
+        self.notes += [self.scored.note] if self.scored.note and not enough else []
         with self.watch.phase("score"):
             self.restrictions = restrictions(self.scoring.at_most(self.scored.size))
         self.notes += coarsened(self.scoring)

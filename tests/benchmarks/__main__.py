@@ -1,6 +1,7 @@
 """`python -m tests.benchmarks ROOM [--write]`: print the figures; --write keeps them in results/ROOM.
 
-A room that takes names (frontier, incumbents, limits) is followed by them: `python -m tests.benchmarks frontier kdd plants`.
+A room that takes names (frontier, incumbents, limits) is followed by them:
+`python -m tests.benchmarks frontier kdd plants`.
 Without a room: the guard against decline (_guard.py), which fails when a figure is 25 % worse than recorded.
 """
 

@@ -80,3 +80,11 @@ def test_the_limits_of_control_groups(tmp_path):
     assert sorted(group_limits(groups, membership)) == [2048, 4096]
     assert group_limits(groups, tmp_path / "none") == []
     assert 0 < Budget().bytes <= available_memory() // 2
+
+
+@pytest.mark.parametrize("looks", [*range(1, 30, 3), 100, 300])
+def test_a_clock_that_runs_out_anywhere_leaves_a_graph(looks):
+    table = random_table(np.random.default_rng(0), 12, most=4, rows=100)
+    ticks = iter(range(10**9))
+    found = solve(table, "auto", budget=Budget(wall=looks, clock=lambda: float(next(ticks))))
+    assert found.choice is not None and found.bound >= found.score

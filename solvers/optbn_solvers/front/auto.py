@@ -37,6 +37,7 @@ from optbn_solvers.front.race import Best, Race
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.proofs.writer import CARRIED
 from optbn_solvers.relaxation.cases import Cases
+from optbn_solvers.relaxation.orders import search
 
 DP_SECONDS = 1.2e-9  # per n 2^n, one core
 PROVED = 12  # variables up to which the recurrence leaves a proof
@@ -76,6 +77,9 @@ class Auto:
         if self.residual:
             return self._constrained(table, budget, start, progress)
         solution = Components(Steps(self.jobs)).solve(table, budget, start, progress)
+        if solution.choice is None:  # the time was over before a step had any graph
+            start = search(table, starts=1, kicks=0).tolist()
+            solution = Components(Steps(self.jobs)).solve(table, budget, start, progress)
         return replace(solution, solver="auto")
 
     def _constrained(
