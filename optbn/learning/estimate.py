@@ -52,9 +52,12 @@ class Cost:
         )
 
 
-def estimate(scoring: Scoring, jobs: int | None = None, rehearsed: bool = False) -> list[Cost]:
+def estimate(
+    scoring: Scoring, jobs: int | None = None, rehearsed: bool = False, enough: float = math.inf
+) -> list[Cost]:
     """The cost for at most 0, 1, ... parents, up to the largest candidate set. What is not `rehearsed` is compiled
-    before anything is timed."""
+    before anything is timed. The first size that takes more than `enough` seconds is the last: to time larger ones
+    takes time as well."""
     data, bound, rules, limit = scoring.data, scoring.bound, scoring.sets, scoring.memory
     n = data.n_variables
     generator = np.random.default_rng(0)
@@ -112,6 +115,8 @@ def estimate(scoring: Scoring, jobs: int | None = None, rehearsed: bool = False)
             kept = bytes_of_listed(families, n, size)
         used = sum(column.nbytes for column in data.columns)
         costs.append(Cost(size, families, seconds, used + min(kept, limit // 2)))
+        if seconds > enough and size >= rules.needs.max():
+            break
     return costs
 
 

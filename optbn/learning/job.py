@@ -121,7 +121,8 @@ class Job:
         seconds = self.left(SCORING_SHARE / (1 + RESCORING) if everything else SCORING_SHARE)
         limited = max_parents is None or seconds is not None
         begin = working()
-        costs = [] if self.scoring.unlimited else self._costs(limited)
+        share = DEFAULT_SCORING_SECONDS if seconds is None else seconds
+        costs = [] if self.scoring.unlimited else self._costs(limited, share)
         left = DEFAULT_SCORING_SECONDS
         if seconds is not None:
             left = max(0.0, max(0.0, seconds) - (working() - begin))
@@ -143,10 +144,10 @@ class Job:
             self.restrictions = restrictions(self.scoring.at_most(self.scored.size))
         self.notes += coarsened(self.scoring)
 
-    def _costs(self, limited: bool) -> list[Cost]:
-        """What scoring would cost, for the sizes that the watcher agrees to."""
+    def _costs(self, limited: bool, seconds: float) -> list[Cost]:
+        """What scoring would cost, for the sizes that the watcher agrees to: those that `seconds` bear and one more."""
         with self.watch.phase("score"):
-            costs = estimate(self.scoring, self.jobs, rehearsed=True)
+            costs = estimate(self.scoring, self.jobs, rehearsed=True, enough=seconds if limited else math.inf)
             if not limited and costs[-1].seconds > UNTHINKABLE:
                 raise LimitError(
                     f"scoring the {costs[-1].families:,} families of at most {costs[-1].size} of "
