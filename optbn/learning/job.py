@@ -93,8 +93,8 @@ class Job:
         self.watcher.phase("score")
         with self.watch.phase("score"):
             self.constraints = constraints_of(constraints)
-            largest = DEFAULT_PARENTS if self.time_limit is None else MOST_PARENTS
-            largest = largest if max_parents is None else max_parents
+            usual = DEFAULT_PARENTS if self.time_limit is None else MOST_PARENTS
+            largest = usual if max_parents is None else max_parents
             if largest != "all":
                 largest = min(largest, max(0, self.data.n_variables - 1))
             self.scoring = Scoring.of(self.data, self.method, largest, self.constraints, candidates, memory)
