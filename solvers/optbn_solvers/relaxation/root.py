@@ -85,6 +85,7 @@ class Root:
         """Until closed, dry, stalled or out of budget."""
         ledger, lp, settings = self.ledger, self.relaxation, self.settings
         self._separator = Separator(self.rng, settings.large, settings.smooth)
+        self._fruitful = False
         values: list[float] = []  # of the LP, once it says more than the ascent
         best, dry = ledger.bound, 0
         while not ledger.closed and self.rounds < settings.most_rounds and not budget.exhausted() and lp.solve(budget):
@@ -129,10 +130,11 @@ class Root:
             lp.add_rows([row for row, _ in rows], [entries for _, entries in rows])
 
     def _stalled(self, values: list[float]) -> bool:
-        """The LP has gained too little of the gap in the last rounds."""
+        """The LP has gained too little of the gap in the last rounds, and strong clusters have become few: while there
+        are many, it may stay where it is for dozens of rounds (plants.test then ends 40 short)."""
         settings = self.settings
         back = max(settings.stall_rounds, self.ledger.families.n // settings.stall_variables)
-        if len(values) <= back:
+        if self._fruitful or len(values) <= back:
             return False
         left = max(1.0, self.relaxation.above(self.ledger.rows))
         return values[-1] - values[-1 - back] < settings.stall_gain * left
@@ -190,6 +192,7 @@ class Root:
         most, parallel = self.settings.most_rows, self.settings.most_parallel
         rows = select_rows(point, candidates, most, parallel)
         strong = sum(by >= STRONG and len(cluster.members) <= SMALL for cluster, by in clusters.items())
+        self._fruitful = max(clusters.values(), default=0.0) >= STRONG and len(clusters) >= MANY
         if strong < MANY:
             tight = zip(lp.rows, lp.duals.tolist(), strict=False)
             hints = overlapping([(row.members, y) for row, y in tight if y > 0]) if self.settings.overlaps else []
