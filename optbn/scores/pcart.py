@@ -182,9 +182,11 @@ class BoundTrees:
             _, (_, _, slot), plan, work = self._dense(sets, wanted, None, priors, boxes, splits)
             used, first_box = np.unique(slot[: int(boxes[0])], return_index=True)
             slots = int(used[-1]) + 1
-            shape = tuple(int(self.columns.predictors.parts[u]) for u in reversed(parents))
             names = np.zeros((slots, len(parents)), np.int64)
-            names[used] = np.column_stack(np.unravel_index(first_box, shape)[::-1]) if parents else 0
+            if parents:
+                digits = self._digits(sets)[0]
+                shape = tuple(self.columns.predictors.parts[sets[0, digits[::-1]]].tolist())
+                names[np.ix_(used, digits)] = np.column_stack(np.unravel_index(first_box, shape)[::-1])
         else:
             sparse = self._sparse(sets[0], wanted[0], int(priors.leaf_rows[0]))
             names, plan = sparse.names, sparse.plan
@@ -233,6 +235,7 @@ class BoundTrees:
         out = np.empty(wanted.shape)
         score_trees(
             sets,
+            self._digits(sets),
             wanted,
             np.empty((0, 0)) if floor is None else np.ascontiguousarray(floor, dtype=np.float64),
             *priors,
@@ -247,6 +250,13 @@ class BoundTrees:
             out,
         )
         return out, box, plan, work
+
+    def _digits(self, sets: NDArray[np.int32]) -> NDArray[np.int64]:
+        """int64[m, k]: the digits of box numbers, innermost first: members of many parts, so that their splits are of
+        boxes near each other in memory. Where there are real responses members in order, along which moments add up."""
+        if self.leaves.is_real.any():
+            return np.tile(np.arange(sets.shape[1]), (len(sets), 1))
+        return np.argsort(-self.columns.predictors.parts[sets], axis=1, kind="stable")
 
     def _lanes_at_a_time(self, boxes: int) -> int:
         """How many responses to run together: all, unless their rows of every box would take too much memory."""

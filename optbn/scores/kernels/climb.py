@@ -58,7 +58,8 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     site_content  (counts int32[site, M], mean float64[site, R], spread float64[site, R])
     lanes         (column int64[W], the column of counts behind each count of a slot, level by level;
                    level_lanes int64[.], how many lanes have that level; run_end and run_row int64[.], lanes with one
-                   row of total; real and real_row int64[.], behind each real lane the column of mean and spread and
+                   row of total and one number of levels; real and real_row int64[.], behind each real lane the
+                   column of mean and spread and
                    the row of tables; number and number_row int64[.], where the counts of a slot's rows with and
                    without a number begin, and their row of tables, or -1 where all rows have one)
     tables        (count float64[N + 1], total float64[., N + 1]; real_constant, real_power, real_shrink
@@ -71,6 +72,14 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     count_table, total_table, _, _, _, _, _, _ = tables
     counts, mean, spread, value = work
     width, reals = len(column), len(real)
+    level_start = np.zeros(len(level_lanes) + 3, np.int64)  # at least three entries
+    for level in range(1, len(level_lanes)):
+        level_start[level] = level_start[level - 1] + level_lanes[level - 1]
+    run_levels = np.zeros(len(run_end), np.int64)
+    level_1, level_2 = np.uint64(level_start[1]), np.uint64(level_start[2])
+    for g in range(len(run_end)):
+        for level in range(len(level_lanes)):
+            run_levels[g] += level_lanes[level] >= run_end[g]
     cats = level_lanes[0] if len(level_lanes) else 0
     n_lanes = cats + reals
     padded = (width + 15) // 16 * 16
@@ -98,23 +107,29 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
             if reals > 0:
                 join_moments(mean, spread, s, a, b, rows[b] / n, rows[a], number, counts)
 
-        row, content = value[s], counts[s]
-        start = 0
+        row, content, begin = value[s], counts[s], 0
         for g in range(len(run_end)):
-            base = -total_table[run_row[g], n] - leaf_cost
-            of_run, run_level = row[start : run_end[g]], content[start : run_end[g]]
-            for q in range(len(of_run)):
-                of_run[q] = base + count_table[run_level[q]]
-            start = run_end[g]
-        start = cats
-        for level in range(1, len(level_lanes)):
-            end = start + level_lanes[level]
-            of_level = content[start:end]
-            for q in range(len(of_level)):
-                row[q] += count_table[of_level[q]]
-            start = end
+            base, end, levels = -total_table[run_row[g], n] - leaf_cost, run_end[g], run_levels[g]
+            if levels == 2:
+                for lane in range(begin, end):
+                    q = np.uint64(lane)
+                    row[q] = base + count_table[content[q]] + count_table[content[q + level_1]]
+            elif levels == 3:
+                for lane in range(begin, end):
+                    q = np.uint64(lane)
+                    two = base + count_table[content[q]] + count_table[content[q + level_1]]
+                    row[q] = two + count_table[content[q + level_2]]
+            else:
+                for lane in range(begin, end):
+                    total = base
+                    for level in range(levels):
+                        total += count_table[content[np.uint64(level_start[level] + lane)]]
+                    row[np.uint64(lane)] = total
+            begin = end
         if reals > 0:
             real_leaves(mean, spread, counts, s, n, lanes, tables, leaf_cost, value, cats)
 
-        raise_to_best_sum(value, s, vectors, left, right, offset[s], offset[s + 1])
+        # One slot behind, because what was just written element by element cannot be read as vectors at once.
+        raise_to_best_sum(value, s - 1, vectors, left, right, offset[s - 1], offset[s])
+    raise_to_best_sum(value, n_slots - 1, vectors, left, right, offset[n_slots - 1], offset[n_slots])
     return value[n_slots - 1]

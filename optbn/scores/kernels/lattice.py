@@ -52,31 +52,24 @@ def finest_part(kind, cell):
 
 
 @kernel
-def dense_plan(
-    members, coordinates, site_rows, n_sites, leaf_rows, kinds, sizes, parts, table, halves, need, box, plan
-):
-    """Fill the plan of one predictor set; returns the number of slots.
+def place_sites(members, digits, coordinates, site_rows, n_sites, kinds, sizes, parts, box):
+    """Put the rows into the finest boxes; returns (stride, shift and levels of the members, number of boxes).
 
-    members      int32[k]; coordinates int32[n_sites, k] and site_rows int32[n_sites] say where the rows are
-    kinds, sizes, parts   int64[n] per variable: kind, finest cells, parts
-    table        int64[n], where the variable's rows of `halves` int32[., 2] (two parts it is made of, or -1) and of
-                 `need` uint64[.] (levels that must occur, or the box is the same as a smaller one) begin
-    box          scratch (rows int32, support uint64, slot int32), one entry per box
-    plan         (first int32, second int32, rows int32, offset int64, left int32, right int32)
+    shift uint64[k]: where a member's bits of `support` begin; levels uint64[k]: as many ones as it has of them
     """
     box_rows, support, slot = box
-    first, second, rows, offset, left, right = plan
     k = len(members)
     stride = np.empty(k, np.int64)
-    shift = np.zeros(k, np.uint64)
+    shift, levels = np.zeros(k, np.uint64), np.zeros(k, np.uint64)
     boxes, bits = 1, 0
-    for j in range(k):
+    for j in digits:
         v = members[j]
         stride[j] = boxes
         boxes *= parts[v]
         shift[j] = bits
         if kinds[v] != REAL:
             bits += sizes[v]
+            levels[j] = (np.uint64(1) << np.uint64(sizes[v])) - np.uint64(1)
     for i in range(boxes):
         box_rows[i] = 0
     for s in range(n_sites):
@@ -90,19 +83,45 @@ def dense_plan(
         box_rows[i] = site_rows[s]
         support[i] = bitset
         slot[i] = s
+    return stride, shift, levels, boxes
 
+
+@kernel
+def dense_plan(
+    members, digits, coordinates, site_rows, n_sites, leaf_rows, kinds, sizes, parts, table, halves, need, box, plan
+):
+    """Fill the plan of one predictor set; returns the number of slots.
+
+    members      int32[k]; coordinates int32[n_sites, k] and site_rows int32[n_sites] say where the rows are
+    digits       int64[k], the positions of the members in the order of a box's digits, innermost first
+    kinds, sizes, parts   int64[n] per variable: kind, finest cells, parts
+    table        int64[n], where the variable's rows of `halves` int32[., 2] (two parts it is made of, or -1) and of
+                 `need` uint64[.] (levels that must occur, or the box is the same as a smaller one) begin
+    box          scratch (rows int32, support uint64, slot int32), one entry per box
+    plan         (first int32, second int32, rows int32, offset int64, left int32, right int32)
+    """
+    box_rows, support, slot = box
+    first, second, rows, offset, left, right = plan
+    k = len(members)
+    stride, shift, levels, boxes = place_sites(
+        members, digits, coordinates, site_rows, n_sites, kinds, sizes, parts, box
+    )
+    ordered = False
+    for v in members:
+        ordered |= kinds[v] == ORDINAL
     first[0] = second[0] = 0
     rows[0] = 0
     offset[0] = offset[1] = 0
     n_slots, n_splits = 1, np.int64(0)
     part = np.zeros(k, np.int64)
-    inner, table0 = 1, 0
+    innermost, inner, table0 = 0, 1, 0
     if k > 0:
-        inner, table0 = parts[members[0]], table[members[0]]
+        innermost = digits[0]
+        inner, table0 = parts[members[innermost]], table[members[innermost]]
     for base in range(0, boxes, inner):
         outer_need = np.uint64(0)
         outer_first, outer_second, outer = 0, 0, False
-        for j in range(k - 1, 0, -1):
+        for j in digits[:0:-1]:
             v = members[j]
             t = table[v] + part[j]
             outer_need |= need[t] << shift[j]
@@ -133,24 +152,37 @@ def dense_plan(
             if box_rows[i] == 0:
                 slot[i] = 0
                 continue
-            if (outer_need | need[table0 + p]) & ~support[i]:
-                part[0] = p
-                slot[i] = slot[smallest(i, members, part, support[i], kinds, sizes, stride, shift)]
+            absent = (outer_need | need[table0 + p]) & ~support[i]
+            if absent:
+                if ordered:
+                    part[innermost] = p
+                    slot[i] = slot[smallest(i, members, part, support[i], kinds, sizes, stride, shift)]
+                else:
+                    slot[i] = slot[np.uint64(without(i, absent, stride, shift, levels))]
                 continue
             first[n_slots], second[n_slots] = slot[a], slot[b]
             rows[n_slots] = box_rows[i]
             if box_rows[i] > leaf_rows:
-                part[0] = p
+                part[innermost] = p
                 n_splits = splits(i, members, part, kinds, parts, stride, slot, left, right, n_splits)
             slot[i] = n_slots
             n_slots += 1
             offset[n_slots] = n_splits
-        for j in range(1, k):
+        for j in digits[1:]:
             part[j] += 1
             if part[j] < parts[members[j]]:
                 break
             part[j] = 0
     return n_slots
+
+
+@inlined
+def without(i, absent, stride, shift, levels):
+    """The number of box i without those levels of its unordered members."""
+    for j in range(len(stride)):
+        j = np.uint64(j)
+        i -= np.int64((absent >> shift[j]) & levels[j]) * stride[j]
+    return i
 
 
 @kernel
@@ -176,15 +208,16 @@ def smallest(i, members, part, support, kinds, sizes, stride, shift):
 @inlined  # once per box: a call with eight arrays would take as long
 def splits(i, members, part, kinds, parts, stride, slot, left, right, n):
     """Append the pairs of slots that box i can be split into; returns the new length of left and right."""
-    for j in range(len(members)):
-        v, p, st = members[j], part[j], stride[j]
+    for at in range(len(members)):
+        j = np.uint64(at)
+        v, p, st = np.uint64(members[j]), part[j], stride[j]  # what is known not to be negative is found sooner
         if kinds[v] == CATEGORICAL:
             mask = p + 1
             rest = mask & (mask - 1)
             away = rest
             while away:  # the lowest level stays left: every partition in two once
-                left[n] = slot[np.uint64(i - away * st)]
-                right[n] = slot[np.uint64(i + (away - mask) * st)]
+                left[np.uint64(n)] = slot[np.uint64(i - away * st)]
+                right[np.uint64(n)] = slot[np.uint64(i + (away - mask) * st)]
                 n += 1
                 away = (away - 1) & rest
         elif kinds[v] == ORDINAL:

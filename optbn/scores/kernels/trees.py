@@ -13,6 +13,7 @@ from optbn_solvers.base.compiled import kernel, part
 @kernel
 def score_trees(
     sets,
+    digits,
     wanted,
     floor,
     leaf_cost,
@@ -30,6 +31,7 @@ def score_trees(
 ):
     """out[i, v] = score of v given sets[i] where wanted; -inf where the bound shows it is not above floor[i, v].
 
+    digits      int64[m, k], the positions of a set's members in the order of the digits of its boxes, innermost first
     leaf_cost, log_c float64[m], leaf_rows int64[m] per set
     predictors  (cells int32[n, N]; common int64[n], each variable's commonest cell; away int32[.], the rows in other
                 cells, variable v's from away_start[v] on; kinds, sizes, parts, table, halves, need: see `lattice`)
@@ -114,7 +116,7 @@ def score_trees(
             continue
         whole = leaf_rows[i] if n_lanes == cats else 1
         n_slots = dense_plan(
-            sets[i], coordinates[k], site_rows, u, whole, kinds, sizes, parts, table, halves, need, box, plan
+            sets[i], digits[i], coordinates[k], site_rows, u, whole, kinds, sizes, parts, table, halves, need, box, plan
         )
         for q in range(0, n_lanes, lanes_at_a_time):
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
@@ -126,14 +128,19 @@ def score_trees(
 
 
 @part
+def begins_run(lane, q, levels, table_row):
+    """Whether lane q has another row of tables, or number of levels, than the one before."""
+    return q == 0 or table_row[lane[q]] != table_row[lane[q - 1]] or levels[lane[q]] != levels[lane[q - 1]]
+
+
+@part
 def arrange(lane, cats, start, levels, table_row, real, there, there_row):
     """The lanes argument of `climb` for the responses `lane`, of which the first `cats` are categorical."""
     width, most, runs = 0, 0, 0
     for q in range(cats):
         width += levels[lane[q]]
         most = max(most, levels[lane[q]])
-        if q == 0 or table_row[lane[q]] != table_row[lane[q - 1]]:
-            runs += 1
+        runs += begins_run(lane, q, levels, table_row)
     for q in range(cats, len(lane)):
         if there[lane[q]] >= 0:
             width += 2
@@ -151,7 +158,7 @@ def arrange(lane, cats, start, levels, table_row, real, there, there_row):
     run_row = np.empty(runs, np.int64)
     g = -1
     for q in range(cats):
-        if q == 0 or table_row[lane[q]] != table_row[lane[q - 1]]:
+        if begins_run(lane, q, levels, table_row):
             g += 1
             run_row[g] = table_row[lane[q]]
         run_end[g] = q + 1
