@@ -35,7 +35,8 @@ from optbn_solvers.front.registry import load_solver
 from optbn_solvers.proofs import check_carried, check_proof
 from optbn_solvers.relaxation.cases import Cases
 from optbn_solvers.verify import verify
-from optbn_solvers.verify.checker import STEPS, WORK
+from optbn_solvers.verify.checker import WORK
+from optbn_solvers.verify.layers import STEPS
 
 HARDLY = 0.2  # seconds of checking that nobody minds
 

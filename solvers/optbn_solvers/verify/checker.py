@@ -50,7 +50,6 @@ from optbn_solvers.verify.rules import Rules
 from optbn_solvers.verify.stages import Stages
 
 FITS = 1 << 62  # a proof's bound must be below
-STEPS = MANY / 60  # of the checker's own searches in a second
 WORK = MANY
 
 # The bound in units that a proof proves of a table; a tree proves the one that is stated, or CheckFailed.
@@ -87,7 +86,7 @@ def verify(
     """Check every statement of a solution; CheckFailed names the first that is false.
 
     The graph is always checked; once `out_of_time` says so, the evidence for the bound is not gone on with. What is
-    only claimed is checked by searches of the checker's own, which do at most so much `work` (STEPS of it a second).
+    only claimed is checked by searches of the checker's own, which do at most this much `work` (STEPS of it a second).
     """
     if solution.table_digest != table.digest:
         raise CheckFailed(

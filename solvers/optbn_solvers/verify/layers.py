@@ -14,8 +14,9 @@ Few variables are one group, and g(all) is the optimum. The work is counted and 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,7 +28,8 @@ from optbn_solvers.verify.subsets import order_of, rests
 
 ONE = 14  # variables that are one group
 SLICE = 1 << 13  # states between looks at the clock
-MANY = 6e10  # steps: a minute
+STEPS = 1e9  # of the checker's own searches in a second, at best
+MANY = 60 * STEPS
 FIRST = 4  # entries of a new hash table per state of the layer
 BYTES = 24  # of an entry
 
@@ -38,17 +40,22 @@ class TooMuch(Exception):
 
 @dataclass
 class Work:
-    """What searches may do in all, in steps of some nanoseconds, and what they did; bytes is the most memory."""
+    """What searches may do in all, in steps (STEPS a second), and what they did; bytes is the most memory.
+
+    Some steps take three times as long as others, so the clock of the thread ends a search as well, half a time late:
+    what a first run loads counts, too.
+    """
 
     most: float
     bytes: int
     out_of_time: Callable[[], bool] = lambda: False
     done: float = 0.0
+    begun: float = field(default_factory=time.thread_time)
 
     def count(self, steps: float) -> None:
-        """So many steps more."""
+        """A search is about to do this many steps more."""
         self.done += steps
-        if self.done > self.most:
+        if self.done > self.most or (time.thread_time() - self.begun) * STEPS > 1.5 * self.most:
             raise TooMuch
         if self.out_of_time():
             raise OutOfTime
