@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from optbn.classifiers import _EXPORTS as classifiers
+
 if TYPE_CHECKING:
     from optbn.learning.estimator import StructureLearner as StructureLearner
 
@@ -15,8 +17,6 @@ _EXPORTS = {"StructureLearner": "optbn.learning.estimator"}
 
 
 def _places() -> dict[str, str]:
-    from optbn.classifiers import _EXPORTS as classifiers
-
     return {**_EXPORTS, **classifiers}
 
 

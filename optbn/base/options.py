@@ -256,7 +256,7 @@ OPTIONS: tuple[Option, ...] = (
            "Report what is lost without each arc, and with it turned: differences of two proved optima.", python=True,
            repeats=True),
     Option("learn", "held_out", int, None, "Report how well networks that are learned so explain rows that they have "
-           "not seen, in so many folds, beside simple models.", least=2, python=True, repeats=True),
+           "not seen, in this many folds, beside simple models.", least=2, python=True, repeats=True),
     Option("solve", "k_best", int, None, "Find this many of the best graphs.", least=1),
     Option("solve", "per_class", bool, False,
            "Of graphs that imply the same independences, list only the best."),

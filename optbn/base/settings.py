@@ -15,7 +15,7 @@ MOST_ROWS = 10**6
 def check_positive(owner: Any, field: str, why: str = "") -> None:
     """Raise unless the field is a finite number above 0, or a mapping to such numbers."""
     if not all(_finite(value) and value > 0 for value in _values(owner, field)):
-        raise UnsupportedError(f"{_said(owner, field)}, expected a finite number above 0{why}")
+        raise UnsupportedError(f"{_shown(owner, field)}, expected a finite number above 0{why}")
 
 
 def check_rows(owner: Any, field: str) -> None:
@@ -24,21 +24,21 @@ def check_rows(owner: Any, field: str) -> None:
     check_positive(owner, field)
     if max(_values(owner, field), default=1) > MOST_ROWS:
         raise UnsupportedError(
-            f"{_said(owner, field)}, expected at most {MOST_ROWS:,}: beyond, counts are lost to rounding"
+            f"{_shown(owner, field)}, expected at most {MOST_ROWS:,}: beyond, counts are lost to rounding"
         )
 
 
 def check_finite(owner: Any, field: str) -> None:
     """Raise unless the field is a finite number, or a mapping to such numbers."""
     if not all(_finite(value) for value in _values(owner, field)):
-        raise UnsupportedError(f"{_said(owner, field)}, expected a finite number")
+        raise UnsupportedError(f"{_shown(owner, field)}, expected a finite number")
 
 
 def check_whole(owner: Any, field: str, least: int) -> None:
     """Raise unless the field is a whole number and at least `least`."""
     value = getattr(owner, field)
     if not _whole(value) or value < least:
-        raise UnsupportedError(f"{_said(owner, field)}, expected a whole number, at least {least}")
+        raise UnsupportedError(f"{_shown(owner, field)}, expected a whole number, at least {least}")
 
 
 def check_seed(seed: Any) -> None:
@@ -61,5 +61,5 @@ def _whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _said(owner: Any, field: str) -> str:
+def _shown(owner: Any, field: str) -> str:
     return f"{type(owner).__name__}: {field.rstrip('_')} is {getattr(owner, field)!r}"

@@ -3,7 +3,7 @@
     {"format": "optbn-certificate-1", "statement": "...", "data": {"sha256": .., "rows": 1000},
      "columns": [{"name": "a", "levels": ["no", "yes"], "ordered": false}, ..],
      "score": {"name": "bdeu", "ess": "1"}, "max_parents": 3, "parents": {"a": [], "b": ["a"]},
-     "exponent": 35, "lower": <the graph scores at least so many units of 2^-exponent>,
+     "exponent": 35, "lower": <the least the graph scores, in units of 2^-exponent>,
      "bound": <no graph scores more>, "epsilon": (bound - lower) 2^-exponent, "slack": 8, "evidence": {..}}
 
 The upper ends of the graph's own families are raised by `slack` units each: where two graphs tie but for rounding, the

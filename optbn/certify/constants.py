@@ -1,7 +1,7 @@
 """Logarithms in whole numbers: lower and upper ends, in units of 2^-bits, of what scores are sums of.
 
 python-flint (Arb) encloses each logarithm in a ball that is proved to hold it. Sums are of whole numbers, GUARD bits
-finer than what is asked for, one end rounded down and one up, so that a sum of 2^GUARD logarithms is as good as one.
+finer than wanted, one end rounded down and one up, so that a sum of 2^GUARD logarithms is as good as one.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Contingency:
         return sums, cells
 
     def _products(self) -> list[int]:
-        """What the declared levels of at most so many variables multiply to, ascending."""
+        """What the declared levels of up to `largest` variables multiply to, ascending."""
         found = {1}
         reached = [{1}, *(set[int]() for _ in range(self.ranks.largest))]
         for r in self.levels.tolist():

@@ -1,4 +1,4 @@
-"""All sets of at most so many variables, by size, then in lexicographic order: where each is, and each without one."""
+"""All sets up to a size, by size, then in lexicographic order: where each is, and each without one."""
 
 from __future__ import annotations
 

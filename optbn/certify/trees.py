@@ -138,7 +138,7 @@ def _all_trees(shape: Shape, leaf: Fraction) -> Fraction:
         found = leaf
         for j, (ordered, size) in enumerate(box):
             for left in range(1, size):
-                ways = 1 if ordered else math.comb(size - 1, left - 1)  # sets of so many with the first level
+                ways = 1 if ordered else math.comb(size - 1, left - 1)  # sets of this size with the first level
                 halves = (tuple(sorted((*box[:j], (ordered, part), *box[j + 1 :]))) for part in (left, size - left))
                 found += ways * math.prod(map(total, halves))
         return found

@@ -134,14 +134,14 @@ def _with_domains(
         columns[i] = column
     known = tuple(column for column in columns if column is not None)
     sizes = tuple(column.n_levels for column in known)
-    base: Parents = {places[i]: tuple(places[p] for p in asked) for i, asked in member.parents.items()}
-    parents: Parents = {i: (*asked, *own) for i, asked in base.items()}
+    base: Parents = {places[i]: tuple(places[p] for p in questions) for i, questions in member.parents.items()}
+    parents: Parents = {i: (*questions, *own) for i, questions in base.items()}
     coder: Any = _Coder(known)
     batches = source.batches(coder)
     trees = count_trees(batches(), parents, sizes, source.n_classes)
     logs = [
-        _logs(tree, len(asked), smoother, np.random.default_rng(stream))
-        for tree, asked, stream in zip(trees, base.values(), seed.spawn(len(trees)), strict=True)
+        _logs(tree, len(questions), smoother, np.random.default_rng(stream))
+        for tree, questions, stream in zip(trees, base.values(), seed.spawn(len(trees)), strict=True)
     ]
     prior, class_trees = _classes(batches(), tuple(own), sizes, source.n_classes)
     for (i, tree), before in zip(zip(own, class_trees, strict=True), range(len(own)), strict=True):
@@ -158,14 +158,14 @@ class _Coder:
     encode = Discretizer.encode
 
 
-def _logs(tree: CountTree, asked: int, smoother: Smoother, generator: np.random.Generator) -> NDArray[np.float64]:
+def _logs(tree: CountTree, questions: int, smoother: Smoother, generator: np.random.Generator) -> NDArray[np.float64]:
     """float64[nodes, K]: above the domains what the smoother says without them, below them what lies around that."""
-    common = truncated(tree, asked)
+    common = truncated(tree, questions)
     estimate = smoother.fit(common, generator)
     p = np.empty_like(tree.counts)
     m = len(common.parent)
     p[:m] = np.where(common.is_leaf[:, None], estimate.probabilities, estimate.unseen)
-    for depth in range(asked + 2, len(tree.levels) - 1):
+    for depth in range(questions + 2, len(tree.levels) - 1):
         nodes = slice(tree.levels[depth], tree.levels[depth + 1])
         p[nodes] = around(tree.counts[nodes], p[tree.parent[nodes]])[0]
     with np.errstate(divide="ignore"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,9 +53,6 @@ def certify(
 
     optbn certify data.csv solution.json -o certificate.json
     """
-    import hashlib
-    from pathlib import Path
-
     import msgspec
 
     from optbn.base.files import check_writable
@@ -99,7 +98,7 @@ def _question(
     most = answer.max_parents if max_parents is None else max_parents
     if most is None:
         raise UnsupportedError(
-            f"{path} does not say that its sets are all those of at most so many parents; say how many with "
+            f"{path} does not say that its sets are all those up to some number of parents; say which with "
             "--max-parents"
         )
     return definition_of(name), most

@@ -41,7 +41,7 @@ def query(
     """Ask a network for a posterior, for the most probable explanation of evidence, or for rows that fit it. Exact.
 
     Levels and numbers are given as NAME=VALUE, ranges as age>50 or 10<=bmi<20, dates as 2024-01-31. Real variables that
-    are not given are summed over, too; together with others they are asked for by their intervals.
+    are not given are summed over, too; together with others the answer has their intervals.
     --interval says how sure the answer is, for a .json of optbn fit with bdeu, laplace or hierarchical (or with
     --smoother hdp --set deviations=true).
 

@@ -177,10 +177,10 @@ def _sentence(table: ScoreTable, solution: Solution) -> str:
 
     arcs = sum(len(table.parents(row)) for row in solution.choice)
     what = f"score {solution.score:.6f}, {counted(table.n, 'variable')}, {counted(arcs, 'arc')}"
-    return f"{what}; {_told(table, solution)}"
+    return f"{what}; {_proof_in_words(table, solution)}"
 
 
-def _told(table: ScoreTable, solution: Solution) -> str:
+def _proof_in_words(table: ScoreTable, solution: Solution) -> str:
     """How good that is known to be, in the words of optbn_solvers.base.standing."""
     from optbn_solvers.base.standing import Standing, checked_bound, checked_gap, standing
 

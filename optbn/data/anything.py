@@ -42,7 +42,7 @@ def as_dataset(
         reading = dict(reading or {})
         schema = with_weights(reading.pop("schema", schema), weights)
         return as_dataset(data, schema, missing, reading).weighted(weights)
-    return as_reading(data, schema, missing, reading).told()
+    return as_reading(data, schema, missing, reading).logged()
 
 
 def as_reading(
@@ -51,7 +51,7 @@ def as_reading(
     missing: MissingLike = "refuse",
     reading: Mapping[str, Any] | None = None,
 ) -> Reading:
-    """The same, with what was noticed, which nobody is told yet."""
+    """The same, with what was noticed, which no log has yet."""
     if isinstance(data, Dataset):
         return Reading(data)
     if is_file(data):

@@ -27,6 +27,7 @@ from optbn.base.errors import DataError
 from optbn.data.domains import Categorical as Categorical
 from optbn.data.domains import Domain as Domain
 from optbn.data.domains import Real as Real
+from optbn.data.weights import weights_of
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
@@ -196,8 +197,6 @@ class Dataset:
     def weighted(self, by: str | ArrayLike) -> Dataset:
         """The rows with weights: those in a column, which is then no variable, or an array of numbers of at least 0.
         Weights that the rows have already are multiplied. Rows of weight 0 are left out."""
-        from optbn.data.weights import weights_of
-
         rest, where = self, "weights"
         if isinstance(by, str):
             where, values = f"column {by!r}", self.numbers(by)
@@ -211,7 +210,7 @@ class Dataset:
         return _unchecked(kept.names, kept.domains, kept.columns, kept.n_rows, weights)
 
     def with_units(self, most: int) -> Dataset:
-        """The rows with weights of at most so many units in all, rounded if need be (see `weights`)."""
+        """The rows with weights of at most this many units in all, rounded if need be (see `weights`)."""
         coarse = None if self.weights is None else self.weights.coarsened(most)
         if coarse is None:
             return self

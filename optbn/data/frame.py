@@ -28,7 +28,7 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def read_frame(frame: Any, schema: SchemaLike, missing: MissingLike) -> Dataset:
     """See `Dataset.from_frame`."""
-    return frame_reading(frame, schema, missing).told()
+    return frame_reading(frame, schema, missing).logged()
 
 
 def frame_reading(frame: Any, schema: SchemaLike, missing: MissingLike) -> Reading:
@@ -54,7 +54,7 @@ def read_arrays(
     arrays: Mapping[str, ArrayLike] | ArrayLike, names: Sequence[str] | None, schema: SchemaLike, missing: MissingLike
 ) -> Dataset:
     """See `Dataset.from_arrays`."""
-    return arrays_reading(arrays, names, schema, missing).told()
+    return arrays_reading(arrays, names, schema, missing).logged()
 
 
 def arrays_reading(

@@ -39,7 +39,7 @@ class Reading:
     findings: tuple[Finding, ...] = ()
     where: str = "the data"
 
-    def told(self) -> Dataset:
+    def logged(self) -> Dataset:
         """The data, once the log has what was noticed."""
         _tell(self.where, self.findings)
         return self.data
@@ -64,7 +64,7 @@ def read(
     progress  called with (bytes done, bytes in all or None) after each block
     form      the fields of `optbn.data.source.Options`: format, header, delimiter, encoding, decimal, missing_tokens
     """
-    return reading(path, schema, missing=missing, columns=columns, strict=strict, progress=progress, **form).told()
+    return reading(path, schema, missing=missing, columns=columns, strict=strict, progress=progress, **form).logged()
 
 
 def reading(
@@ -77,7 +77,7 @@ def reading(
     progress: Progress | None = None,
     **form: Any,
 ) -> Reading:
-    """As `read`, with what was noticed, which nobody is told yet."""
+    """As `read`, with what was noticed, which no log has yet."""
     source = open_source(path, options(**form))
     return read_source(source, schema, missing=missing, columns=columns, strict=strict, progress=progress)
 

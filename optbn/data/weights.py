@@ -57,7 +57,7 @@ class Weights:
         return Weights(self.units[rows], self.unit)
 
     def coarsened(self, most: int) -> tuple[Weights, NDArray[np.intp]] | None:
-        """The weights in at most so many units, and the rows that still count; None if they are few enough."""
+        """The weights in at most this many units, and the rows that still count; None if they are few enough."""
         if self.total_units <= most:
             return None
         return _rounded(self.values, self.total / most)

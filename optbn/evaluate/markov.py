@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
+from optbn.evaluate.kernels.permutation import information_rank
 from optbn.network.structure import Structure
 
 QUARTERS = (0.25, 0.5, 0.75)
@@ -60,8 +61,6 @@ class MarkovCheck:
 def markov_check(structure: Structure, data: Dataset, permutations: int = 999, seed: int = 0) -> MarkovCheck:
     """Test every pair that is not adjacent, given the parents of the later one; the variables are those of the data."""
     from scipy.stats import kstest
-
-    from optbn.evaluate.kernels.permutation import information_rank
 
     if data.weights is not None:
         raise UnsupportedError("independences are tested by permuting rows that count alike; leave the weights away")

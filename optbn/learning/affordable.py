@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from optbn.base.errors import LimitError
 from optbn.learning.estimate import Cost, in_words
-from optbn.scores.pipeline import table_of_sets
+from optbn.scores.pipeline import growing, table_of_sets
 from optbn_solvers.base.clock import working
 
 if TYPE_CHECKING:
@@ -97,8 +97,6 @@ def unlimited_table(
 
     The note counts the families that bounds prove needless; or it says what was left out.
     """
-    from optbn.scores.pipeline import growing
-
     deadline = working() + seconds
 
     def watch(report: ScoreProgress) -> None:

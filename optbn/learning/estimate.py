@@ -21,8 +21,10 @@ import numpy as np
 from optbn.base.errors import OptbnError
 from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
+from optbn.learning.rehearsal import scored_corner
 from optbn.scores.families import bytes_of_listed
 from optbn.scores.left_out import too_dear
+from optbn.scores.pipeline import table_of_sets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,9 +124,6 @@ def estimate(
 
 def _compile(data: Dataset, score: LocalScore) -> None:
     """Use every kernel once. What is wrong with these data shows when all of them are scored."""
-    from optbn.learning.rehearsal import scored_corner
-    from optbn.scores.pipeline import table_of_sets
-
     with suppress(OptbnError):
         table_of_sets(scored_corner(data, score), jobs=1)
 

@@ -40,7 +40,7 @@ class Gap:
 
     graph, best          of the class that was compared the best member; the optimum with at most `max_parents` parents
     family_scores        of `graph`, by variable; best_family_scores of `best`
-    proved               no graph with so many parents scores above `best`
+    proved               no graph within the limit on parents scores above `best`
     check                of the independences that the graph implies; None where none was wanted
     """
 
@@ -119,8 +119,8 @@ def gap(
         raise UnsupportedError(f"{permutations} permutations, expected at least 0 (no tests)")
     check_seed(seed)
     rows = as_dataset(data, reading=reading, weights=weights)
-    asked, method = as_graph(graph).aligned(rows.names), load_score(score, caller=gap, **settings)
-    member = _best_member(asked, rows, method, jobs)
+    wanted, method = as_graph(graph).aligned(rows.names), load_score(score, caller=gap, **settings)
+    member = _best_member(wanted, rows, method, jobs)
     check = markov_check(member, rows, permutations, seed) if permutations else None
     table = score_table(rows, method, min(max_parents, rows.n_variables - 1), jobs=jobs, memory=memory)
     solution = solve(table, budget=Budget(wall=math.inf if time_limit is None else time_limit))

@@ -33,7 +33,7 @@ Judged = dict[str, tuple[float, float]]
 def held_out(
     data: Dataset, folds: int, seed: int, learner: Learner, size: int, target: str | None = None
 ) -> tuple[HeldOut, ...]:
-    """A line per model, networks first; `learner` gives the network of some rows with at most so many parents."""
+    """A line per model, networks first; `learner` gives the network of some rows with a limit on parents."""
     simpler = {"one parent at most": 1, "no arcs": 0}
     sizes = {"networks like this one": size} | {name: k for name, k in simpler.items() if k < size}
     rows: dict[str, list[float]] = {name: [] for name in sizes}

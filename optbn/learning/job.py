@@ -18,6 +18,7 @@ from optbn.learning.edges import arc_losses
 from optbn.learning.estimate import estimate, in_words
 from optbn.learning.held_out import held_out
 from optbn.learning.local import with_local_models
+from optbn.learning.rehearsal import rehearse
 from optbn.learning.reporting import Others
 from optbn.learning.restrictions import coarsened, restrictions
 from optbn.learning.solving import constraints_of
@@ -105,8 +106,6 @@ class Job:
 
     def rehearse(self, solver: str, smoother: str | Smoother) -> None:
         """Compile what has not been compiled on this machine, before anything is timed."""
-        from optbn.learning.rehearsal import rehearse
-
         rehearse(self.data, self.method, solver, smoother, self.watcher)
 
     def score(self, max_parents: Limit | None, store: str | os.PathLike[str] | None) -> None:

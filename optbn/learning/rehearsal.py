@@ -16,6 +16,7 @@ from optbn.learning.local import with_local_models
 from optbn.learning.structure import Stopwatch, best_structure
 from optbn.scores.pipeline import table_of_sets
 from optbn.scores.scoring import Scoring
+from optbn.smoothing.fitting import fitted
 from optbn_solvers.base.clock import compiling
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ CORNER = (200, 4)  # rows, and columns of each kind
 
 def rehearse(data: Dataset, method: LocalScore, solver: str, smoother: str | Smoother, watcher: Watcher) -> None:
     """Score, solve and fit a corner of the data, the latter two if the first had to be compiled."""
-    from optbn.smoothing.fitting import fitted
 
     def begun() -> None:
         compiling.listeners.remove(begun)

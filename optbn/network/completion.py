@@ -50,7 +50,7 @@ def complete(
     copies: int,
     generator: np.random.Generator,
 ) -> Completed:
-    """Rows with gaps, each completed so many times, independently.
+    """Rows with gaps, each completed this many times, independently.
 
     columns   all variables, by name: codes of the network's levels, or numbers; anything where a value is missing
     missing   of the variables that are missing in some row, in which

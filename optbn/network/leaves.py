@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
 from optbn.data.support import EVERYWHERE, Support
+from optbn.network.cut import masses, matched
 from optbn.network.kernels import draw
 
 SUM_TOLERANCE = 1e-5
@@ -135,7 +136,6 @@ class NormalLeaves:
         """Numbers with this mean and standard deviation within the support."""
         if not support.bounded:
             return cls(mean, sd, support)
-        from optbn.network.cut import matched
 
         return cls(*matched(mean, sd, *support.ends), support)
 
@@ -168,8 +168,6 @@ class NormalLeaves:
     def _log_mass(self) -> NDArray[np.float64]:
         """Of the support under the whole normals."""
         from scipy.stats import norm
-
-        from optbn.network.cut import masses
 
         low, high = ((end - self.mean) / self.sd for end in self.support.ends)
         logarithms: NDArray[np.float64] = np.log(masses(norm, low, high))

@@ -109,7 +109,7 @@ def _of_file(path: Any, kinds: Mapping[str, Any], missing: MissingLike, form: Ma
     there = {name: kind for name, kind in kinds.items() if name in source.names}
     if not there:
         raise NetworkError(f"{source.where}: no column is a variable of the network; it has {', '.join(kinds)}")
-    return read_source(source, there, missing=missing, columns=list(there)).told()
+    return read_source(source, there, missing=missing, columns=list(there)).logged()
 
 
 def _kinds(network: BayesianNetwork) -> dict[str, str]:

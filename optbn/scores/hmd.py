@@ -32,6 +32,7 @@ from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.settings import check_positive
 from optbn.data.dataset import Dataset
 from optbn.scores.counting import CountTable, categorical_levels, count_table
+from optbn.scores.kernels.evidence import score_sets
 
 MOST_KEYS = 1 << 30
 """Rows times levels of a column: the size of a table that tells contexts apart."""
@@ -85,8 +86,6 @@ class BoundHMD:
         self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
         """See optbn.scores.protocol.BoundScore."""
-        from optbn.scores.kernels.evidence import score_sets
-
         out = np.full(wanted.shape, -np.inf)
         known = np.full(wanted.shape, -np.inf) if floor is None else np.ascontiguousarray(floor)
         score_sets(

@@ -96,9 +96,9 @@ class InterventionalBound:
         """See optbn.scores.protocol."""
         scores, ceilings = self.block(sets, wanted & ~self._counting, None), np.full(wanted.shape, -np.inf)
         for children, bound in self.parts:
-            asked = wanted & children
-            if bound is not None and asked.any():
-                found = bound.bounded_block(sets, asked, floor)  # type: ignore[attr-defined]
+            chosen = wanted & children
+            if bound is not None and chosen.any():
+                found = bound.bounded_block(sets, chosen, floor)  # type: ignore[attr-defined]
                 scores[:, children], ceilings[:, children] = found[0][:, children], found[1][:, children]
         return scores, ceilings
 

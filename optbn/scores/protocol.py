@@ -4,7 +4,7 @@ A score is a frozen dataclass of hyper-parameters with one verb: `bind(data)` ch
 (refusing by name and remedy) and returns a BoundScore. Work comes in blocks of predictor sets of one size, for
 all responses at once, because one pass over the rows of a predictor set serves every response.
 
-A BoundScore that keeps large tables may also have `limit_memory(size)`: it is told once, before the first block, how
+A BoundScore that keeps large tables may also have `limit_memory(size)`: a call before the first block says how
 many bytes these may take in all. One whose sets differ by orders of magnitude may have `seconds(sets)`: roughly what
 each takes, so that estimates need not try the dear ones; and `too_dear(sets)`, bool[m]: those that are left out alone.
 

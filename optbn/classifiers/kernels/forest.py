@@ -109,7 +109,7 @@ LARGE, SMALL = 2.0**900, 2.0**300
 
 @kernel
 def _by_path(codes, attribute, questions, order, other, tally):
-    """The rows by the value of the attribute, then of what is asked first, second, ...; from the last key to the first.
+    """The rows by the value of the attribute, then of its first question, its second ...; the last key first.
 
     order, other  int64[n], the first holds rows in any order; returns (order, the other one)
     """

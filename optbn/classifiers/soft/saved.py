@@ -135,7 +135,7 @@ def _read_tree(record: Any, scales: tuple[Scale, ...], columns: tuple[Column, ..
     first = 1 + np.cumsum(children) - children
     inner = np.flatnonzero(children)
     _expect(int(children.sum()) == m - 1 and bool((first[inner] > inner).all()), "has trees that add up")
-    above = attribute[np.repeat(np.arange(m), children)]  # what is asked above node 1, 2, ..
+    above = attribute[np.repeat(np.arange(m), children)]  # the question above node 1, 2, ..
     asks = bool(((attribute >= 0) == (children > 0)).all() and (attribute < len(scales)).all())
     _expect(asks, "has trees that ask for its columns")
     widths = np.array([3 if column.levels is None else s.n_cells for column, s in zip(columns, scales, strict=True)])

@@ -13,7 +13,7 @@ NEAR = 1e-9  # sums of equal tables may differ in rounding, by the order of thei
 
 @kernel
 def information_rank(x, y, starts, permutations, generator):
-    """(larger, equal int64, testable bool): of so many permutations of x within strata, those with more information
+    """(larger, equal int64, testable bool): of `n` permutations of x within strata, those with more information
     about y than x has, and those with as much; not testable if no permutation could differ.
 
     x, y    int64[N], codes of the rows, stratum by stratum; starts int64[strata + 1]

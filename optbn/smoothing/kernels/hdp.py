@@ -104,7 +104,7 @@ def given_phi(g, alpha, step, adapt, n, total, phi, cells, cell_parent, cell_sta
 def given_tables(alpha, total, group_start, seated, shape, rate, histogram, state):
     """alpha | tables for one group: alpha ~ Gamma(shape + sum t, rate + sum -log q_j), q_j ~ Beta(alpha, N_j).
 
-    -log q_j is distributed as sum_{i < N_j} Exp(alpha + i), so many nodes together need, per i, one gamma variate of
+    -log q_j is distributed as sum_{i < N_j} Exp(alpha + i), many nodes together need, per i, one gamma variate of
     shape #(N_j > i) for i < SHARED, and single beta variates Beta(alpha + SHARED, N_j - SHARED) only for large nodes.
     """
     count_sizes(np.int64(0), total, group_start, histogram)

@@ -38,7 +38,7 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.orders import search
 
 SMALL = 10
-"""Components of so many variables are solved at once; a local search that the others begin with would take longer."""
+"""Components of up to this many variables are solved at once; a local search, with which others begin, takes longer."""
 
 
 def components(table: ScoreTable) -> list[tuple[int, ...]]:

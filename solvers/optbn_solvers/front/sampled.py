@@ -53,7 +53,7 @@ def sampled_posterior(
     budget: Budget | None = None,
     only_listed: bool = False,
 ) -> SampledPosterior:
-    """Average over orders of so many chains (see the module's header); a budget may end the sweeps earlier."""
+    """Average over orders of several chains (see the module's header); a budget may end the sweeps earlier."""
     if sweeps < 8 or chains < 2:
         raise TableError(f"{chains} chains of {sweeps} sweeps: expected at least 2 chains of 8")
     need_whole(table, "averages over graphs", only_listed)

@@ -1,4 +1,4 @@
-"""RC2 of python-sat, made to end soon after it is asked to, and to form its levels in time that does not explode.
+"""RC2 of python-sat, made to end soon after a request to stop, and to form its levels in time that does not explode.
 
 RC2 can be interrupted in a call of the SAT solver that looks for a core. Asked at another moment it would go on, to
 minimise a core of a hard formula, for minutes: in a thread that nobody waits for, and holding the interpreter's lock.

@@ -50,7 +50,7 @@ class TreeWriter:
         return not self.given_up
 
     def finish(self, choice: Sequence[int], records: int) -> Tree | Proof | None:
-        """The finished proof that `choice` is optimal, a tree of so many nodes; None if it was given up."""
+        """The finished proof that `choice` is optimal, a tree of `nodes`; None if it was given up."""
         self._write(self.packer.flush())
         if self.given_up:
             return None

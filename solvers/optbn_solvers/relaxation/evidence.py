@@ -33,20 +33,20 @@ def row_bound(ledger: Ledger, late: Callable[[], bool] = lambda: False) -> RowBo
     everything = Families.of(ledger.table, np.arange(len(ledger.table)))
     last, _ = _enough(ledger, everything, stages[-1:], AGAIN, math.inf, late)
     if last is not None:
-        return _told(ledger, last)
+        return _row_bound(ledger, last)
     used, work = _enough(ledger, everything, stages, 1, math.inf, late)
     if used is None:
         if not late():
             raise AssertionError("the stages of the ledger do not add up to its bound")
-        return _told(ledger, stages)
+        return _row_bound(ledger, stages)
     left, length = WORTH * work, 2
     while length < len(used):
         fewer, work = _enough(ledger, everything, stages[-length:], AGAIN, left, late)
         if fewer is not None:
-            return _told(ledger, min(fewer, used, key=len))
+            return _row_bound(ledger, min(fewer, used, key=len))
         left -= work
         length *= 2
-    return _told(ledger, used)
+    return _row_bound(ledger, used)
 
 
 def _enough(
@@ -73,7 +73,7 @@ def _enough(
     return used if replayed.bound <= ledger.bound else None, done
 
 
-def _told(ledger: Ledger, stages: Sequence[Stage]) -> RowBound:
+def _row_bound(ledger: Ledger, stages: Sequence[Stage]) -> RowBound:
     """The stages as the checker reads them."""
     everything = Families.of(ledger.table, np.arange(len(ledger.table)))
     bits = max((stage.bits for stage in stages), default=0)

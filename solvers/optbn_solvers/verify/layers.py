@@ -1,4 +1,4 @@
-"""Is there an acyclic graph with more than so many units? The checker's own search, for up to 62 variables.
+"""Is there an acyclic graph above a bound? The checker's own search, for up to 62 variables.
 
 A state is a set U of placed variables with f(U), the best score of an acyclic graph on U; a step places one variable
 more with its best family inside U. A state whose f(U) and a bound on the rest do not exceed the target leads to nothing

@@ -1,4 +1,4 @@
-"""Is there a graph that obeys the constraints and has more than so many units? The checker's own search.
+"""Is there a graph above a bound that obeys the constraints? The checker's own search.
 
 Orders and required adjacencies are exact in the recursion over subsets. What else the constraints ask for is left out
 of it at first, so its best graph is a bound. Where that graph breaks something, a clause says so: literal 1, or

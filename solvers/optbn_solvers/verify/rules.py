@@ -162,7 +162,7 @@ class Rules:
         for u, v in self._numbered(self.constraints.no_ancestors):
             yield f"a path leads from {self.names[u]} to {self.names[v]}", partial(self._path, u, v)
         names = dict.fromkeys(name for chain in self.constraints.order for name in chain)
-        yield f"no order puts {', '.join(names) or 'parents first'} as asked for", self._unordered
+        yield f"no order puts {', '.join(names) or 'parents first'} as it must", self._unordered
         for u in range(self.n):
             most = self._most_children(u)
             yield f"{self.names[u]} has more than {most} children", partial(self._more, 1 << u, most)
@@ -188,8 +188,8 @@ class Rules:
     def _connected(self, one: set[int], two: set[int], given: set[int], arcs: set[Arc]) -> bool:
         """Whether a path in the moral graph of the ancestors leads from one side to the other around what is given."""
         paths = self._closure(arcs)
-        asked = one | two | given
-        there = asked | {u for u, v in paths if v in asked}
+        involved = one | two | given
+        there = involved | {u for u, v in paths if v in involved}
         inner = [(u, v) for u, v in arcs if v in there]
         linked = {frozenset(arc) for arc in inner}
         linked |= {frozenset((a, b)) for a, v in inner for b, w in inner if v == w and a != b}

@@ -9,11 +9,11 @@ The question that splits a node: *does v's parent set meet C?*, for a set C take
 "yes" takes that away from it. Far better than asking for arcs, where one answer usually costs nothing because the arc
 can be turned around: .3-.6 times the nodes, and with arcs some instances do not end. Each of several questions is
 tried for a few dozen dual simplex steps in both answers (strong branching); an answer that closes at once is ruled
-out for good, otherwise the question is asked whose answers both lower the bound the most (largest product).
+out for good, otherwise the best question is the one whose answers both lower the bound the most (largest product).
 Nodes with the largest bound first.
 
 The LP of a node stays feasible: the incumbent's families stay, at a penalty where the node forbids them. What closed
-a node, and what was asked, is recorded (`ilp.record`), so that the tree is evidence.
+a node, and its question, is recorded (`ilp.record`), so that the tree is evidence.
 
 A tree that meets a much better graph is left (`outgrown`): at the root that graph drops families by reduced costs, and
 the rows found for those that are left serve all nodes.
