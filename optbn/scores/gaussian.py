@@ -122,7 +122,7 @@ class GaussianScore:
             intercept = (
                 y.centre + y.scale * found[0] - sum(b * column.centre for b, column in zip(slopes, x, strict=True))
             )
-            variance = np.average((y.values - design @ found) ** 2, weights=weights) * y.scale**2
+            variance = np.average((y.values - design @ found) ** 2, weights=weights) * np.float64(y.scale) ** 2
         if not np.isfinite([intercept, variance, *slopes]).all() or variance == 0:
             names = ", ".join(repr(self._data.names[u]) for u in (child, *parents))
             raise DataError(
