@@ -41,6 +41,12 @@ def check_whole(owner: Any, field: str, least: int) -> None:
         raise UnsupportedError(f"{_shown(owner, field)}, expected a whole number, at least {least}")
 
 
+def check_limit(name: str, value: Any) -> None:
+    """Raise unless a limit is "all" or a whole number."""
+    if value != "all" and (not _whole(value) or value < 0):
+        raise UnsupportedError(f"{name} is {value!r}, expected a whole number, at least 0, or 'all'")
+
+
 def check_seed(seed: Any) -> None:
     """Raise unless random numbers can be drawn from it."""
     if not _whole(seed) or seed < 0:

@@ -74,7 +74,8 @@ def _limit(text: str, option: str) -> tuple[str, int]:
     """("*", 3) from "3", ("A", 2) from "A=2"."""
     name, equals, number = (part.strip() for part in text.rpartition("="))
     if not number.isdecimal() or (equals and not name):
-        raise ConstraintError(f"{option} {text!r}: expected a whole number, or NAME=NUMBER")
+        every = ", all" if option == "--max-parents" else ""
+        raise ConstraintError(f"{option} {text!r}: expected a whole number{every}, or NAME=NUMBER")
     return name or "*", int(number)
 
 

@@ -35,9 +35,10 @@ def frame_reading(frame: Any, schema: SchemaLike, missing: MissingLike) -> Readi
     """The same, with what was noticed."""
     import narwhals as nw
 
-    names = [str(name) for name in getattr(frame, "columns", ())]
-    if len(set(names)) < len(names):
-        raise DataError(f"the data frame: two columns are named {repeated(names)!r}; give each a name of its own")
+    names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    if twice := repeated(names):
+        many = names.count(twice)
+        raise DataError(f"the data frame: {many} columns are named {twice!r}; give each a name of its own")
     with foreign("the data frame", "its columns cannot be read"):
         try:
             known = nw.from_native(frame)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from optbn.base.errors import LimitError
+from optbn.base.settings import check_limit
 from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
 from optbn.learning import near
@@ -96,6 +97,7 @@ class Job:
             self.constraints = constraints_of(constraints)
             usual = DEFAULT_PARENTS if self.time_limit is None else MOST_PARENTS
             largest = usual if max_parents is None else max_parents
+            check_limit("max_parents", largest)
             if largest != "all":
                 largest = min(largest, max(0, self.data.n_variables - 1))
             self.scoring = Scoring.of(self.data, self.method, largest, self.constraints, candidates, memory)

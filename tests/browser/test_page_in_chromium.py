@@ -17,6 +17,8 @@ from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split, Tree
 from optbn.report.page import render
 from optbn.report.report import HeldOut
+from optbn.scores import load_score
+from optbn.smoothing.protocol import load_smoother
 from tests.report.examples import HOSTILE, hostile_network, report_of
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
@@ -136,7 +138,9 @@ def test_alternatives_probabilities_and_papers_are_shown(open_page):
     settings = {"score": "BDeu(ess=1.0)", "smoother": "hdp"}
     others = (msgspec.structs.replace(arcs[0], parent=HOSTILE[0], child=HOSTILE[1], posterior=0.4375),)
     near = ("0.3 nat less: without a → b",)
-    browser = open_page(msgspec.structs.replace(report, arcs=arcs, alternatives=near, others=others, settings=settings))
+    papers = (load_score("bdeu").paper, load_smoother("hdp").paper)
+    changes = {"arcs": arcs, "alternatives": near, "others": others, "settings": settings, "papers": papers}
+    browser = open_page(msgspec.structs.replace(report, **changes))
     below = text(browser, "#details")
     assert "Arcs it does not have" in below and "0.438" in below
     assert "Nearly as good" in below and "0.3 nat less" in below and "Probability" in below

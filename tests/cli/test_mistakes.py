@@ -117,8 +117,8 @@ MISTAKES = [
         "learn wide.csv -D 7 --memory 1M",
         "scoring the … families of at most 7 of 300 variables would take about …",
     ),
-    ("learn asia.csv -D many", "Invalid value for '--max-parents' / '-D': … (see optbn learn --help)"),
-    ("learn asia.csv -D -1", "Invalid value for '--max-parents' / '-D': … (see optbn learn --help)"),
+    ("learn asia.csv -D many", "--max-parents 'many': expected a whole number, all, or NAME=NUMBER"),
+    ("learn asia.csv -D -1", "--max-parents '-1': expected a whole number, all, or NAME=NUMBER"),
     ("learn asia.csv --memory lots", "memory 'lots' is not a size, expected something like 4G or 500M"),
     ("learn asia.csv --time-limit 0", "Invalid value for '--time-limit': … (see optbn learn --help)"),
     (

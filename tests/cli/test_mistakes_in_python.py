@@ -27,7 +27,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "no rows": (lambda: optbn.learn(ROWS[:0]), "there are no rows"),
     "no columns": (lambda: optbn.learn(pd.DataFrame()), "there are no columns"),
     "one dimension": (lambda: optbn.learn(np.zeros(4)), r"shape \(4,\); expected two dimensions"),
-    "columns of one name": (lambda: optbn.learn(pd.concat([ROWS, ROWS], axis=1)), "two columns are named 'asia'; give"),
+    "columns of one name": (lambda: optbn.learn(pd.concat([ROWS, ROWS], axis=1)), "2 columns are named 'asia'; give"),
     "cells that are lists": (lambda: optbn.learn(LISTS), "column 'a': values of type list.* convert it"),
     "a score's name": (lambda: optbn.learn(ROWS, score="bdue"), "no score 'bdue' .did you mean 'bdeu'"),
     "a score's setting": (lambda: optbn.learn(ROWS, score="bdeu", es=1), "no argument 'es'; did you mean ess"),

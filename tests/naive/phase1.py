@@ -356,7 +356,9 @@ def hmd_exact(data: Dataset, child: int, parents: tuple[int, ...], alpha0: float
     n = contexts(data, child, parents).astype(np.int64)
     K = n.shape[1]
     grid = math.log(K) + spread * np.linspace(-5, 5, 81)
-    logs = [exact_moments(n, math.exp(x), alpha0)[2] - 0.5 * ((x - math.log(K)) / spread) ** 2 for x in grid]
+    logs = [
+        exact_moments(n, math.exp(x), np.full(K, alpha0))[2] - 0.5 * ((x - math.log(K)) / spread) ** 2 for x in grid
+    ]
     top = max(logs)
     area = np.trapezoid(np.exp(np.array(logs) - top), grid) / (spread * math.sqrt(2 * math.pi))
     return float(top + math.log(area))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from optbn_solvers import Budget, ScoreTable, solve
-from optbn_solvers.base.errors import CheckFailed, OutOfTime
+from optbn_solvers.base.errors import CheckFailed, OutOfTime, TooMuch
 from optbn_solvers.base.solution import ClusterRow, Exhausted, Parts, RowBound, Status, SubsetRow, Tree
 from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.front import checked as front
@@ -17,7 +17,7 @@ from optbn_solvers.front.checked import checked
 from optbn_solvers.front.completion import completed
 from optbn_solvers.verify import layers, verify
 from optbn_solvers.verify.families import FITS, Families
-from optbn_solvers.verify.layers import Best, TooMuch, Work, best_above
+from optbn_solvers.verify.layers import Best, Work, best_above
 from optbn_solvers.verify.subsets import LARGEST, NEVER, best_choice
 from tests.naive.solvers import KINDS, largest_left_side, optimum_by_subsets, random_table
 

@@ -82,5 +82,9 @@ class NoProofError(SolverError, ValueError):
     """An answer has no evidence that the wanted form can express."""
 
 
+class TooMuch(SolverError):
+    """A checker's own search would take more work, or memory, than it may; never leaves `verify`, which then claims."""
+
+
 class OutOfTime(SolverError):
     """A checker has no time left for the rest of the evidence; never leaves `verify`, which then calls it unchecked."""

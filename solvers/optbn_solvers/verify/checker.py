@@ -29,7 +29,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from optbn_solvers.base.errors import CheckFailed, OutOfTime
+from optbn_solvers.base.errors import CheckFailed, OutOfTime, TooMuch
 from optbn_solvers.base.memory import half_of_memory
 from optbn_solvers.base.solution import (
     ClusterRow,
@@ -44,7 +44,7 @@ from optbn_solvers.base.solution import (
 )
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.verify.families import Families, members_of, within
-from optbn_solvers.verify.layers import MANY, TooMuch, Work, best_above
+from optbn_solvers.verify.layers import MANY, Work, best_above
 from optbn_solvers.verify.obeying import Obeying
 from optbn_solvers.verify.rules import Rules
 from optbn_solvers.verify.stages import Stages

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from optbn_solvers.base.errors import OutOfTime
+from optbn_solvers.base.errors import OutOfTime, TooMuch
 from optbn_solvers.base.memory import half_of_memory
 from optbn_solvers.verify.families import FITS, Families, Ints, worth_of_arcs
 from optbn_solvers.verify.kernels import layers
@@ -32,10 +32,6 @@ STEPS = 1e9  # of the checker's own searches in a second, at best
 MANY = 60 * STEPS
 FIRST = 4  # entries of a new hash table per state of the layer
 BYTES = 24  # of an entry
-
-
-class TooMuch(Exception):
-    """The search would take more work, or memory, than it may."""
 
 
 @dataclass
