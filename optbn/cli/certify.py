@@ -98,7 +98,7 @@ def _question(
     most = answer.max_parents if max_parents is None else max_parents
     if most is None:
         raise UnsupportedError(
-            f"{path} does not say that its sets are all those up to some number of parents; say which with "
+            f"{path} does not say that its sets are all those up to some number of parents; say how many with "
             "--max-parents"
         )
     return definition_of(name), most

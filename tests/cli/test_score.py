@@ -131,7 +131,7 @@ def test_local_structures(csv, tmp_path):
         (["--forbid", "v0->v1", "--require", "v0->v1"], "is also forbidden"),
         (["--require", "v0->v1", "--require", "v1->v0"], "form a cycle: v0 -> v1 -> v0"),
         (["--require", "v0-v1"], "is not an arc"),
-        (["-D", "two"], "expected a whole number, or NAME=NUMBER"),
+        (["-D", "two"], "expected a whole number, all, or NAME=NUMBER"),
         (["-D", "v9=1"], "no variable 'v9'"),
         (["--memory", "lots"], "is not a size"),
         (["--memory", "100"], "lower max_parents"),
