@@ -138,7 +138,7 @@ def _results(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _apart(sets: Iterable[str]) -> list[str]:
-    """The data sets, each once: without those that are there a second time with all their rows."""
+    """The data sets in order. A name that ends in " rows" is a second run of one, with all its rows: left out."""
     return sorted(name for name in sets if not name.endswith(" rows"))
 
 

@@ -70,7 +70,7 @@ def _learn(path: Path, options: list[str]) -> tuple[float, float, str]:
 
 
 def _levels(rows: int, sizes: list[int], seed: int = 1) -> Dataset:
-    """Columns of so many levels, each like the one before it, more or less."""
+    """Columns with this many levels, each mostly a copy of the one before."""
     rng = np.random.default_rng(seed)
     columns, before = [], np.zeros(rows, np.int64)
     for size in sizes:

@@ -85,7 +85,7 @@ def changed(rng: np.random.Generator, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def forged(rng: np.random.Generator, count: int) -> Counter[str]:
-    """Judge so many changed answers; what became of them. AssertionError where the checker proves what is false."""
+    """Judge `count` changed answers and count the outcomes; AssertionError where the checker proves a falsehood."""
     seen: Counter[str] = Counter()
     known = answers(rng)
     while seen.total() < count:

@@ -37,7 +37,7 @@ FIRST_COLUMNS = 60  # per child at most
 FIRST_ROWS = 600, 10  # of each kind at most; and per child, where that is more
 PRICED_ENOUGH = 0.02  # of the gap: what missing columns may be worth before the LP is solved again at once
 DEAD_ENOUGH = 0.1  # of the columns
-STRONG, MANY = 0.2, 30  # violation of small clusters, and their number: local cuts wait while there are so many
+STRONG, MANY = 0.2, 30  # with MANY small clusters violated by STRONG or more, local cuts wait
 SPARSE_ENOUGH = 0.6  # of the families: when fewer are needed the others are forgotten
 MUCH_ASCENT = 10**8  # clusters times families: another ascent would take seconds
 

@@ -68,7 +68,7 @@ class Families:
 
 
 def worth_of_arcs(families: Families) -> NDArray[np.float64]:
-    """[v, u]: what v loses where u may not be its parent."""
+    """[v, u]: the units that the best family of v loses without the families that have u."""
     n, offsets = families.n, families.offsets
     worth = np.zeros((n, n))
     for v in range(n):

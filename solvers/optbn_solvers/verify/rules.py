@@ -158,7 +158,7 @@ class Rules:
         return next((what for what, test in self._hereditary() if test(arcs)), None)
 
     def _hereditary(self) -> Iterator[tuple[str, Callable[[set[Arc]], bool]]]:
-        """What may not be, each with a test whether some arcs bring it about."""
+        """Rule by rule: what is wrong with a graph that breaks it, and a test whether some arcs break it."""
         for u, v in self._numbered(self.constraints.no_ancestors):
             yield f"a path leads from {self.names[u]} to {self.names[v]}", partial(self._path, u, v)
         names = dict.fromkeys(name for chain in self.constraints.order for name in chain)
