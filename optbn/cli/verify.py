@@ -100,7 +100,8 @@ def verify(
         print(f"claimed  {sentence}")
     if verdict.optimal:
         print(
-            f"proved   the graph is optimal (to within {table.tolerance:.1g}, which rounding to the grid leaves open)"
+            f"proved   the graph is optimal among those of this table (to within {table.tolerance:.1g}, which "
+            "rounding to the grid leaves open)"
         )
     _end(standing(checked), answer)
 

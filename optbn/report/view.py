@@ -32,7 +32,7 @@ def view(report: Report) -> dict[str, Any]:
     return {
         "subtitle": (
             f"{counted(network.n_variables, 'variable')}, {counted(report.data.rows, 'row')}, "
-            f"{counted(len(arcs), 'arc')}, score {_number(outcome.score)}"
+            f"{counted(len(arcs), 'arc')}, {report.score_name} score {_number(outcome.score)} nats"
         ),
         "proof": {
             "proved": outcome.proved,
