@@ -63,9 +63,10 @@ class Headings:
     ) -> Headings:
         """From the options of `learn` as they were used, the constraints, and what the networks compared share."""
         constraints = words.given() if words else {}
+        comma = "," if len(restrictions) > 1 else ""  # else the last restriction seems to be "for" the source
         smoother = values["smoother"] if isinstance(values["smoother"], str) else repr(values["smoother"])
         return cls(
-            title or f"The {lower(named(restrictions))}{'' if proved else ' found'} for {source}",
+            title or f"The {lower(named(restrictions))}{'' if proved else ' found'}{comma} for {source}",
             source,
             command or _call(source, values, constraints),
             {

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optbn.base.numbers import counted
 from optbn.scores.left_out import families_left_out
 
 if TYPE_CHECKING:
@@ -23,7 +22,8 @@ def restrictions(scoring: Scoring) -> tuple[str, ...]:
     if scoring.candidates is not None:
         limits.append(f"of the {scoring.candidates} likeliest parents of each variable")
     if wide := _coarsened(scoring):
-        limits.append(f"with {counted(len(wide), 'wide column')} coarsened as parent{'' if len(wide) == 1 else 's'}")
+        limits.append("with 1 wide column" if len(wide) == 1 else f"with {len(wide)} wide columns")
+        limits[-1] += " coarsened as a parent" if len(wide) == 1 else " coarsened as parents"
     left_out = 0 if scoring.unlimited else families_left_out(scoring.bound, scoring.sets)
     if left_out:
         limits.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
