@@ -22,8 +22,8 @@ def restrictions(scoring: Scoring) -> tuple[str, ...]:
     if scoring.candidates is not None:
         limits.append(f"of the {scoring.candidates} likeliest parents of each variable")
     if wide := _coarsened(scoring):
-        limits.append("with 1 wide column" if len(wide) == 1 else f"with {len(wide)} wide columns")
-        limits[-1] += " coarsened as a parent" if len(wide) == 1 else " coarsened as parents"
+        several = f"with {len(wide)} wide columns coarsened as parents"
+        limits.append("with 1 wide column coarsened as a parent" if len(wide) == 1 else several)
     left_out = 0 if scoring.unlimited else families_left_out(scoring.bound, scoring.sets)
     if left_out:
         limits.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
