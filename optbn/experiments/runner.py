@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import re
 import time
 from collections import Counter
@@ -28,6 +29,8 @@ from optbn.experiments.spec import Experiment, cell_name, read
 from optbn.experiments.worker import Cell, Row, Worker
 from optbn.report.tables import as_csv, latex, tables_of
 from optbn_solvers.base.files.atomic import replacing
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def run(
     """Run every unfinished cell, `jobs` at a time. Safe to interrupt.
 
     retry      run failed and timed-out cells again
-    refresh    run cells again whose rows are of other code than today's
+    refresh    run cells again whose rows are of other code than today's; where one fails now, its finished row stays
     scheduler  "local" or a Dask scheduler's address, to spread cells over processes or machines (cluster.py)
     """
     experiment.module()  # an unknown task fails here and not in a worker
@@ -79,11 +82,17 @@ def run(
         tally = Tally(len(cells), len(cells) - len(waiting), 0, 0, left)
         try:
             for cell, row in _results(experiment, waiting, scheduler, jobs):
-                kept.put(cell, {**row, **made})
-                failed = row["status"] != "done"
+                name, failed = cell_name(cell), row["status"] != "done"
+                what = f"{name}: {row['status']}"
+                if failed and (before := found[name]) is not None and before["status"] == "done":
+                    left += 1  # a result of other code is worth more than a failure of today's
+                    what += ", its finished row stays"
+                    log.warning("%s: %s", what, row["error"])
+                else:
+                    kept.put(cell, {**row, **made})
                 tally = Tally(tally.cells, tally.before, tally.done + 1, tally.failed + failed, left)
                 if progress:
-                    progress(tally, f"{cell_name(cell)}: {row['status']}")
+                    progress(tally, what)
         finally:
             kept.gather()
     return tally

@@ -97,6 +97,18 @@ def test_rows_know_their_code_and_are_redone_on_request(task, tmp_path):
     assert f"2 of code {new[0]['code']}" in runner.report(experiment, tmp_path).read_text()
 
 
+def test_a_failing_refresh_keeps_the_finished_row(task, tmp_path, caplog):
+    experiment = Experiment(task, ({"x": (1, 2), "y": (0,)},))
+    runner.run(experiment, tmp_path)
+    before = runner.rows(experiment, tmp_path)
+    (tmp_path / "mine" / "task.py").write_text(TASK.replace("10 * x", "10 * x / (x - 1)"))  # x = 1 fails now
+    clear_caches()
+    assert runner.run(experiment, tmp_path, refresh=True) == runner.Tally(2, 0, 2, 1, 1)
+    after = runner.rows(experiment, tmp_path)
+    assert after[0] == before[0] and after[1]["code"] != before[1]["code"]
+    assert "ZeroDivisionError" in caplog.text and "its finished row stays" in caplog.text
+
+
 def clear_caches() -> None:
     """As in a new process."""
     for function in (code.code_digest, code._syntax, code._file, code._homes):
