@@ -65,7 +65,8 @@ class NormalCounts:
         weight = np.asarray(np.bincount(cells, weights, n), dtype=np.float64)
         safe = np.where(weight > 0, weight, 1.0)
         w = np.ones(len(values)) if weights is None else weights
-        mean = np.bincount(cells, w * values, n) / safe
+        zero = values[0] if len(values) else 0.0  # sums of what is far from zero lose digits
+        mean = zero + np.bincount(cells, w * (values - zero), n) / safe
         deviations = np.asarray(np.bincount(cells, w * (values - mean[cells]) ** 2, n), dtype=np.float64)
         self.merge(weight, mean, deviations)
 
