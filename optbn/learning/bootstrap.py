@@ -200,7 +200,7 @@ def bootstrap(
     if resamples < 1:
         raise UnsupportedError(f"{resamples} resamples, expected at least 1")
     check_seed(seed)
-    rows = as_dataset(data, reading=reading, weights=weights)
+    rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     method, how = load_score(score, caller=bootstrap, **settings), resampling or Resampling()
     kept = _Store.at(store, rows, method, max_parents, how, seed)
 

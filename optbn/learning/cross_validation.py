@@ -50,7 +50,7 @@ def cross_validate(
 ) -> CrossValidated:
     """The held-out log-likelihood of `learn(rows, score=score, **options)`, over this many folds."""
     check_seed(seed)
-    rows = as_dataset(data)
+    rows = as_dataset(data, missing="value")
     per_row, networks = [], []
     for kept, held_out in fold_rows(rows.n_rows, folds, seed):
         network = learn(rows.take(kept), score=score, seed=seed, **options).network

@@ -156,7 +156,7 @@ def edges(
     """
     from optbn_solvers import Budget
 
-    rows = as_dataset(data, reading=reading, weights=weights)
+    rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     method = load_score(score, caller=edges, **settings)
 
     def report(what: str) -> Callable[[int, int], None] | None:

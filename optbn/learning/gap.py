@@ -118,7 +118,7 @@ def gap(
     if permutations < 0:
         raise UnsupportedError(f"{permutations} permutations, expected at least 0 (no tests)")
     check_seed(seed)
-    rows = as_dataset(data, reading=reading, weights=weights)
+    rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     wanted, method = as_graph(graph).aligned(rows.names), load_score(score, caller=gap, **settings)
     member = _best_member(wanted, rows, method, jobs)
     check = markov_check(member, rows, permutations, seed) if permutations else None

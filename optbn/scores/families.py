@@ -195,7 +195,7 @@ def score_families(
 
     `progress` is called with (families done, families in all).
     """
-    data = as_dataset(data)
+    data = as_dataset(data, missing="value")
     check_data(data)
     if not isinstance(families, Families):
         families = Families.build(data.names, families)

@@ -104,7 +104,7 @@ def score_table(
     progress     called with a ScoreProgress after each block of work
     """
     check_together("score", {"candidates": candidates, "store": store, "scheduler": scheduler})
-    data = as_dataset(data, weights=weights)
+    data = as_dataset(data, missing="value", weights=weights)
     method = load_score(score, caller=score_table, **settings)
     words = Constraints(forbidden=forbidden, required=required, tiers=tiers, roots=roots, leaves=leaves)  # type: ignore[arg-type]
     scoring = Scoring.of(data, method, max_parents, words, candidates, memory)

@@ -266,8 +266,8 @@ def _batches(
         known.setdefault(weights, ANY_NUMBER)
     known = {name: kind for name, kind in known.items() if name in needed}
     if is_file(data):
-        return Dataset.batches(data, Schema(known), columns=needed, **(reading or {}))
-    rows = as_dataset(data, known, reading=reading)
+        return Dataset.batches(data, Schema(known), columns=needed, **{"missing": "value", **(reading or {})})
+    rows = as_dataset(data, known, "value", reading)
     missing = [name for name in needed if name not in rows.names]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""

@@ -37,3 +37,21 @@ def test_of_trees_over_mixed_columns(tmp_path):
     assert optbn.score_table(data).digest == optbn.score_table(data, default).digest  # one default for both
     assert found.solution.score == solution.score and found.network.structure == structure
     assert found.network == optbn.fit(with_local_models(structure, data, default.bind(data)), data, "laplace")
+
+
+def test_of_a_file_with_gaps(tmp_path):
+    """Each step reads a file as `learn` does: a missing value is a value."""
+    rng = np.random.default_rng(2)
+    a = rng.integers(2, size=200)
+    b = np.where(rng.random(200) < 0.2, "", np.where(rng.random(200) < 0.8, a, 1 - a).astype(str))
+    path = tmp_path / "gaps.csv"
+    cells = zip(a, b, rng.random(200), strict=True)
+    path.write_text("\n".join(["a,b,x", *(f"{'ny'[i]},{j},{i + k:.2f}" for i, j, k in cells)]))
+    found = optbn.learn(path, smoother="laplace")
+    table = optbn.score_table(path)
+    solution = optbn.solve(table)
+    assert found.solution.score == solution.score and found.network.structure == structure_of(table, solution)
+    assert abs(optbn.gap(path, found.network).nats) < 1e-9
+    assert optbn.edges(path).score == pytest.approx(solution.score)
+    assert len(optbn.bootstrap(path, resamples=2)) == 2
+    assert optbn.fit(found.network, path, "laplace").parents("b") == found.network.parents("b")
