@@ -178,3 +178,9 @@ def test_the_site_builds_lists_every_page_and_asks_for_nothing_elsewhere(tmp_pat
     assert all((tmp_path / "site" / f"{name}.html").exists() and f"{name}.html" in listed for name in pages)
     for path in (tmp_path / "site").rglob("*.html"):
         assert not re.search(r"<(?:script|link|img)[^>]*(?:src|href)=\"https?:", path.read_text()), path.name
+
+
+def test_lists_of_modules_are_those_of_the_code():
+    rooms = runpy.run_path(str(ROOT / "docs" / "rooms.py"))
+    for path in rooms["readmes"]():
+        assert rooms["written"](path) == path.read_text(encoding="utf-8"), f"{path}: run python docs/rooms.py"
