@@ -82,3 +82,19 @@ class Moments:
     def _varies(self) -> NDArray[np.bool_]:
         """Quantities whose draws differ by more than rounding."""
         return self.variance() > 1e-18 + 1e-12 * self.mean()[:: self.stride] ** 2
+
+
+@dataclass
+class Record:
+    """What the chains of a sampler add up: of their estimates the moments, and sums over all kept draws.
+
+    seconds        float64[m K], second moments of theta; of length 0 where nobody wants them
+    concentration, discount  float64[G]
+    surprise       float64[m K], 1 over the probability of a row by the others; of length 0 where nobody wants them
+    """
+
+    moments: Moments
+    seconds: NDArray[np.float64]
+    concentration: NDArray[np.float64]
+    discount: NDArray[np.float64]
+    surprise: NDArray[np.float64]

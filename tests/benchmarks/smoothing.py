@@ -14,8 +14,9 @@ import numpy as np
 
 import optbn
 from optbn.data.dataset import Categorical, Dataset
+from optbn.smoothing.blocks import plan
 from optbn.smoothing.counting import FamilyCounts
-from optbn.smoothing.hdp import HDP, plan
+from optbn.smoothing.hdp import HDP
 from optbn.smoothing.hierarchical import posterior
 from optbn.smoothing.protocol import SMOOTHERS
 from optbn.smoothing.tree import CountTree

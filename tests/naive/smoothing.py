@@ -130,6 +130,63 @@ def hdp_collapsed(tree, tying, sweeps, seed, alpha0=2.0, shape=2.0, rate=1.0, bu
     return mean / kept
 
 
+def pitman_yor(tree, concentrations, discounts, alpha0=2.0):
+    """Posterior means and the evidence at each pair of one concentration and one discount for all nodes, a sum over all
+    numbers of tables.
+
+    Returns {(alpha, d): (evidence, means)}; p(t) is a product over nodes of prod_{i < T} (alpha + i d) / rising(alpha,
+    N) prod_k S_d(n_k, t_k), with S_d(n + 1, t) = S_d(n, t - 1) + (n - d t) S_d(n, t), and at the root of the
+    Dirichlet-multinomial of the sequence.
+    """
+    m, K = tree.counts.shape
+    parent = tree.parent.tolist()
+    inner = set(parent)
+
+    def rising(x, step, n):
+        return math.prod(x + i * step for i in range(n))
+
+    def table_numbers(d, largest):
+        S = [[0.0] * (largest + 2) for _ in range(largest + 1)]
+        S[0][0] = 1.0
+        for n in range(largest):
+            for t in range(1, n + 2):
+                S[n + 1][t] = S[n][t - 1] + (n - d * t) * S[n][t]
+        return S
+
+    def below(u, n, t):
+        """All ways to seat the nodes u, u - 1, .., 1; customers of inner nodes are complete once their turn comes."""
+        if u == 0:
+            yield n, t
+            return
+        for tables in itertools.product(*(range(1, n[u][k] + 1) if n[u][k] else (0,) for k in range(K))):
+            above = [row[:] for row in n]
+            above[parent[u]] = [a + b for a, b in zip(n[parent[u]], tables, strict=True)]
+            yield from below(u - 1, above, {**t, u: tables})
+
+    start = [[0] * K if u in inner else tree.counts[u].astype(int).tolist() for u in range(m)]
+    seatings = list(below(m - 1, start, {}))
+    found = {}
+    for alpha, d in itertools.product(concentrations, discounts):
+        S = table_numbers(d, int(tree.counts.sum()))
+        evidence, means = 0.0, np.zeros((m, K))
+        for n, t in seatings:
+            w = math.prod(rising(alpha0 / K, 1, c) for c in n[0]) / rising(alpha0, 1, sum(n[0]))
+            p = np.zeros((m, K))
+            p[0] = (np.array(n[0]) + alpha0 / K) / (sum(n[0]) + alpha0)
+            for u in range(1, m):
+                T, N = sum(t[u]), sum(n[u])
+                w *= (
+                    rising(alpha, d, T)
+                    / rising(alpha, 1, N)
+                    * math.prod(S[a][b] for a, b in zip(n[u], t[u], strict=True))
+                )
+                p[u] = (np.array(n[u]) - d * np.array(t[u]) + (alpha + d * T) * p[parent[u]]) / (N + alpha)
+            evidence += w
+            means += w * p
+        found[alpha, d] = evidence, means / evidence
+    return found
+
+
 def m_branch(tree, M):
     """Recursion over the definition."""
     m, K = tree.counts.shape

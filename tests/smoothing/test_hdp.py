@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from optbn.smoothing.convergence import Moments
-from optbn.smoothing.hdp import HDP, ChainState, plan
+from optbn.smoothing.blocks import Blocks, plan
+from optbn.smoothing.convergence import Moments, Record
+from optbn.smoothing.hdp import HDP
 from optbn.smoothing.tree import CountTree
 from tests.naive import smoothing as naive
 from tests.paths import GOLDEN
@@ -127,14 +128,15 @@ def test_geweke(tying, shape, right):
     alpha, phi = latent()
     chain = np.empty_like(forward)
     counts = data(alpha, phi)
-    state = ChainState(
-        np.array([11], dtype=np.uint64), alpha, np.full(len(alpha), 0.8), phi.ravel(), np.zeros(0), np.zeros(0)
+    state = Blocks(
+        groups, np.array([11], dtype=np.uint64), alpha, np.full(len(alpha), 0.8), phi.ravel(), np.zeros(0), np.zeros(0)
     )
     for i in range(rounds):
-        layout = plan(tree.reweighted(counts), tying, every_level=True)
-        state.n, state.total = layout.counts.copy(), layout.totals.copy()
-        record = Moments.empty(1, counts.size, 1)  # recorded sweeps do not tune their steps
-        state.advance(layout, wrong, 1, (record, 0), np.zeros(0), np.zeros(len(alpha)))
+        state.layout = plan(tree.reweighted(counts), tying, every_level=True)
+        state.n, state.total = state.layout.counts.copy(), state.layout.totals.copy()
+        moments = Moments.empty(1, counts.size, 1)  # recorded sweeps do not tune their steps
+        record = Record(moments, np.zeros(0), np.zeros(len(alpha)), np.zeros(len(alpha)), np.zeros(0))
+        state.advance(wrong, 1, record, 0)
         phi = state.phi.reshape(phi.shape)
         counts = data(state.alpha, phi)
         chain[i] = statistics(state.alpha, phi, counts)
