@@ -171,8 +171,8 @@ OPTIONS: tuple[Option, ...] = (
            "The column that names which variables an experiment set in each row (names separated by ;); such rows do "
            "not count for the variable that was set.", python=True, label="targets", repeats=True),
     Option("learn", "lags", int, 0,
-           "Rows are steps of a series: the values of this many steps before may be parents too; arcs never point "
-           "backwards.", least=0, python=True, label="lags", repeats=True),
+           "Treat rows as steps in time: values of up to this many earlier steps may be parents too; arcs never point "
+           "back in time.", least=0, python=True, label="lags", repeats=True),
     Option("learn", "time_column", str, None, "With --lags: the column that puts the rows in order.", ("--time",),
            shown="as they are", python=True, repeats=True),
     Option("learn", "series_column", str, None, "With --lags: the column that tells one series from another.",
@@ -223,7 +223,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("bootstrap", "store", str, None,
            "Keep finished resamples in this file, so that a stopped run can continue.", python=True),
     Option("bootstrap", "threshold", float, 0.5, "List the pairs that are adjacent in at least this share."),
-    Option("solve", "cpu_limit", float, None, "The same in seconds of CPU time.", least=0.0, python=True),
+    Option("solve", "cpu_limit", float, None,
+           "Stop after this many seconds of CPU time, with the best graph found by then.", least=0.0, python=True),
     Option("solve", "gap", float, 0.0, "Stop once bound - score is at most this; 0 asks for a proof.", least=0.0,
            python=True),
     Option("learn score edges bootstrap gap", "jobs", int, None, "The number of threads.", ("-j",), least=1,
@@ -241,8 +242,8 @@ OPTIONS: tuple[Option, ...] = (
            "Write a proof of optimality to this file; auto then means cp. A .pbp file is for VeriPB, with the problem "
            "(.opb) beside it; auto then means ilp."),
     Option("solve", "certify", bool, False,
-           "Leave nothing to trust: what a search only claims is searched once more, with evidence. With --proof: "
-           "search by branch and cut, and let the cluster search finish the proof."),
+           "Prove what a search only claims, by a second search that leaves evidence. With --proof: search by branch "
+           "and cut, and let the cluster search finish the proof."),
     Option("solve", "start", str, None, "Start from the answer in this file (json).", python=True),
     Option("solve", "checkpoint", str, None,
            "Keep the best graph and bound in this file, so that a killed run can continue.", python=True),
@@ -253,19 +254,19 @@ OPTIONS: tuple[Option, ...] = (
            "Report the probability of each arc, over all networks or over the most probable ones.", python=True,
            repeats=True),
     Option("learn", "edges", bool, False,
-           "Report what is lost without each arc, and with it turned: differences of two proved optima.", python=True,
-           repeats=True),
-    Option("learn", "held_out", int, None, "Report how well networks that are learned so explain rows that they have "
-           "not seen, in this many folds, beside simple models.", least=2, python=True, repeats=True),
+           "Report how much score the best network loses without each arc and with it reversed; both optima are proved.",
+           python=True, repeats=True),
+    Option("learn", "held_out", int, None, "Report how well networks learned this way explain unseen rows, over "
+           "this many folds, next to simple models.", least=2, python=True, repeats=True),
     Option("solve", "k_best", int, None, "Find this many of the best graphs.", least=1),
     Option("solve", "per_class", bool, False,
            "Of graphs that imply the same independences, list only the best."),
     Option("solve", "within", float, None,
            "List all graphs that are at most this many times less probable than the best.", least=1.0),
-    Option("solve", "data", str, None, "The file that was scored: what needs all parent sets has them scored again, "
-           "where the score file lacks those that a subset of theirs beats.", python=True),
-    Option("solve", "only_listed", bool, False, "Take the listed parent sets for all there are: for --k-best, "
-           "--per-class, --within and required arcs or paths, of scores without sets that a subset of theirs beats.",
+    Option("solve", "data", str, None, "The data behind the scores. Options that need every parent set score them "
+           "again, because score files usually lack the sets that a subset beats.", python=True),
+    Option("solve", "only_listed", bool, False, "Treat the listed parent sets as all there are, although sets that a "
+           "subset beats are missing: for --k-best, --per-class, --within and required arcs or paths.",
            python=True),
     Option("score", "keep_dominated", bool, False,
            "Also keep the parent sets that one of their subsets beats; constraints that require something need them."),
@@ -284,7 +285,7 @@ OPTIONS: tuple[Option, ...] = (
            python=True, repeats=True),
     Option("learn", "only_estimate", bool, False,
            "Only print what scoring would cost, for each number of parents.", ("--estimate",)),
-    Option("learn", "yes", bool, False, "Do not ask before long work.", ("-y",)),
+    Option("learn", "yes", bool, False, "Start long work without asking.", ("-y",)),
     Option("learn", "as_json", bool, False, "Print the report as JSON.", ("--json",)),
     Option("edges", "most", int, 10, "The number of absent arcs that are listed.", least=0),
     Option("edges", "as_json", bool, False, "Print all losses as JSON.", ("--json",)),

@@ -1,4 +1,4 @@
-"""The command line. Each verb is a module here with one typer function of its name; VERBS lists them in help's order.
+"""The command line. Each verb is a module here with one typer function of its name; GROUPS lists them in help's order.
 
 stdout is the answer (`--json` for machines, `-` for stdin and stdout), stderr is progress and logging. Exit codes:
 0 done, 2 wrong usage or input, 3 stopped without proof, 4 a check failed, 130 interrupted with nothing to give.
@@ -26,32 +26,17 @@ import typer
 import typer.core
 import typer.main
 
-VERBS: tuple[str, ...] = (
-    "learn",
-    "networks",
-    "show",
-    "draw",
-    "sample",
-    "describe",
-    "score",
-    "solve",
-    "verify",
-    "certify",
-    "export-proof",
-    "fit",
-    "edges",
-    "bootstrap",
-    "gap",
-    "classify",
-    "predict",
-    "convert",
-    "query",
-    "compare",
-    "curve",
-    "intersect",
-    "bench",
-    "benchpress",
-)
+GROUPS: dict[str, tuple[str, ...]] = {
+    "From data to a network": ("describe", "learn"),
+    "The steps of learn": ("score", "solve", "fit"),
+    "How sure": ("verify", "certify", "export-proof", "edges", "bootstrap", "gap"),
+    "Networks": ("networks", "show", "draw", "sample", "query", "convert", "compare"),
+    "Classifiers": ("classify", "predict"),
+    "Studies": ("curve", "intersect", "bench", "benchpress"),
+}
+"""The headings of `optbn --help`, and the verbs below them."""
+
+VERBS: dict[str, str] = {verb: group for group, verbs in GROUPS.items() for verb in verbs}
 
 ROOM = 256 << 20  # bytes of address space: numpy and scipy take 180 MB, an OpenBLAS each among it
 
@@ -99,7 +84,9 @@ class _Verbs(typer.core.TyperGroup):
             return None
         app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
         module = cmd_name.replace("-", "_")
-        app.command(cmd_name)(getattr(importlib.import_module(f"optbn.cli.{module}"), module))
+        app.command(cmd_name, rich_help_panel=VERBS[cmd_name])(
+            getattr(importlib.import_module(f"optbn.cli.{module}"), module)
+        )
         return typer.main.get_command(app)
 
 

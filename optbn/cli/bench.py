@@ -33,7 +33,7 @@ def bench(
         bool, typer.Option("--paper", help="Also paper/: every table as LaTeX and csv, every picture as svg and pdf.")
     ] = False,
 ) -> None:
-    """Run a declared experiment; finished cells are kept and skipped.
+    """Run a declared experiment; finished cells are kept, so it can be stopped and continued.
 
     A task is a Python file beside SPEC, or one of optbn's (a wrong name gets their list), or package.module of your
     own, found from the current folder: it has cell(**parameters) -> dict and report(rows, folder) -> str.

@@ -20,7 +20,9 @@ def benchpress(
     timeout: Annotated[
         float | None, typer.Option(help="Seconds; the best graph found by then, or an empty matrix.", min=0.1)
     ] = None,
-    proved: Annotated[bool, typer.Option("--proved", help="A graph that is not proved in time is none.")] = False,
+    proved: Annotated[
+        bool, typer.Option("--proved", help="Write an empty matrix unless the graph is proved in time.")
+    ] = False,
     score: Annotated[str, typer.Option(help="The score; bdeu:10 has sample size 10.")] = "pcartp",
     max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
     cpdag: Annotated[bool, typer.Option("--cpdag", help="Write the graph's equivalence class.")] = False,
@@ -30,7 +32,7 @@ def benchpress(
     ] = None,
     missing: Annotated[str, typer.Option(help="Empty fields: refuse, as_level, drop or impute.")] = "refuse",
 ) -> None:
-    """Learn a graph for benchpress: its data, its constraints, its outputs, also when the time is up.
+    """Learn a graph inside benchpress: reads its files and writes its outputs, also when the time is up.
 
     Example: optbn benchpress data.csv --constraints edges.json -o adjmat.csv --time time.txt --timeout 60
     """

@@ -14,7 +14,7 @@ from optbn.cli.texts import settings
 @with_options("bootstrap")
 @with_reading
 def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
-    """Learn the best network of many resamples, each proved, and say how often each arc comes back.
+    """Learn the best network of many resamples, each proved, and count how often each arc comes back.
 
     Example: optbn bootstrap data.csv --resamples 200 --store resamples.jsonl
     """

@@ -22,7 +22,8 @@ def certify(
     data: DataArgument,
     solution: Annotated[str, typer.Argument(help="An answer of optbn solve (json) for these data.")],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Where the certificate goes (json).", show_default="nowhere")
+        str | None,
+        typer.Option("--output", "-o", help="Write the certificate to this file (json).", show_default="nowhere"),
     ] = None,
     score: Annotated[
         str | None,
@@ -33,14 +34,20 @@ def certify(
     ] = None,
     max_parents: Annotated[
         int | None,
-        typer.Option("--max-parents", "-D", help="The most parents.", min=0, show_default="as the answer says"),
+        typer.Option(
+            "--max-parents",
+            "-D",
+            help="The largest number of parents of any variable.",
+            min=0,
+            show_default="as the answer says",
+        ),
     ] = None,
     missing: Annotated[
         str, typer.Option("--missing", help="Missing values: refuse, or value (a level of their own).")
     ] = "refuse",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the certificate.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
 ) -> None:
-    """Prove from the data that no graph of at most D parents per variable scores more than the answer, plus so little.
+    """Prove from the data that no graph scores more than the answer by more than a tiny stated margin.
 
     The rows are counted anew, every family's score is enclosed in whole numbers, with logarithms by python-flint, and
     the answer's evidence is applied to all families. Exit code 3: the evidence leaves more than 1e-6 open.

@@ -22,7 +22,7 @@ def classify(
     data: Annotated[str, typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file.", metavar="DATA")],
     options: Values,
 ) -> None:
-    """Learn a classifier; the file is read a few times and never held in memory.
+    """Train a classifier from a file, which is read a few times and need not fit into memory.
 
     Missing values are a level of their own. The model is JSON, for `optbn predict`.
 

@@ -21,19 +21,20 @@ if TYPE_CHECKING:
 def compare(
     truth: Annotated[str, typer.Argument(help="A graph or network file, or the name of a bundled network.")],
     estimate: Annotated[str, typer.Argument(help="Another one over the same variables.")],
-    sid: Annotated[bool, typer.Option(help="Also the structural intervention distance.")] = True,
+    sid: Annotated[bool, typer.Option(help="Also compute the structural intervention distance.")] = True,
     known: Annotated[
-        Path | None, typer.Option(help="A file with two names a line: the pairs of which the truth is known.")
+        Path | None, typer.Option(help="A file with two names per line: the pairs for which the truth is known.")
     ] = None,
     divergence: Annotated[
-        bool, typer.Option("--divergence", help="Also the divergence (KL) of the second network from the first.")
+        bool,
+        typer.Option("--divergence", help="Also compute the divergence (KL) of the second network from the first."),
     ] = False,
     data: Annotated[Path | None, typer.Option(help="Rows by which to score both graphs.")] = None,
     score: Annotated[str, typer.Option(help="The score, with --data; bdeu:10 has sample size 10.")] = "bdeu",
     held_out: Annotated[Path | None, typer.Option(help="Rows to predict with parameters fitted to --data.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say how far one graph is from another: SHD, skeleton, v-structures, interventions.
+    """Measure how far one graph is from another: SHD, skeleton, v-structures, interventions.
 
     Graphs may be DAGs, classes (CPDAG, PDAG) or undirected. Files: optbn's, those of networks, GraphML, DOT, Tetrad's
     text, a csv matrix (1 in row u, column v for u -> v, in both places for u - v), a list of edges (a -> b, a -- b).

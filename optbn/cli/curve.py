@@ -23,7 +23,8 @@ def curve(
     repeats: Annotated[int, typer.Option(help="Samples per size.", min=1)] = 10,
     max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
     folder: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Keep the runs here; started again, it goes on.")
+        Path | None,
+        typer.Option("--output", "-o", help="Keep the runs in this folder, so that a stopped run can continue."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Networks learned at once.", min=1)] = 1,
     time_limit: Annotated[float, typer.Option(help="Seconds one network may take.", min=0.1)] = 3600.0,

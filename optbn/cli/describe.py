@@ -22,19 +22,23 @@ SHOWN = 1_000
 def describe(
     how: dict[str, Any],
     data: Annotated[list[str], typer.Argument(help="A data file, - for stdin; or two, to compare.", metavar="DATA...")],
-    as_json: Annotated[bool, typer.Option("--json", help="For machines: everything, all levels with counts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with the counts of all levels.")] = False,
     save_schema: Annotated[
         str | None,
         typer.Option(
-            "--save-schema", metavar="FILE", help="Keep the schema as JSON, to edit or to read with; - prints it."
+            "--save-schema",
+            metavar="FILE",
+            help="Write the schema as JSON, to edit and to pass to --schema; - prints it.",
         ),
     ] = None,
     missing: Annotated[
         str | None,
-        typer.Option("--missing", help="Describe the data after value, drop or impute.", show_default="as they are"),
+        typer.Option(
+            "--missing", help="Treat missing values first: value, drop or impute.", show_default="as they are"
+        ),
     ] = None,
 ) -> None:
-    """Describe data: rows, columns, kinds, levels with counts, ranges, missing values, and what is odd about them.
+    """Show what is in a data file, how it will be read, and what looks odd.
 
     Two files are compared: columns, levels and ranges that differ.
 

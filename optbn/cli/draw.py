@@ -27,11 +27,15 @@ def draw(
     cpd: Annotated[
         str | None, typer.Option("--cpd", help="Draw the distribution of this variable.", metavar="VARIABLE")
     ] = None,
-    cpdag: Annotated[bool, typer.Option("--cpdag", help="Arcs whose direction is open have no head.")] = False,
-    chances: Annotated[bool, typer.Option("--chances", help="Show what is expected of each variable.")] = False,
+    cpdag: Annotated[bool, typer.Option("--cpdag", help="Draw arcs whose direction is open without a head.")] = False,
+    chances: Annotated[bool, typer.Option("--chances", help="Show the distribution of each variable.")] = False,
     given: Annotated[
         list[str] | None,
-        typer.Option("--given", help="Show what follows from this, NAME=VALUE. May be repeated.", metavar="NAME=VALUE"),
+        typer.Option(
+            "--given",
+            help="Show the distributions given this finding, NAME=VALUE. May be repeated.",
+            metavar="NAME=VALUE",
+        ),
     ] = None,
 ) -> None:
     """Draw a network's graph, or the table or tree of one variable.

@@ -15,7 +15,7 @@ from optbn.cli.texts import settings
 @with_options("edges")
 @with_reading
 def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
-    """Say how much each arc matters: the score lost without it, turned, or without the adjacency; all proved.
+    """Show how much each arc matters: the score lost without it, with it reversed, or without the adjacency.
 
     Example: optbn edges data.csv --score bdeu --max-parents 3
     """

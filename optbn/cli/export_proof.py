@@ -13,9 +13,9 @@ def export_proof(
     solution: Annotated[str, typer.Argument(help="An optimal answer (json) with rows or trees as evidence.")],
     output: Annotated[str, typer.Option("--output", "-o", help="Where the proof goes; the problem goes beside it.")],
 ) -> None:
-    """Write the proof of an optimum for VeriPB (format 3.0), and the problem that it is about (.opb).
+    """Write the proof of an optimum for VeriPB (format 3.0), with the problem it solves (.opb).
 
-    Whoever does not trust optbn runs: veripb PROBLEM.opb PROOF.pbp. The problem says nothing of graphs but families, an
+    To check it without optbn, run: veripb PROBLEM.opb PROOF.pbp. The problem says nothing of graphs but families, an
     order and scores; docs/exactness.md tells how to read it.
 
     Examples:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @with_options("fit")
 @with_reading
 def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
-    """Give a network its probabilities from data, read in one pass and never held in memory.
+    """Estimate the probabilities of a network from data, in one pass over the file.
 
     What a format other than JSON cannot say (trees over real parents, normal leaves) goes to a .json file beside it,
     with a warning that names the variable.

@@ -21,7 +21,7 @@ LEVEL = 0.05
 @with_options("gap")
 @with_reading
 def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], options: Values) -> None:
-    """Say how much worse a graph scores than the best one, where it loses, and whether the data contradict it.
+    """Show how much worse a graph scores than the best one, where it loses, and whether the data contradict it.
 
     Example: optbn gap data.csv theirs.dot --score bdeu
     """

@@ -22,12 +22,13 @@ def intersect(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the subsamples.")] = 0,
     folder: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Keep the runs here; started again, it goes on.")
+        Path | None,
+        typer.Option("--output", "-o", help="Keep the runs in this folder, so that a stopped run can continue."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Networks learned at once.", min=1)] = 1,
     time_limit: Annotated[float, typer.Option(help="Seconds one network may take.", min=0.1)] = 3600.0,
 ) -> None:
-    """Which method finds with little data what all of them find with all of it?
+    """Compare methods without a known truth: which one finds with little data what all of them find with all of it?
 
     Example: optbn intersect votes.csv --methods pcartp,bdeu:1 --repeats 5 -o votes
     """

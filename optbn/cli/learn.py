@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     """Find the best Bayesian network for the data, with proof, parameters and a page.
 
-    What scoring will cost is estimated first; on a terminal, work of many minutes is begun only when you agree.
+    The cost of scoring is estimated first; on a terminal, you are asked before many minutes of work begin.
 
     Example: optbn learn data.csv -o model.bif --report page.html
     """

@@ -25,7 +25,7 @@ def predict(
     ],
     data: DataArgument,
     output: Annotated[str, typer.Option("--output", "-o", help="A .csv or .parquet file; - is csv on stdout.")] = "-",
-    target: Annotated[str | None, typer.Option("--target", help="The variable that a network shall predict.")] = None,
+    target: Annotated[str | None, typer.Option("--target", help="The variable that a network is to predict.")] = None,
 ) -> None:
     """Predict the class of every row: the most probable one, and the probabilities of all.
 

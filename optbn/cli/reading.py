@@ -21,22 +21,24 @@ DataArgument = Annotated[str, DATA]
 FORM: dict[str, Any] = {
     "header": Annotated[
         bool | None,
-        typer.Option("--header/--no-header", help="Whether the first row holds the names.", show_default="found out"),
+        typer.Option("--header/--no-header", help="Whether the first row holds the names.", show_default="detected"),
     ],
     "delimiter": Annotated[
-        str | None, typer.Option("--delimiter", help="What separates the fields of a row.", show_default="found out")
+        str | None, typer.Option("--delimiter", help="What separates the fields of a row.", show_default="detected")
     ],
     "decimal": Annotated[
-        str | None, typer.Option("--decimal", help="The sign in numbers: . or a comma.", show_default="found out")
+        str | None, typer.Option("--decimal", help="The decimal sign: a point or a comma.", show_default="detected")
     ],
     "format": Annotated[
         str | None, typer.Option("--format", help="csv, parquet, arrow or arff.", show_default="by the ending")
     ],
-    "encoding": Annotated[str | None, typer.Option("--encoding", help="Of text files.", show_default="found out")],
+    "encoding": Annotated[
+        str | None, typer.Option("--encoding", help="The encoding of text files.", show_default="detected")
+    ],
     "missing_token": Annotated[
         list[str] | None,
         typer.Option(
-            "--missing-token", help="A text that stands for a missing value, like NA and ? always do; may be repeated."
+            "--missing-token", help="A text that marks a missing value, besides NA, ? and the like. May be repeated."
         ),
     ],
 }
@@ -44,11 +46,11 @@ COLUMNS: dict[str, Any] = {
     "schema": Annotated[
         Path | None,
         typer.Option(
-            "--schema", "-s", help='What is known of the columns, as JSON: {"age": "real", "sex": ["f", "m"]}.'
+            "--schema", "-s", help='What is known about the columns, as JSON: {"age": "real", "sex": ["f", "m"]}.'
         ),
     ],
     "ignore": Annotated[
-        list[str] | None, typer.Option("--ignore", help="A column to leave out, an id say; may be repeated.")
+        list[str] | None, typer.Option("--ignore", help="A column to leave out, such as an id. May be repeated.")
     ],
     "column": Annotated[
         list[str] | None,
@@ -58,7 +60,8 @@ COLUMNS: dict[str, Any] = {
         ),
     ],
     "strict": Annotated[
-        bool | None, typer.Option("--strict", help="Refuse what is only probably meant; describe lists it.")
+        bool | None,
+        typer.Option("--strict", help="Refuse readings that are only probable; `optbn describe` lists them."),
     ],
 }
 

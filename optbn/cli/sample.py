@@ -26,7 +26,7 @@ def sample(
         str,
         typer.Argument(help="A bundled network's name or a file.", autocompletion=complete_network, metavar="NETWORK"),
     ],
-    rows: Annotated[int, typer.Option("-n", "--rows", help="How many rows.", min=0)] = 1000,
+    rows: Annotated[int, typer.Option("-n", "--rows", help="The number of rows.", min=0)] = 1000,
     seed: Annotated[
         int, typer.Option("--seed", help="The same seed draws the same rows, on every machine.", min=0)
     ] = 1,

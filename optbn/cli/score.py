@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @with_options("score")
 @with_reading
 def score(how: dict[str, Any], data: DataArgument, options: Values) -> None:
-    """Score every candidate parent set of every variable; keep those that no subset matches (--keep-dominated: all).
+    """Score the candidate parent sets of every variable, and keep those that could matter.
 
     Examples: optbn score data.csv --score pcart --max-parents 4 -o scores.jkl;
     optbn score data.csv --families candidates.txt -o scores.jkl

@@ -17,7 +17,7 @@ def show(
     cpd: Annotated[
         str | None, typer.Option("--cpd", help="Show the distribution of this variable.", metavar="VARIABLE")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show a network's variables and arcs, or the distribution of one variable.
 

@@ -26,7 +26,7 @@ def verify(
         float | None,
         typer.Option(help="Seconds for the evidence; what is not checked by then counts as claimed.", min=0.0),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Check a graph, its score and the proof of its bound, in exact integers; a proof file is read too.
 
