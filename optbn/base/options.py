@@ -254,7 +254,7 @@ OPTIONS: tuple[Option, ...] = (
            "Report the probability of each arc, over all networks or over the most probable ones.", python=True,
            repeats=True),
     Option("learn", "edges", bool, False,
-           "Report how much score the best network loses without each arc and with it reversed; both optima are proved.",
+           "Report how much score the best network loses without each arc and with it reversed, both proved.",
            python=True, repeats=True),
     Option("learn", "held_out", int, None, "Report how well networks learned this way explain unseen rows, over "
            "this many folds, next to simple models.", least=2, python=True, repeats=True),
