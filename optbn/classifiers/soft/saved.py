@@ -89,7 +89,8 @@ def _read_scale(record: Any, column: Column) -> Scale:
     _expect(len(points) == len(ranks), f"has a rank for each point of {column.name!r}")
     _expect(bool(np.isfinite(points).all() and np.isfinite(ranks).all()), f"has finite points of {column.name!r}")
     _expect(
-        bool((np.diff(points) > 0).all() and (np.diff(ranks) > 0).all()), f"has points of {column.name!r} that ascend"
+        bool((points[1:] > points[:-1]).all() and (ranks[1:] > ranks[:-1]).all()),
+        f"has points of {column.name!r} that ascend",
     )
     levels = 0 if column.levels is None else len(column.levels)
     _expect(

@@ -52,7 +52,9 @@ def code_type(levels: int) -> np.dtype[Any]:
 
 
 def joined(first: Values, second: Values) -> Values:
-    """Rows of a column after each other; numbers beside texts are texts, and levels are in their order as texts."""
+    """Rows of a column after each other; numbers beside texts are texts, and levels are in their order as texts. Rows
+    without any level are missing beside numbers, too."""
+    first, second = _of_the_kind(second, first), _of_the_kind(first, second)
     if first.levels is None and second.levels is None:
         return Values(first.name, np.concatenate([first.data, second.data]))
     one, other = _as_texts(first), _as_texts(second)
@@ -66,6 +68,13 @@ def joined(first: Values, second: Values) -> Values:
         for part in (one, other)
     ]
     return Values(first.name, np.concatenate(codes), levels)
+
+
+def _of_the_kind(other: Values, values: Values) -> Values:
+    """Missing values only, beside numbers: numbers."""
+    if values.levels == () and other.levels is None:
+        return Values(values.name, np.full(len(values), np.nan))
+    return values
 
 
 def _as_texts(values: Values) -> Values:
@@ -151,8 +160,8 @@ def _of_arrow(name: str, column: Any) -> Values:
     kind = column.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         return numbers(name, column.cast(pa.float64()).to_numpy(zero_copy_only=False))
-    if pa.types.is_null(kind):
-        return Values(name, np.full(len(column), np.nan))
+    if pa.types.is_null(kind):  # of no kind yet: whatever comes later is new
+        return Values(name, np.full(len(column), -1, dtype=code_type(0)), ())
     if pa.types.is_boolean(kind):
         return Values(name, _codes(column.cast(pa.int8()), 2), TRUTH[0])
     if not pa.types.is_dictionary(kind):

@@ -274,7 +274,8 @@ def _reads(text: str) -> bool:
 
 def midpoints(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cuts between neighbouring values, such that each is at least the lower and less than the upper one."""
-    middle = below + (above - below) / 2
+    with np.errstate(over="ignore"):  # of numbers beyond all measure the lower one is the cut
+        middle = below + (above - below) / 2
     return np.asarray(np.where(middle < above, middle, below))
 
 
