@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,12 @@ ASK_SECONDS = 600.0  # scoring that takes longer needs the user's yes
 def display(target: str | None, yes: bool) -> Iterator[Watcher]:
     """Checks what should not wait for the search; on a terminal a line on stderr says what is going on."""
     from optbn.learning.learn import Watcher
+    from optbn_solvers.base.clock import age
 
     class Checking(Watcher):
+        def begun(self) -> float:
+            return time.monotonic() - age()
+
         def data(self, data: Dataset) -> None:
             if target is not None:
                 data.index(target)  # a wrong name should not wait for the search

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from optbn.base.errors import LimitError
@@ -35,6 +35,7 @@ class Scored:
     families: int
     size: int
     note: str = ""
+    unscored: int = 0  # families of that size or below which there was no time for
 
 
 class _OutOfTime(Exception):
@@ -47,31 +48,33 @@ def affordable_table(
     seconds: float,
     jobs: int | None = None,
     progress: Callable[[ScoreProgress], None] | None = None,
+    at_least: float = math.inf,
 ) -> Scored:
-    """The table for the largest size of `costs` that is done within `seconds` (the smallest is always done)."""
-    begin = working()
+    """The table for the largest size of `costs` that is done within `seconds`; of the smallest, what is done within
+    `at_least` seconds."""
+    end, last = working() + seconds, working() + at_least
     reached: Scored | None = None
     slower = 1.0  # than estimated
     first = max(1, int(scoring.sets.needs.max()))  # required parents may be more than one
     for cost in costs[min(first, len(costs) - 1) :]:
-        left = seconds - (working() - begin)
+        left = end - working()
         guess = cost.seconds * slower
         if reached is not None and guess > left:
             return _with_note(reached, costs, guess, left)
-        families = 0
+        families = done = 0
         start = working()
-        deadline = math.inf if reached is None else begin + seconds
 
-        def watch(report: ScoreProgress, deadline: float = deadline) -> None:
-            nonlocal families
-            families = report.total
+        def watch(report: ScoreProgress, smallest: bool = reached is None) -> None:
+            nonlocal families, done
+            families, done = report.total, report.done
             if progress is not None:
                 progress(report)
-            if working() > deadline and report.done < report.total:
+            if not smallest and working() > end and done < families:
                 raise _OutOfTime
 
         try:
-            table = table_of_sets(scoring.at_most(cost.size), jobs=jobs, progress=watch)
+            enough = (lambda: working() > last) if reached is None else None
+            table = table_of_sets(scoring.at_most(cost.size), jobs=jobs, progress=watch, enough=enough)
         except _OutOfTime:
             assert reached is not None
             return _with_note(reached, costs, None, 0.0)
@@ -82,7 +85,10 @@ def affordable_table(
         took = working() - start
         if took > LEAST_TIMED:
             slower = max(0.25, took / max(cost.seconds, 1e-3))
-        reached = Scored(table, families, cost.size)
+        reached = Scored(table, done, cost.size, unscored=families - done)
+        if done < families:
+            note = f"{families - done:,} of {families:,} families are left out: there was no time to score them"
+            return replace(reached, note=note)
     assert reached is not None
     return reached
 

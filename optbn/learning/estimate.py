@@ -117,7 +117,7 @@ def estimate(
             kept = bytes_of_listed(families, n, size)
         used = sum(column.nbytes for column in data.columns)
         costs.append(Cost(size, families, seconds, used + min(kept, limit // 2)))
-        if seconds > enough and size >= rules.needs.max():
+        if seconds > enough and size >= max(1, rules.needs.max()):
             break
     return costs
 

@@ -52,6 +52,8 @@ DEFAULT_PARENTS = 3
 MOST_PARENTS = 5  # where nobody says how many, and a time limit is to be used
 DEFAULT_SCORING_SECONDS = 60.0  # without a time limit and a stated size, scoring chooses its size to fit this
 SCORING_SHARE = 0.5  # of the time, for scoring
+SMALLEST_SHARE = 0.7  # of the time, that the smallest size may use
+DEAR_SHARE = 0.04  # of the time, that a parent set may be expected to take to be scored at all
 RESCORING = 2.0  # times what scoring took, for scoring without leaving out what a subset beats
 RESERVE = 0.2  # of the time, for what comes after the search
 CHECK_SHARE = 0.08  # of the time, for the evidence and its check, if the search took all it had
@@ -101,6 +103,8 @@ class Job:
             if largest != "all":
                 largest = min(largest, max(0, self.data.n_variables - 1))
             self.scoring = Scoring.of(self.data, self.method, largest, self.constraints, candidates, memory)
+            if self.time_limit is not None:
+                self.scoring = self.scoring.hurried(DEAR_SHARE * self.time_limit)
             check_constraints(self.constraints, self.data.names)
         if self.interventions:
             kept = ", ".join(f"{mask.sum():,} of {name}" for name, mask in self.interventions.rows.items())
@@ -131,7 +135,7 @@ class Job:
             if self.scoring.unlimited:
                 self.scored = unlimited_table(self.scoring, math.inf if seconds is None else left, self.jobs, listen)
             elif limited:
-                self.scored = affordable_table(self.scoring, costs, left, self.jobs, listen)
+                self.scored = affordable_table(self.scoring, costs, left, self.jobs, listen, self._at_least())
             else:
                 scoring = self.scoring.at_most(costs[-1].size)
                 table = table_of_sets(scoring, jobs=self.jobs, store=store, progress=listen)
@@ -142,8 +146,13 @@ class Job:
         enough = max_parents is None and self.scored.size >= DEFAULT_PARENTS
         self.notes += [self.scored.note] if self.scored.note and not enough else []
         with self.watch.phase("score"):
-            self.restrictions = restrictions(self.scoring.at_most(self.scored.size))
+            self.restrictions = restrictions(self.scoring.at_most(self.scored.size), self.scored.unscored)
         self.notes += coarsened(self.scoring)
+
+    def _at_least(self) -> float:
+        """Seconds for the smallest size; where it is slow, search and fit have less."""
+        left = self.left(SMALLEST_SHARE)
+        return math.inf if left is None else left
 
     def _costs(self, limited: bool, seconds: float) -> list[Cost]:
         """What scoring would cost, for the sizes that the watcher agrees to: those that `seconds` bear and one more."""

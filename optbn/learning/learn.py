@@ -37,7 +37,7 @@ from optbn.scores import load_score
 from optbn.scores.interventional import Interventional
 from optbn.smoothing.fitting import check_counts, smoother_for
 from optbn.smoothing.protocol import load_smoother
-from optbn_solvers.base.clock import compiling, working
+from optbn_solvers.base.clock import compiling
 from optbn_solvers.base.standing import Standing, standing
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def learn(
                   simple models (of the target too, if there is one)
     target        the variable in question: the page puts it, and what changes it, on top
     """
-    begin, kernels, making = working(), compiling.kernels, compiling.seconds  # the imports take time as well
+    watcher, watch = watcher or (SearchLog() if progress else Watcher()), Stopwatch()
+    begin, kernels, making = watcher.begun(), compiling.kernels, compiling.seconds
     values = {name: value for name, value in locals().items() if name in options.of("learn")}
     check_seed(seed)
     options.check_numbers("learn", values)
@@ -157,7 +158,6 @@ def learn(
     method = load_score(score, caller=learn, **settings)
     if smoother is not None:
         load_smoother(smoother)  # a wrong name should not wait for the search
-    watcher, watch = watcher or (SearchLog() if progress else Watcher()), Stopwatch()
 
     watcher.phase("read")
     with watch.phase("read"):

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 SHOWN = 8  # columns that a note names
 
 
-def restrictions(scoring: Scoring) -> tuple[str, ...]:
-    """In words that go on "the best network"."""
+def restrictions(scoring: Scoring, unscored: int = 0) -> tuple[str, ...]:
+    """In words that go on "the best network"; `unscored` families there was no time for."""
     size, limits = scoring.sets.largest, []
     if size < scoring.data.n_variables - 1:
         limits.append(f"with at most {size} parent{'' if size == 1 else 's'} per variable")
@@ -24,7 +24,7 @@ def restrictions(scoring: Scoring) -> tuple[str, ...]:
     if wide := _coarsened(scoring):
         several = f"with {len(wide)} wide columns coarsened as parents"
         limits.append("with 1 wide column coarsened as a parent" if len(wide) == 1 else several)
-    left_out = 0 if scoring.unlimited else families_left_out(scoring.bound, scoring.sets)
+    left_out = unscored + (0 if scoring.unlimited else families_left_out(scoring.bound, scoring.sets))
     if left_out:
         limits.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
     return tuple(limits)

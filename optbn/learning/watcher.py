@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from optbn_solvers.base.clock import working
+
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
     from optbn.learning.estimate import Cost
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 class Watcher:
     """What to do as the work goes on; override what is of interest."""
+
+    def begun(self) -> float:
+        """When the time limit begins to count, on the clock of `working`; now, unless overridden."""
+        return working()
 
     def phase(self, name: str) -> None:
         """A phase begins: "read", "score", "solve", "fit", "more" or "report"."""

@@ -87,6 +87,15 @@ class Candidates:
         rows, children = np.nonzero(scores > floor)
         return Survivors(rows, children + group.start, scores[rows, children])
 
+    def seconds(self, block: Block) -> NDArray[np.float64]:
+        """What the score expects each set of a block to take; 0 where it does not tell, or leaves the set out."""
+        expected = np.zeros(block.last - block.first)
+        if hasattr(self.score, "seconds"):
+            sets = sets_between(self.n, block.size, block.first, block.last, self.choose)
+            done = ~too_dear(self.score, sets)
+            expected[done] = self.score.seconds(sets[done])
+        return expected
+
     def restore(
         self, block: Block, survivors: Survivors, below: NDArray[np.float64], best: NDArray[np.float64] | None
     ) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from optbn.scores.parent_sets import ParentSets
 
 BYTES_PER_FAMILY = 160  # work space of a block: masks, floors, scores and a score's own lists
+BLOCK_SECONDS = 1.0  # how long a block should take: short for Ctrl-C, long for sharing within a block
 FIRST_BLOCK = 4096  # sets, before anything is known about the speed
 
 
@@ -213,12 +214,20 @@ def scores_of(
     jobs: int,
     memory: int,
     progress: Callable[[int, int], None] | None = None,
+    enough: Callable[[], bool] | None = None,
 ) -> NDArray[np.float64]:
-    """The scores of the families, in their order."""
+    """The scores of the families, in their order; nan where `enough` said so before they were begun."""
     scores = np.full(len(families), np.nan)
     done = 0
     most = max(1, memory // 4 // jobs // (BYTES_PER_FAMILY * len(families.names)))
-    for rows, values in spread(_blocks(families, most), lambda block: _score(bound, block), jobs):
+
+    def blocks() -> Iterator[_Block]:
+        for block in _blocks(families, most, getattr(bound, "seconds", None)):
+            if enough is not None and block.sets.shape[1] and enough():
+                return
+            yield block
+
+    for rows, values in spread(blocks(), lambda block: _score(bound, block), jobs):
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             found = FamilyScores(families, scores, bound)
@@ -264,10 +273,13 @@ def _score(bound: BoundScore, block: _Block) -> tuple[NDArray[np.int64], NDArray
     return block.rows, bound.block(block.sets, wanted, None)[block.at, block.children]
 
 
-def _blocks(families: Families, most: int) -> Iterator[_Block]:
+def _blocks(
+    families: Families, most: int, seconds: Callable[[NDArray[np.int32]], NDArray[np.float64]] | None = None
+) -> Iterator[_Block]:
     """The families by size, then by predictor set in lexicographic order, in blocks of a bounded number of sets.
 
-    Without knowledge of the speed a block has FIRST_BLOCK sets; see pipeline.py for why blocks exist at all.
+    A block has at most FIRST_BLOCK sets, and takes BLOCK_SECONDS as far as the score knows what sets take; see
+    pipeline.py for why blocks exist at all.
     """
     n = len(families.names)
     members, offsets = member_lists(families.masks, n)
@@ -283,11 +295,14 @@ def _blocks(families: Families, most: int) -> Iterator[_Block]:
         count = int(number[-1]) + 1
         step = min(most, FIRST_BLOCK)
         distinct = sets[fresh]
-        for first in range(0, count, step):
-            lo, hi = np.searchsorted(number, [first, first + step])
-            yield _Block(
-                distinct[first : first + step], rows[lo:hi], number[lo:hi] - first, families.children[rows[lo:hi]], n
-            )
+        last = 0
+        while last < count:
+            first, last = last, min(last + step, count)
+            if seconds is not None:
+                expected = np.cumsum(seconds(distinct[first:last]))
+                last = first + 1 + min(last - first - 1, int(np.searchsorted(expected, BLOCK_SECONDS)))
+            lo, hi = np.searchsorted(number, [first, last])
+            yield _Block(distinct[first:last], rows[lo:hi], number[lo:hi] - first, families.children[rows[lo:hi]], n)
 
 
 def _mask(parents: tuple[str, ...], index: dict[str, int], words: int, names: Sequence[str]) -> tuple[int, bytes]:

@@ -1,4 +1,4 @@
-"""Families that a score leaves out one by one because their local models are too many to go through, and their number.
+"""Families that are left out one by one because their local models are too many to go through, and their number.
 
 Leaving out a family is a restriction of the search, as a limit on the number of parents is: the answer is the best of
 the others, and says how many these were.
@@ -6,7 +6,8 @@ the others, and says how many these were.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,26 @@ def too_dear(score: BoundScore, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
         return np.zeros(len(sets), np.bool_)
     dear: NDArray[np.bool_] = score.too_dear(sets)
     return dear
+
+
+@dataclass(frozen=True, eq=False)
+class Hurried:
+    """A score that also leaves out sets of several parents that it expects to take more than `most` seconds: where time
+    is limited, one of them must not take the time of thousands."""
+
+    bound: BoundScore
+    most: float
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.bound, name)
+
+    def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """See optbn.scores.protocol."""
+        dear = too_dear(self.bound, sets)
+        if sets.shape[1] < 2 or dear.all():
+            return dear
+        dear[~dear] = self.bound.seconds(sets[~dear]) > self.most  # type: ignore[attr-defined]
+        return dear
 
 
 def families_left_out(score: BoundScore, candidates: ParentSets) -> int:

@@ -22,37 +22,26 @@ from scipy.special import xlogy
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.settings import check_positive, check_whole
 from optbn.data.dataset import Dataset
-from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+from optbn.scores.kernels.kinds import REAL
 from optbn.scores.kernels.sparse import sparse_plan
 from optbn.scores.kernels.trees import score_trees
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.trees.bounds import NoRegret, Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
+from optbn.scores.trees.costs import LEAST_ROOM, MOST_BOXES, MOST_SPLITS, SECONDS_PER_SPLIT, Costs
 from optbn.scores.trees.cuts import CutRule, Splits
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
-from optbn.scores.trees.large import LANES_AT_A_TIME, Sites, SparsePlan, bytes_per_slot, workspace
+from optbn.scores.trees.large import Sites, SparsePlan, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafPrior
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
 from optbn.scores.trees.responses import BoundLeaves, tabulated
 
 Floats = NDArray[np.float64]
 
-MOST_DENSE_BOXES = 1 << 20
-MOST_BOXES = 1 << 22
-MOST_SPLITS = 1 << 27
-"""A set with more boxes than the first goes to the sparse lattice; one that has more than the others there is refused.
-Splits take 8 bytes each, boxes about 200: a gigabyte either way."""
-MOST_SPARSE_SPLITS = 1 << 25
-"""A set that may have more of them in the sparse lattice (ten seconds) is left out where others are scored."""
-SECONDS_PER_SPLIT = 2.5e-7
-SECONDS_PER_DENSE_SPLIT = 2e-8
-"""Measured: what a split of the sparse and of the dense lattice takes."""
 MOST_DECLARED = 900
 """Levels that the parents of a family may declare together: 2 to that power is still a floating-point number."""
 MOST_TERMS = 1 << 31
 """Of the structure prior of a family: ten seconds."""
-WORK_BYTES = 1 << 28
-"""Dense lattices run fewer responses at a time rather than take more memory than this for them."""
 
 
 @dataclass(frozen=True)
@@ -154,8 +143,8 @@ class BoundTrees:
     def _block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None) -> Floats:
         self._refuse_hopeless(sets[wanted.any(axis=1)])
         priors = self._priors(sets)
-        boxes, splits = self._extent(sets)
-        dense = self._laid_out(sets, boxes, splits)
+        boxes, splits = self.costs.extent(sets)
+        dense = self.costs.laid_out(sets, boxes, splits)
         if dense.all():
             return self._dense(sets, wanted, floor, priors, boxes, splits)[0]
         out = np.full(wanted.shape, -np.inf)
@@ -176,9 +165,9 @@ class BoundTrees:
         wanted = np.arange(self.columns.data.n_variables)[None, :] == child
         self._refuse_hopeless(sets)
         priors = self._priors(sets)
-        boxes, splits = self._extent(sets)
+        boxes, splits = self.costs.extent(sets)
         cost = float(priors.leaf_cost[0])
-        if self._laid_out(sets, boxes, splits)[0]:
+        if self.costs.laid_out(sets, boxes, splits)[0]:
             _, (_, _, slot), plan, work = self._dense(sets, wanted, None, priors, boxes, splits)
             used, first_box = np.unique(slot[: int(boxes[0])], return_index=True)
             slots = int(used[-1]) + 1
@@ -227,7 +216,7 @@ class BoundTrees:
             np.empty(most_boxes + 2, np.int64),
             *(np.empty(most_splits, np.uint32) for _ in range(2)),
         )
-        lanes = self._lanes_at_a_time(most_boxes)
+        lanes = self.costs.lanes_at_a_time(most_boxes)
         work = workspace(most_boxes + 1, lanes, self.leaves.widths, self.leaves.is_real)
         bound = (np.empty(0), np.empty(n))
         if floor is not None:
@@ -257,14 +246,6 @@ class BoundTrees:
         if self.leaves.is_real.any():
             return np.tile(np.arange(sets.shape[1]), (len(sets), 1))
         return np.argsort(-self.columns.predictors.parts[sets], axis=1, kind="stable")
-
-    def _lanes_at_a_time(self, boxes: int) -> int:
-        """How many responses to run together: all, unless their rows of every box would take too much memory."""
-        lanes = self.columns.data.n_variables
-        widths, real = self.leaves.widths, self.leaves.is_real
-        while lanes > LANES_AT_A_TIME and boxes * bytes_per_slot(lanes, widths, real) > WORK_BYTES:
-            lanes = max(LANES_AT_A_TIME, lanes // 2)
-        return lanes
 
     def _sparse(self, members: NDArray[np.int32], wanted: NDArray[np.bool_], leaf_rows: int) -> SparsePlan:
         predictors = self.columns.predictors
@@ -315,7 +296,7 @@ class BoundTrees:
         """The refusal of a predictor set, naming its worst column."""
         data, predictors = self.columns.data, self.columns.predictors
         v = int(members[np.argmax(predictors.parts[members])])
-        splits = max(float(self._extent(members[None, :])[1][0]), 1.0)
+        splits = max(float(self.costs.extent(members[None, :])[1][0]), 1.0)
         given = "" if len(members) == 1 else f" with {', '.join(repr(data.names[u]) for u in members if u != v)}"
         size = int(predictors.sizes[v])
         real = not data.cardinalities[v]
@@ -339,12 +320,6 @@ class BoundTrees:
         make = Penalty if self.leaves.penalised else Regret
         return {(alpha, r): make(alpha, int(r), self.leaves.total_units) for alpha, r in self.leaves.rows[0]}
 
-    @cached_property
-    def _bits(self) -> NDArray[np.int64]:
-        """Per variable the bits its levels take in kernels/lattice.py."""
-        predictors = self.columns.predictors
-        return np.where(predictors.kinds == REAL, 0, predictors.sizes)
-
     def _priors(self, sets: NDArray[np.int32]) -> Priors:
         kinds = sorted(set(self.columns.shapes))
         number = np.array([kinds.index(shape) for shape in self.columns.shapes], np.int64)
@@ -363,52 +338,23 @@ class BoundTrees:
             leaf_rows[i] = min((regret.never_split(cost[i]) for regret in self.regrets.values()), default=1)
         return Priors(cost[which], constant[which], leaf_rows[which])
 
+    @cached_property
+    def costs(self) -> Costs:
+        """Of predictor sets."""
+        return Costs(self.leaves)
+
+    def limit_memory(self, size: int) -> None:
+        """See optbn.scores.protocol."""
+        self.costs.room = max(size, LEAST_ROOM)
+
     def seconds(self, sets: NDArray[np.int32]) -> Floats:
-        """Roughly what each set takes: a column of many unordered levels makes a set thousands of times dearer."""
+        """See optbn.scores.protocol."""
         self._refuse_hopeless(sets)
-        boxes, splits = self._extent(sets)
-        each = np.where(self._laid_out(sets, boxes, splits), SECONDS_PER_DENSE_SPLIT, SECONDS_PER_SPLIT)
-        needed: Floats = np.minimum(splits, MOST_SPLITS) * each
-        return needed
+        return self.costs.seconds(sets)
 
     def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """bool[m]: sets whose trees are too many to go through, by a bound on the splits of boxes that hold rows. Such
-        a set is left out alone, and counted."""
-        boxes, splits = self._extent(sets)
-        holding, parted = self._around_a_row
-        with np.errstate(over="ignore"):
-            around = holding[sets].prod(axis=1) * (parted / holding)[sets].sum(axis=1) * self.columns.data.n_rows
-        laid_out = self._laid_out(sets, boxes, splits)
-        return np.asarray(np.minimum(splits, around) > np.where(laid_out, MOST_SPLITS, MOST_SPARSE_SPLITS))
-
-    @cached_property
-    def _around_a_row(self) -> tuple[Floats, Floats]:
-        """Per variable how many of its parts hold a given cell (at most), and how many splits these have."""
-        predictors = self.columns.predictors
-        size = np.minimum(predictors.sizes, 500).astype(np.float64)
-        halvings = np.log2(size)
-        middle = np.ceil(size / 2) * np.floor(size / 2 + 1)
-        pick = [predictors.kinds == CATEGORICAL, predictors.kinds == ORDINAL]
-        holding = np.select(pick, [2.0 ** (size - 1), middle], halvings + 1)
-        parted = np.select(pick, [3.0 ** (size - 1) - 2.0 ** (size - 1), middle * (size - 1)], halvings)
-        return holding, parted
-
-    def _laid_out(self, sets: NDArray[np.int32], boxes: Floats, splits: Floats) -> NDArray[np.bool_]:
-        """Whether a set's lattice is laid out in full."""
-        fits: NDArray[np.bool_] = (
-            (boxes <= MOST_DENSE_BOXES) & (splits <= MOST_SPLITS) & (self._bits[sets].sum(axis=1) <= 64)
-        )
-        return fits
-
-    def _extent(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """Per set how many boxes and splits its full lattice has."""
-        predictors = self.columns.predictors
-        parts = predictors.parts.astype(np.float64)[sets]
-        splits = np.array(
-            [float(count_splits(int(k), int(s))) for k, s in zip(predictors.kinds, predictors.sizes, strict=True)]
-        )[sets]
-        boxes = parts.prod(axis=1)
-        return boxes, (boxes[:, None] * splits / parts).sum(axis=1)
+        """See optbn.scores.protocol."""
+        return self.costs.too_dear(sets)
 
     @cached_property
     def _xlogx(self) -> Floats:

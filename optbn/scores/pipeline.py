@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.scores import load_score, named
 from optbn.scores.candidates import Candidates, group_width
-from optbn.scores.families import BYTES_PER_FAMILY, FIRST_BLOCK, Families, scores_of
+from optbn.scores.families import BLOCK_SECONDS, BYTES_PER_FAMILY, FIRST_BLOCK, Families, scores_of
 from optbn.scores.growing import Growth
 from optbn.scores.parent_sets import Arc, Limit, ParentSets
 from optbn.scores.protocol import LocalScore
@@ -38,8 +39,8 @@ from optbn_solvers.base.table import ScoreTable
 if TYPE_CHECKING:
     from optbn.scores.cluster import Elsewhere
 
-BLOCK_SECONDS = 1.0  # how long a block should take: short for Ctrl-C, long for sharing within a block
 SHORTEST_SECONDS = 0.25  # blocks get shorter towards the end of a level, so that all cores end together, but not below
+LEAST_SLOWER = 0.2  # what cheap sets took, as a share of what the score expects, says little about dear ones
 LARGEST_BLOCK = 256 << 20  # bytes of work space, whatever the memory: more brings nothing
 
 
@@ -118,11 +119,13 @@ def table_of_sets(
     store: str | PathLike[str] | None = None,
     scheduler: Any = None,
     progress: ProgressCallback | None = None,
+    enough: Callable[[], bool] | None = None,
 ) -> ScoreTable:
-    """`score_table` of what is bound and listed already."""
+    """`score_table` of what is bound and listed already. Once `enough` says so no more is begun, and what is scored by
+    then is the table: in `ScoreProgress`, `done` stays below `total`."""
     threads = check_jobs(jobs)
     if scoring.candidates is not None:
-        return _table_of_candidates(scoring, threads, progress)
+        return _table_of_candidates(scoring, threads, progress, enough)
     if scoring.unlimited:
         if store is not None or scheduler is not None:
             raise UnsupportedError(
@@ -144,7 +147,7 @@ def table_of_sets(
         work = Candidates(data.names, scoring.bound, sets, width)
         space = min(limit // 4, LARGEST_BLOCK)
         if scheduler is None:
-            return _Run(work, kept, threads, space // threads, progress).table()
+            return _Run(work, kept, threads, space // threads, progress, enough=enough).table()
         from optbn.base.cluster import Cluster
         from optbn.scores.cluster import Elsewhere, Job
 
@@ -153,7 +156,9 @@ def table_of_sets(
         return _Run(work, kept, cluster.cores, space, progress, elsewhere).table()
 
 
-def _table_of_candidates(scoring: Scoring, jobs: int, progress: ProgressCallback | None) -> ScoreTable:
+def _table_of_candidates(
+    scoring: Scoring, jobs: int, progress: ProgressCallback | None, enough: Callable[[], bool] | None
+) -> ScoreTable:
     """All sets of the likeliest parents, scored as a list; see selection.py."""
     begun = time.perf_counter()
 
@@ -163,8 +168,9 @@ def _table_of_candidates(scoring: Scoring, jobs: int, progress: ProgressCallback
 
     names = scoring.data.names
     families = Families.allowed(names, scoring.sets, scoring.memory).without_dear(scoring.bound)
-    scores = scores_of(scoring.bound, families, jobs, scoring.memory, listen)
-    return ScoreTable.build(names, families.children, families.masks, scores)
+    scores = scores_of(scoring.bound, families, jobs, scoring.memory, listen, enough)
+    done = ~np.isnan(scores)
+    return ScoreTable.build(names, families.children[done], families.masks[done], scores[done])
 
 
 def growing(scoring: Scoring, jobs: int | None, progress: ProgressCallback | None) -> Growth:
@@ -217,11 +223,14 @@ class _Run:
     memory: int
     progress: ProgressCallback | None
     elsewhere: Elsewhere | None = None
+    enough: Callable[[], bool] | None = None
     done: int = 0
     resumed: int = 0
     survivors: int = 0
     kept: list[tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]] = field(default_factory=list)
     seconds_per_set: float = 0.0
+    slower: float = 1.0  # than the score expects
+    ended: bool = False
     started: float = field(default_factory=time.monotonic)
 
     def table(self) -> ScoreTable:
@@ -229,7 +238,11 @@ class _Run:
             columns = self.work.group(group)
             below = np.empty((0, columns.stop - columns.start))
             for size in range(self.work.constraints.largest + 1):
-                below = self._level(group, size, below)
+                if not self.ended or size == 0:
+                    below = self._level(group, size, below)
+        if not self.ended:  # shares of groups are rounded
+            self.done = self._total
+            self._report(size)
         children, masks, scores = (np.concatenate(part) for part in zip(*self.kept, strict=True))
         return ScoreTable.build(self.work.names, children, masks, scores, whole=False)  # many were never scored
 
@@ -261,9 +274,11 @@ class _Run:
             results = self._kept_here(self.elsewhere.spread(blocks, below), below, best)
         for block, survivors, seconds in results:
             self.seconds_per_set = seconds / (block.last - block.first)
+            expected = work.seconds(block).sum()
+            self.slower = max(LEAST_SLOWER, seconds / expected) if expected else 1.0
             self._keep(block, survivors, families)
             self._report(size)
-        self.done = end  # the sum of the blocks' shares, less their rounding
+        self.done = self.done if self.ended else end  # the sum of the blocks' shares, less their rounding
         self._report(size)
         self.seconds_per_set *= 4  # a guess for the next size: its tables are that much larger
         return np.empty((0, 0)) if best is None else best
@@ -296,12 +311,18 @@ class _Run:
         stops = [*(block.first for block in finished), self.work.sets(size)]
         for at, stop in zip(starts, stops, strict=True):
             while at < stop:
+                if size and self.enough is not None and self.enough():
+                    self.ended = True
+                    return
                 left = stop - at
                 count = FIRST_BLOCK if not self.seconds_per_set else int(BLOCK_SECONDS / self.seconds_per_set)
                 if self.jobs > 1 and self.seconds_per_set:
                     shortest = int(SHORTEST_SECONDS / self.seconds_per_set)
                     count = min(count, max(shortest, -(-left // (2 * self.jobs))))
                 count = min(max(1, count), most, left)
+                expected = np.cumsum(self.work.seconds(Block(group, size, at, at + count)))
+                if expected[-1] * self.slower > BLOCK_SECONDS:
+                    count = 1 + min(count - 1, int(np.searchsorted(expected, BLOCK_SECONDS / self.slower)))
                 yield Block(group, size, at, at + count)
                 at += count
 
@@ -312,6 +333,9 @@ class _Run:
 
     def _report(self, size: int) -> None:
         if self.progress is not None:
-            total = sum(self.work.constraints.count(k) for k in range(self.work.constraints.largest + 1))
             seconds = time.monotonic() - self.started
-            self.progress(ScoreProgress(self.done, total, self.survivors, size, seconds, self.resumed))
+            self.progress(ScoreProgress(self.done, self._total, self.survivors, size, seconds, self.resumed))
+
+    @cached_property
+    def _total(self) -> int:
+        return sum(self.work.constraints.count(k) for k in range(self.work.constraints.largest + 1))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from optbn.base.errors import DataError
 from optbn.base.memory import parse_memory
 from optbn.data.dataset import Dataset
+from optbn.scores.left_out import Hurried
 from optbn.scores.parent_sets import Limit, ParentSets
 from optbn.scores.protocol import BoundScore, LocalScore
 from optbn.scores.selection import likeliest
@@ -50,6 +51,10 @@ class Scoring:
         limits = max_parents.values() if isinstance(max_parents, Mapping) else [max_parents]
         unlimited = "all" in limits and candidates is None and getattr(bound, "ends", False)
         return cls(data, method, bound, sets, limit, candidates, unlimited)
+
+    def hurried(self, most: float) -> Scoring:
+        """The same without sets that the score expects to take more than `most` seconds, as far as it has a notion."""
+        return replace(self, bound=Hurried(self.bound, most)) if hasattr(self.bound, "seconds") else self
 
     def at_most(self, size: int) -> Scoring:
         """The same for sets of at most `size` parents."""

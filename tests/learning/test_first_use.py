@@ -53,7 +53,6 @@ def test_the_first_use_is_told_once_and_costs_no_quality(monkeypatch):
         self.watcher.compiling(None)
         compiling.begin()
         time.sleep(1.0)
-        compiling.compile()
         compiling.end()
         self.watcher.compiling(1.0)
         real(self, solver, smoother)

@@ -13,6 +13,7 @@ import pytest
 from numba import config
 
 import optbn.scores.pcart as pcart_module
+import optbn.scores.trees.costs as costs
 from optbn.base.errors import DataError, LimitError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.kernels.kinds import CATEGORICAL
@@ -148,9 +149,9 @@ def test_sparse_lattices_equal_dense_ones(monkeypatch):
         for k in (1, 2, 3):
             sets, wanted = all_sets(4, k)
             families = [(int(v), tuple(sets[i].tolist())) for i, v in np.argwhere(wanted)]
-            monkeypatch.setattr(pcart_module, "MOST_DENSE_BOXES", 1 << 20)
+            monkeypatch.setattr(costs, "MOST_DENSE_BOXES", 1 << 20)
             dense, trees = bound.block(sets, wanted), [bound.fitted(*family) for family in families]
-            monkeypatch.setattr(pcart_module, "MOST_DENSE_BOXES", 0)
+            monkeypatch.setattr(costs, "MOST_DENSE_BOXES", 0)
             np.testing.assert_allclose(bound.block(sets, wanted)[wanted], dense[wanted], rtol=1e-12, atol=1e-12)
             assert [bound.fitted(*family).nodes for family in families] == [tree.nodes for tree in trees]
 
@@ -257,7 +258,7 @@ def test_forty_levels_are_refused_by_name():
 
 def test_too_many_boxes_are_refused(monkeypatch):
     data = random_data(np.random.default_rng(0), ["c5", "c5", "c2"], 200)
-    monkeypatch.setattr(pcart_module, "MOST_DENSE_BOXES", 0)
+    monkeypatch.setattr(costs, "MOST_DENSE_BOXES", 0)
     monkeypatch.setattr(pcart_module, "MOST_BOXES", 100)
     with pytest.raises(LimitError, match=r"column 'v0' has 5 levels .* with 'v1' .* kB and up to .* s "):
         score(PCART().bind(data), 3, 2, (0, 1))

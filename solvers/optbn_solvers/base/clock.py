@@ -1,7 +1,8 @@
 """The clocks that limits go by: wall time without what compiling takes, and CPU seconds of the threads of one solve.
 
 Kernels are compiled when they are first used on a machine, once. A limit buys an answer, and the answer must not be
-worse the first time: `working` stands still while this process compiles.
+worse the first time: `working` stands still while this process compiles. To load what is compiled counts, as imports
+do: every run has to.
 
 A program may solve several tables at once, each in a thread of its own: a limit on CPU seconds is about one solve, so
 the clock of the process would run out several times too early. Whoever starts a thread for a solve wraps what it runs
@@ -11,16 +12,18 @@ do.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class Compiling:
-    """How long this process has been making its kernels, compiled or loaded from disk, and how many were compiled.
+    """How long this process has been compiling kernels, and how many.
 
-    Told by `compiled`: `begin` and `end` of making one, which may be within another, or in several threads.
+    Told by `compiled`: `begin` and `end` of each, which may be within another, or in several threads.
     """
 
     def __init__(self) -> None:
@@ -37,22 +40,20 @@ class Compiling:
             return self._seconds + (time.monotonic() - self._begun if self._depth else 0.0)
 
     def begin(self) -> None:
+        """A kernel is not on disk."""
         with self._lock:
+            self.kernels += 1
             self._depth += 1
             if self._depth == 1:
                 self._begun = time.monotonic()
+        for listener in tuple(self.listeners):
+            listener()
 
     def end(self) -> None:
         with self._lock:
             self._depth -= 1
             if not self._depth:
                 self._seconds += time.monotonic() - self._begun
-
-    def compile(self) -> None:
-        """One kernel is not on disk."""
-        self.kernels += 1
-        for listener in tuple(self.listeners):
-            listener()
 
 
 compiling = Compiling()
@@ -61,6 +62,16 @@ compiling = Compiling()
 def working() -> float:
     """The seconds of time.monotonic() in which this process did not compile."""
     return time.monotonic() - compiling.seconds
+
+
+def age() -> float:
+    """Seconds since this process was started: of a command, limits count from there. Where the system does not tell,
+    the CPU seconds it has used, which are no more."""
+    try:
+        started = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, AttributeError):
+        return time.process_time()
 
 
 class ThreadClock:

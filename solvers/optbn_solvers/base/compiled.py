@@ -35,19 +35,9 @@ from optbn_solvers.base.clock import compiling
 LOG = logging.getLogger("optbn_solvers")
 
 
-class _Making(event.Listener):
-    """Tells the clock when kernels are made."""
-
-    def on_start(self, event: Any) -> None:
-        compiling.begin()
-
-    def on_end(self, event: Any) -> None:
-        compiling.end()
-
-
 class _Compiling(event.Listener):
-    """Tells that one is compiled. Meanwhile the collector rests, for nothing that compiling makes is garbage before it
-    ends, and numba does not announce each of its thousands of calls of LLVM: a tenth of the time."""
+    """Tells the clock when a kernel is compiled. Meanwhile the collector rests, for nothing that compiling makes is
+    garbage before it ends, and numba does not announce each of its thousands of calls of LLVM: a tenth of the time."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -61,9 +51,10 @@ class _Compiling(event.Listener):
             gc.disable()
             self._announced = _announcements()[:]
             _announcements().clear()
-        compiling.compile()
+        compiling.begin()
 
     def on_end(self, event: Any) -> None:
+        compiling.end()
         self._depth -= 1
         if not self._depth:
             _announcements().extend(self._announced)
@@ -77,7 +68,6 @@ def _announcements() -> list[Any]:
     return found
 
 
-event.register("numba:compiler_lock", _Making())
 event.register("numba:compile", _Compiling())
 
 

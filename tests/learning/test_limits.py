@@ -1,0 +1,101 @@
+"""What a limit of time does to scoring: dear sets are left out alone, the smallest size ends where it must."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import optbn
+from optbn.data.dataset import Categorical, Dataset
+from optbn.learning.affordable import affordable_table
+from optbn.learning.estimate import estimate
+from optbn.learning.restrictions import restrictions
+from optbn.scores import load_score
+from optbn.scores.left_out import families_left_out
+from optbn.scores.pipeline import table_of_sets
+from optbn.scores.scoring import Scoring
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Columns of 2, 3, 8 and 9 levels, each mostly a copy of the one before."""
+    rng = np.random.default_rng(1)
+    columns, before = [], np.zeros(800, np.int64)
+    sizes = [2, 8, 3, 9, 2, 8]
+    for size in sizes:
+        before = np.where(rng.random(800) < 0.6, before, rng.integers(size, size=800)) % size
+        columns.append(before.astype(np.uint8))
+    domains = tuple(Categorical(tuple(f"l{i}" for i in range(size))) for size in sizes)
+    return Dataset(tuple(f"v{i}" for i in range(len(sizes))), domains, tuple(columns))
+
+
+def test_sets_that_take_too_long_are_left_out_alone(wide):
+    whole = Scoring.of(wide, load_score("pcartp"), 2)
+    expected = {pair: float(whole.bound.seconds(np.array([pair], np.int32))[0]) for pair in _pairs(wide)}
+    most = sorted(expected.values())[-4]  # the pairs of wide columns take longer
+    hurried = whole.hurried(most)
+    dear = {pair for pair, seconds in expected.items() if seconds > most}
+    assert dear == {(1, 3), (1, 5), (3, 5)}
+    assert families_left_out(hurried.bound, hurried.sets) == 12
+    assert "but for 12 families left out" in restrictions(hurried)
+    left, kept = table_of_sets(hurried), table_of_sets(whole)
+
+    def rows(table):
+        return {
+            (table.names[v], tuple(table.parents(row))): table.scores[row]
+            for v in range(table.n)
+            for row in table.rows(v)
+        }
+
+    few, all_rows = rows(left), rows(kept)
+    assert few == {family: score for family, score in all_rows.items() if family[1] not in dear}
+
+
+def test_sets_of_one_parent_are_never_too_slow(wide):
+    hurried = Scoring.of(wide, load_score("pcartp"), 1).hurried(0.0)
+    assert families_left_out(hurried.bound, hurried.sets) == 0
+
+
+def test_the_smallest_size_ends_when_its_time_does(wide, monkeypatch):
+    """Families that there was no time for are counted among those left out."""
+    monkeypatch.setattr("optbn.scores.pipeline.FIRST_BLOCK", 2)
+    scoring = Scoring.of(wide, load_score("pcartp"), 3)
+    costs = estimate(scoring)
+    scored = affordable_table(scoring, costs, 0.0, jobs=1, at_least=0.0)
+    assert scored.size == 1 and scored.unscored == 30 and "no time to score them" in scored.note
+    assert "but for 30 families left out" in restrictions(scoring.at_most(1), scored.unscored)
+    assert scored.table == optbn.score_table(wide, "pcartp", 0)
+    whole = affordable_table(scoring, costs, 0.0, jobs=1)
+    assert whole.unscored == 0 and whole.table == optbn.score_table(wide, "pcartp", 1)
+
+
+def test_enough_keeps_what_is_scored(wide, monkeypatch):
+    monkeypatch.setattr("optbn.scores.pipeline.BLOCK_SECONDS", 1e-9)
+    scoring = Scoring.of(wide, load_score("pcartp"), 1)
+    reports, asked = [], itertools.count()
+    table = table_of_sets(scoring, jobs=1, progress=reports.append, enough=lambda: next(asked) >= 1)
+    whole = optbn.score_table(wide, "pcartp", 1)
+    assert 6 < len(table.scores) < len(whole.scores) and set(table.scores) <= set(whole.scores)
+    assert reports[-1].done < reports[-1].total == 36
+
+
+def test_little_memory_changes_no_score(wide):
+    scoring = Scoring.of(wide, load_score("pcartp"), 2)
+    tight = Scoring.of(wide, load_score("pcartp"), 2, memory="64M")
+    assert families_left_out(tight.bound, tight.sets) == 0
+    assert tight.bound.bound.costs.lanes_at_a_time(1 << 18) < scoring.bound.bound.costs.lanes_at_a_time(1 << 18)
+    assert table_of_sets(tight) == table_of_sets(scoring)
+
+
+def test_sets_that_memory_does_not_hold_are_left_out(wide):
+    tight = Scoring.of(wide, load_score("pcartp"), 2)
+    tight.bound.bound.costs.room = 1 << 20
+    dear = [pair for pair in _pairs(wide) if tight.bound.too_dear(np.array([pair], np.int32))[0]]
+    assert set(dear) <= set(itertools.combinations((1, 3, 5), 2)) and dear
+    assert families_left_out(tight.bound, tight.sets) == len(dear) * (wide.n_variables - 2)
+
+
+def _pairs(data):
+    return list(itertools.combinations(range(data.n_variables), 2))
