@@ -53,7 +53,7 @@ def cell(
 
     most_levels  of a categorical column; where it has more, its rarest become one, called "others"
     """
-    rows = prepared(read(_locate(data), missing="as_level"), most_levels)
+    rows = prepared(read(locate(data), missing="as_level"), most_levels)
     if part != WHOLE:
         rows = subsample(rows, rows.n_rows // part, seed, repeat)
     elif repeat:
@@ -195,7 +195,7 @@ def _graph(row: Row) -> Graph:
     return from_edges(parents, arcs, map(tuple, row["result"].get("lines", ())))
 
 
-def _locate(data: str) -> Path:
+def locate(data: str) -> Path:
     """A path as given, or a data set of the shared collection."""
     if Path(data).is_file():
         return Path(data)

@@ -1,18 +1,14 @@
 """Where trees should cut real columns: at midpoints of the range or between halves of the rows, and how often.
 
-A cell takes a data set of $OPTBN_DATA/datasets (of more than `columns` columns evenly chosen ones, the first and the
-last always among them; of more than `most_levels` levels the rarest as one), draws `rows` rows to learn from and as
-many others to judge by (at most half each), learns the optimal network (pcartp) with one way to cut, gives it Student-t
-leaves and m-estimates, and reports the mean log density of the other rows in the units of the file. The report takes
-differences from `cuts = "range"`, `max_splits = 3`, as published, on the same rows; and how far the graphs of two draws
-of rows differ, as the stability of the answer.
+A cell draws rows to learn from and as many others to judge by (optbn/experiments/draws.py), learns the optimal network
+(pcartp) with one way to cut, gives it Student-t leaves and m-estimates, and reports the mean log density of the other
+rows in the units of the file. The report takes differences from `cuts = "range"`, `max_splits = 3`, as published, on
+the same rows; and how far the graphs of two draws of rows differ, as the stability of the answer.
 """
 
 from __future__ import annotations
 
-import os
 import time
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,28 +30,21 @@ def cell(
     data: str, repeat: int, cuts: str, max_splits: int, max_parents: int, rows: int, columns: int, most_levels: int
 ) -> dict[str, Any]:
     """One draw of rows, one way to cut."""
-    from optbn.data.read import read
-    from optbn.experiments.intersection import prepared
+    from optbn.experiments.draws import two_draws
     from optbn.learning.local import with_local_models
     from optbn.learning.structure import learn_structure
     from optbn.scores import load_score
     from optbn.smoothing.fitting import fit
 
-    whole = read(Path(os.environ["OPTBN_DATA"]) / "datasets" / f"{data}.parquet", missing="impute")
-    if whole.n_variables > columns:
-        whole = whole.select([whole.names[i] for i in np.linspace(0, whole.n_variables - 1, columns).astype(int)])
-    whole = prepared(whole, most_levels)
-    random = np.random.default_rng(zlib.crc32(f"{data} {repeat}".encode()))
-    order, size = random.permutation(whole.n_rows), min(rows, whole.n_rows // 2)
-    learned, fresh = whole.take(np.sort(order[:size])), whole.take(np.sort(order[size : 2 * size]))
+    learned, fresh = two_draws(data, repeat, rows, columns, most_levels)
     settings = {"cuts": cuts, "max_splits": max_splits}
     begin = time.process_time()
     found = learn_structure(learned, "pcartp", max_parents, settings=settings, jobs=1, time_limit=120)
     seconds = time.process_time() - begin
-    shapes = with_local_models(found.structure, learned, load_score("pcartp", **settings))
+    shapes = with_local_models(found.structure, learned, load_score("pcartp", **settings).bind(learned))
     fitted = fit(shapes, learned, "m_estimate", leaves="student")
     return {
-        "held_out": fitted.log_likelihood(fresh) / size,
+        "held_out": fitted.log_likelihood(fresh) / fresh.n_rows,
         "seconds": seconds,
         "optimal": bool(found.solution.gap == 0.0),
         "parents": [sorted(parents) for parents in found.structure.parent_sets],

@@ -12,6 +12,8 @@ from optbn.experiments.evidence import counted, evidence_of
 from optbn.experiments.spec import Experiment, read
 from optbn.network.catalog import load_network
 from optbn.scores.pipeline import score_table
+from results.cuts import study as cuts
+from results.density import study as density
 from results.hyper import study as hyper
 from results.recovery import study as recovery
 from results.times import study as times
@@ -187,3 +189,51 @@ def test_levels_are_merged_before_sampling():
     assert made.domains[0] == Categorical(("a", "d", "others"))
     assert made.columns[0].tolist() == [1, 0, 1, 2, 1, 0]
     assert intersection.prepared(data, most_levels=4) == data
+
+
+@pytest.fixture
+def mixed_file(tmp_path):
+    """300 rows: a group, two numbers that depend on it and on each other, one that depends on nothing."""
+    rng = np.random.default_rng(5)
+    group = rng.integers(2, size=300)
+    x = rng.normal(3.0 * group)
+    rows = zip(group, x, x + rng.normal(size=300), rng.normal(size=300), strict=True)
+    path = tmp_path / "mixed.csv"
+    path.write_text("\n".join(["g,x,y,z", *(f"{'ab'[g]},{x:.4f},{y:.4f},{z:.4f}" for g, x, y, z in rows)]))
+    return str(path)
+
+
+def test_density_runs_every_method_and_reports(mixed_file, tmp_path):
+    methods = ("pcartp", "pcart-avg", "ftp", "bins", "conditional Gaussian", "copula")
+    grid = {"data": (mixed_file,), "repeat": (0, 1), "method": methods}
+    fixed = {"max_parents": 2, "rows": 150, "columns": 14, "most_levels": 6}
+    experiment = Experiment(study("density"), (grid,), fixed, "Small", 120)
+    assert runner.run(experiment, tmp_path / "rows").failed == 0
+    rows = runner.rows(experiment, tmp_path / "rows")
+    assert all(row["result"]["optimal"] for row in rows)
+    found = {row["cell"]["method"]: row["result"]["density"] for row in rows if row["cell"]["repeat"] == 0}
+    truth = -np.log(2) - 1.5 * np.log(2 * np.pi * np.e)  # minus the entropy of the group and of three unit normals
+    assert max(found, key=found.get) == "conditional Gaussian"  # the data are one
+    assert truth - 0.3 < found["conditional Gaussian"] < truth + 0.3 and min(found.values()) > truth - 1.5
+    assert "| conditional Gaussian |" in runner.report(experiment, tmp_path / "rows").read_text()
+
+
+@pytest.mark.parametrize("n_values", [3, 200])
+def test_marginals_of_the_density_study_are_densities(n_values):
+    rng = np.random.default_rng(n_values)
+    mine = rng.choice(rng.normal(5.0, 2.0, n_values), 200)
+    grid = np.linspace(-400.0, 400.0, 800_001)
+    cuts = np.unique(np.quantile(mine, [0.2, 0.4, 0.6, 0.8]))
+    cuts = cuts[(cuts > mine.min()) & (cuts < mine.max())]
+    edges = np.searchsorted(cuts, grid)
+    for interval in range(len(cuts) + 1):
+        mass = np.exp(density._within(mine, cuts, grid))[edges == interval].sum() * 1e-3
+        assert mass == pytest.approx(1.0, abs=0.02)
+    z, jacobian = density._normal_scores(mine, grid[::10])
+    assert (np.diff(z) >= -1e-9).all()
+    assert np.exp(jacobian - 0.5 * z**2 - 0.5 * np.log(2 * np.pi)).sum() * 1e-2 == pytest.approx(1.0, abs=0.02)
+
+
+def test_cuts_learns_and_judges(mixed_file):
+    result = cuts.cell(mixed_file, 0, "rank", 3, 2, rows=150, columns=14, most_levels=6)
+    assert result["optimal"] and result["leaves"] >= 4 and np.isfinite(result["held_out"])
