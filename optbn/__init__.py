@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.scores.pipeline import score_table as score_table
     from optbn.smoothing.domains import fit_domains as fit_domains
     from optbn.smoothing.fitting import fit as fit
+    from optbn.smoothing.running import RunningFit as RunningFit
 
 _EXPORTS: dict[str, str] = {
     "DiscriminativeBN": "optbn.classifiers.discriminative.estimator",
@@ -90,6 +91,7 @@ _EXPORTS: dict[str, str] = {
     "structure_of": "optbn.learning.solving",
     "write": "optbn.data.write",
     "fit": "optbn.smoothing.fitting",
+    "RunningFit": "optbn.smoothing.running",
     "fit_domains": "optbn.smoothing.domains",
     "learn_domains": "optbn.learning.related",
     "read_network": "optbn.network.formats",

@@ -42,8 +42,8 @@ def query(
 
     Levels and numbers are given as NAME=VALUE, ranges as age>50 or 10<=bmi<20, dates as 2024-01-31. Real variables that
     are not given are summed over, too; together with others the answer has their intervals.
-    --interval says how sure the answer is, for a .json of optbn fit with bdeu, laplace or hierarchical (or with
-    --smoother hdp --set deviations=true).
+    --interval says how sure the answer is, for a .json of optbn fit or learn (with a smoother that has
+    a posterior: hdp, hierarchical, bdeu, laplace, m_estimate).
 
     Example: optbn query asia "P(lung | xray=yes, smoke=yes)"
     """

@@ -161,8 +161,8 @@ def _precision(network: BayesianNetwork, name: str) -> NDArray[np.float64]:
         raise UnsupportedError(f"{name!r} is real; intervals are for probabilities of levels")
     if name not in network.precision:
         raise UnsupportedError(
-            f"the network does not say how sure it is of {name!r}; fit it with bdeu, laplace or hierarchical, or with "
-            "hdp and deviations=True, and keep it as .json"
+            f"the network does not say how sure it is of {name!r}; fit it with hdp, hierarchical, bdeu, laplace or "
+            "m_estimate, and keep it as .json"
         )
     return network.precision[name]
 

@@ -132,8 +132,8 @@ class Family:
 
 
 class FamilyFit:
-    """The counts of one family, and what became of them: `tree` and `estimate` for a categorical child, and
-    `precision`, float64[cells], where the smoother has a posterior."""
+    """The counts of one family, and what became of them: for a categorical child `tree` and `estimate`, `cells`, which
+    say of each cell its node and whether it was seen, and `precision`, float64[cells], if there is a posterior."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
@@ -141,6 +141,7 @@ class FamilyFit:
         self.estimate: Estimate | None = None
         if isinstance(family.domain, Real):
             check_range(family.name, family.domain)
+        self.cells: tuple[NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.precision: NDArray[np.float64] | None = None
         self._normal = NormalCounts(family.n_cells) if isinstance(family.domain, Real) else None
         self._counts = FamilyCounts(family.sizes, family.n_levels) if self._normal is None else None
@@ -173,23 +174,26 @@ class FamilyFit:
             self.estimate = smoother.fit(self.tree, generator)
             nodes = where[leaf_node]
             reached = self.tree.branch[nodes] == leaf_node
-            rows = np.where(reached[:, None], self.estimate.probabilities[nodes], self.estimate.unseen[nodes])
-            self.precision = self.estimate.precision_at(nodes, reached)
         else:
             self.tree = self._counts.tree()
             self.estimate = smoother.fit(self.tree, generator)
             nodes = self.tree.cells()
-            rows = self.estimate.at(self.tree, nodes)
-            self.precision = self.estimate.precision_at(nodes, self.tree.is_leaf[nodes])
+            reached = self.tree.is_leaf[nodes]
+        rows = np.where(reached[:, None], self.estimate.probabilities[nodes], self.estimate.unseen[nodes])
+        self.cells = nodes, reached
+        self.precision = self.estimate.precision_at(nodes, reached)
         return self.family.cpd(CategoricalLeaves(rows))
 
     def deviations(self) -> NDArray[np.float64] | None:
-        """Posterior standard deviations in the shape of the table, nan where a configuration was never seen.
+        """Posterior standard deviations of every probability, in the shape of the table or float64[cells, K].
 
-        None for a real child, a tree, a smoother without a posterior, or where it was not asked for.
+        None for a real child, and for a smoother without a posterior.
         """
-        if self.tree is None or self.estimate is None or self.estimate.deviations is None or self.family.model:
+        if self.estimate is None or self.cells is None or self.precision is None:
             return None
-        nodes = self.tree.cells()
-        rows = np.where(self.tree.is_leaf[nodes][:, None], self.estimate.deviations[nodes], np.nan)
-        return rows.reshape(*self.family.sizes, self.family.n_levels)
+        nodes, seen = self.cells
+        p = np.where(seen[:, None], self.estimate.probabilities[nodes], self.estimate.unseen[nodes])
+        rows = np.sqrt(p * (1.0 - p) / (self.precision[:, None] + 1.0))
+        if self.estimate.deviations is not None:
+            rows = np.where(seen[:, None], self.estimate.deviations[nodes], rows)
+        return rows if self.family.model is not None else rows.reshape(*self.family.sizes, self.family.n_levels)

@@ -51,7 +51,7 @@ class Fitted:
     rows: int
 
     def deviations(self, name: str) -> NDArray[np.float64] | None:
-        """Posterior standard deviations of a table's probabilities, in its shape; see `FamilyFit.deviations`."""
+        """Posterior standard deviations of a variable's probabilities; see `FamilyFit.deviations`."""
         return self.families[name].deviations()
 
     def diagnostics(self) -> dict[str, Mapping[str, Any]]:
@@ -126,15 +126,7 @@ def fitted(
         rows += n
         if progress is not None:
             progress("counting", rows, None)
-    cpds = _finish(fits, chosen, seed, leaves, threads, progress)
-    network = BayesianNetwork(
-        tuple(f.name for f in families),
-        tuple(f.domain for f in families),
-        tuple(cpds),
-        graph.name if isinstance(graph, BayesianNetwork) else "",
-        graph.properties if isinstance(graph, BayesianNetwork) else {},
-        {f.family.name: f.precision for f in fits if f.precision is not None},
-    )
+    network = finished(graph, fits, chosen, seed, leaves, threads, progress)
     return Fitted(network, {f.family.name: f for f in fits}, rows)
 
 
@@ -162,10 +154,11 @@ def generator_of(seed: int, variable: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(variable,)))
 
 
-def _finish(
-    fits: Sequence[FamilyFit], smoother: Smoother, seed: int, leaves: str, threads: int, progress: Progress | None
-) -> list[CPD]:
-    """The CPDs in order; compiled kernels release the interpreter, so threads do work side by side."""
+def finished(
+    structure: BayesianNetwork | Structure, fits: Sequence[FamilyFit], smoother: Smoother, seed: int, leaves: str,
+    threads: int, progress: Progress | None = None,
+) -> BayesianNetwork:  # fmt: skip
+    """The network of what is counted; compiled kernels release the interpreter, so threads do work side by side."""
 
     def one(i: int) -> CPD:
         return fits[i].finish(smoother, generator_of(seed, i), leaves)
@@ -177,10 +170,15 @@ def _finish(
             yield cpd
 
     if threads == 1:
-        return list(with_reports(map(one, range(len(fits)))))
-
-    with ThreadPoolExecutor(threads) as pool:
-        return list(with_reports(pool.map(one, range(len(fits)))))
+        cpds = tuple(with_reports(map(one, range(len(fits)))))
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            cpds = tuple(with_reports(pool.map(one, range(len(fits)))))
+    names, domains = tuple(f.family.name for f in fits), tuple(f.family.domain for f in fits)
+    precision = {f.family.name: f.precision for f in fits if f.precision is not None}
+    if isinstance(structure, BayesianNetwork):
+        return BayesianNetwork(names, domains, cpds, structure.name, structure.properties, precision)
+    return BayesianNetwork(names, domains, cpds, precision=precision)
 
 
 def as_structure(structure: StructureLike) -> BayesianNetwork | Structure:

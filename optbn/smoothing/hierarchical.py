@@ -157,7 +157,6 @@ class Hierarchical:
                 number (1, as published) or a list with one for each level
     method      "variational" or "exact"
     tolerance   relative change of kappa and tau at which Newton's method stops
-    deviations  report posterior standard deviations
 
     What is learned is always that of the variational bound, also for the exact posterior.
     """
@@ -172,7 +171,6 @@ class Hierarchical:
     alpha0: Prior = "learned"
     method: str = "variational"
     tolerance: float = 1e-6
-    deviations: bool = False
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -214,7 +212,7 @@ class Hierarchical:
         evidence = {"log_evidence" if self.method == "exact" else "lower_bound": answer.log_evidence}
         learned = {"s": answer.s, "alpha0": answer.alpha0.tolist()}
         return Estimate(
-            probabilities, unseen, deviations if self.deviations else None, {**evidence, **learned},
+            probabilities, unseen, deviations, {**evidence, **learned},
             matched_precision(probabilities, deviations), np.repeat(rows, len(probabilities)),
         )  # fmt: skip
 

@@ -35,7 +35,7 @@ class Estimate:
     probabilities  float64[m, K], the child's distribution in the context of each node
     unseen         float64[m, K], its distribution in a full configuration that was never seen and left the tree below
                    that node; most smoothers back off, and then this is `probabilities`
-    deviations     float64[m, K], posterior standard deviations of `probabilities`, where wanted and known
+    deviations     float64[m, K], posterior standard deviations of `probabilities`, where they are not a Dirichlet's
     precision      float64[m], how many rows (real and imagined) each of `probabilities` is worth: its posterior is
                    Dirichlet(precision * probabilities), or is matched by it; None where there is no posterior
     unseen_precision  float64[m], the same of `unseen`

@@ -16,7 +16,7 @@ ROWS = (200, 2000)
 SETS = 5
 QUESTIONS = 12
 SMOOTHERS = (
-    ("hierarchical", {}), ("hdp", {"sweeps": 300, "deviations": True}), ("bdeu", {}), ("bdeu", {"ess": 10.0}),
+    ("hierarchical", {}), ("hdp", {"sweeps": 300}), ("bdeu", {}), ("bdeu", {"ess": 10.0}),
     ("laplace", {}),
 )  # fmt: skip
 

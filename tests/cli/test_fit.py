@@ -145,7 +145,7 @@ def test_chains_that_have_not_converged_are_told(capfd, data, tmp_path):
 
 
 def test_the_report_holds_convergence_and_deviations(capfd, data, tmp_path):
-    how = ("--set", "deviations=true", "--report", tmp_path / "r.json", "-o", tmp_path / "m.bif")
+    how = ("--report", tmp_path / "r.json", "-o", tmp_path / "m.bif")
     code, _, err = run(capfd, "fit", data, "-S", "asia", *how)
     report = json.loads((tmp_path / "r.json").read_text())
     assert (code, err) == (0, "") and report["rows"] == 300 and len(report["variables"]) == 8

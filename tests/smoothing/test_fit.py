@@ -175,14 +175,29 @@ def test_counts_are_those_of_the_table_and_rows_in_any_order():
     assert optbn.fit(network, data.take(order), "hierarchical") == optbn.fit(network, data, "hierarchical")
 
 
-def test_deviations_and_diagnostics_are_there_on_request():
+def test_deviations_of_every_probability_and_diagnostics():
     data = asia_data()
-    result = fitted(optbn.load_network("asia"), data, "hdp", sweeps=200, deviations=True)
+    result = fitted(optbn.load_network("asia"), data, "hdp", sweeps=200)
     shape = result.network.cpd("either").probabilities.shape
     assert result.deviations("either").shape == shape
-    assert np.nanmax(result.deviations("either")) < 0.5
+    assert ((result.deviations("either") > 0) & (result.deviations("either") < 0.5)).all()
     assert result.diagnostics()["lung"].keys() >= {"r_hat", "effective_draws", "sweeps", "converged"}
-    assert fitted(optbn.load_network("asia"), data, "laplace").deviations("lung") is None
+    p = (np.bincount(data.column("smoke"), minlength=2) + 1) / 502
+    found = fitted(optbn.load_network("asia"), data, "laplace").deviations("smoke")
+    assert np.allclose(found, np.sqrt(p * (1 - p) / 503))
+    assert fitted(optbn.load_network("asia"), data, "mle").deviations("lung") is None
+
+
+@pytest.mark.parametrize("smoother", ["hdp", "hierarchical", "bdeu"])
+def test_a_tree_and_what_was_never_seen_have_deviations(smoother):
+    truth = mixed_network()
+    result = fitted(truth, truth.sample(12, 1), smoother)
+    of_tree, of_bins = result.deviations("T"), result.deviations("B")
+    assert of_tree.shape == (3, 3) and of_bins.shape == (9, 2)
+    for name, found in (("T", of_tree), ("B", of_bins)):
+        p = result.network.cpd(name).leaves.probabilities
+        assert ((found > 0) & (found**2 < p * (1 - p))).all()
+    assert result.deviations("X") is None
 
 
 def test_progress_tells_both_phases():

@@ -1,0 +1,76 @@
+"""Parameters of rows that keep coming: counts are kept, and a network is there whenever it is asked for.
+
+Counts of whole rows add up without rounding and every smoother is a function of the counts and the seed, so blocks in
+any order, and all rows at once, give the same network to the last bit. (Sums of real variables, and of weights that are
+fractions, are rounded: there it is the same but for the last digits.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from optbn.base.errors import DataError
+from optbn.base.settings import check_seed
+from optbn.base.threads import check_jobs
+from optbn.data.anything import DataLike
+from optbn.data.schema import Schema, SchemaLike
+from optbn.network.network import BayesianNetwork
+from optbn.smoothing.family import FamilyFit
+from optbn.smoothing.fitting import DEFAULT_SMOOTHER, StructureLike, as_structure, families_and_rows, finished
+from optbn.smoothing.normal import LeafKind, check_kind
+from optbn.smoothing.protocol import Smoother, load_smoother
+
+
+class RunningFit:
+    """`fit` in parts: `partial_fit` as often as rows come, `network()` whenever it is wanted."""
+
+    def __init__(
+        self,
+        structure: StructureLike,
+        smoother: str | Smoother = DEFAULT_SMOOTHER,
+        *,
+        seed: int = 0,
+        leaves: LeafKind = "normal",
+        schema: SchemaLike = None,
+        **settings: Any,
+    ) -> None:
+        """structure, smoother, seed, leaves, settings   as in `fit`
+
+        schema   what is known about the columns; of a bare DAG the first block decides the rest, which levels there are
+                 and in which order, so it should have them all
+        """
+        check_kind(leaves)
+        check_seed(seed)
+        self._structure = as_structure(structure)
+        self._smoother = load_smoother(smoother, caller=RunningFit, **settings)
+        self._seed, self._leaves = seed, leaves
+        self._columns: dict[str, Any] = dict(Schema.of(schema).columns)
+        self._fits: list[FamilyFit] = []
+        self.rows = 0
+
+    def partial_fit(
+        self, data: DataLike, *, weights: str | ArrayLike | None = None, reading: Mapping[str, Any] | None = None
+    ) -> RunningFit:
+        """Count more rows: a Dataset, a data frame, arrays or a file.
+
+        weights, reading   as in `fit`
+        """
+        families, _, blocks = families_and_rows(self._structure, data, weights, Schema(self._columns), reading)
+        if not self._fits:
+            self._fits = [FamilyFit(family) for family in families]
+            self._columns |= {family.name: family.domain for family in families}
+        for columns, n, row_weights in blocks:
+            for fit in self._fits:
+                fit.add(columns, n, row_weights)
+            self.rows += n
+        return self
+
+    def network(self, *, threads: int = 1) -> BayesianNetwork:
+        """The network of all rows so far."""
+        check_jobs(threads)
+        if not self._fits:
+            raise DataError("there are no rows yet; call partial_fit first")
+        return finished(self._structure, self._fits, self._smoother, self._seed, self._leaves, threads)
