@@ -5,7 +5,9 @@ over the resamples say how stable an arc, an adjacency or a v-structure is, whic
 repeats rows and so believes in more arcs than new data would (results/stability compares the two).
 
 Directions are those of the equivalence class: an arc that the class of a resample leaves open is counted as undirected.
-Resample b of a seed is the same whatever the number of resamples, so a run that was stopped goes on in its `store`.
+Resample b of a seed has the same rows whatever the number of resamples, so a run that was stopped goes on in its
+`store`. Where graphs of more than a dozen variables score exactly the same, which one a resample shows may depend on
+the resamples before it.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from optbn.scores import load_score
 from optbn.scores.pipeline import score_table
 from optbn.scores.protocol import LocalScore
 from optbn_solvers.base.standing import Standing, standing
-from optbn_solvers.front.warm import order_of, solve_like
+from optbn_solvers.front.warm import Resembling
 
 CONFIDENCE = 1.959963984540054  # of a normal: 95 %
 WIDEST = 12  # likely parents per variable of a consensus
@@ -207,20 +209,19 @@ def bootstrap(
     def table_of(resample: Dataset) -> Any:
         return score_table(resample, method, max_parents, jobs=jobs, memory=memory)
 
-    order: list[int] | None = None
+    budget = Budget(wall=math.inf if time_limit is None else time_limit)
+    like: Resembling | None = None
     for b in range(resamples):
         if progress is not None:
             progress("resamples", b, resamples)
         if b in kept.found:
             continue
-        if order is None:
-            whole = table_of(rows)
-            solution = solve_like(whole, range(whole.n), Budget(wall=math.inf if time_limit is None else time_limit))
-            assert solution.choice is not None
-            order = order_of(whole, solution.choice)
+        if like is None:
+            like = Resembling()
+            like.solve(table_of(rows), budget)
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(b,)))
         table = table_of(how.resample(rows, generator))
-        solution = solve_like(table, order, Budget(wall=math.inf if time_limit is None else time_limit))
+        solution = like.solve(table, budget)
         assert solution.choice is not None and solution.score is not None
         proved = standing(solution) is Standing.PROVED
         kept.add(b, [table.parents(row) for row in solution.choice], solution.score, proved)

@@ -141,3 +141,13 @@ def test_bayesian_resamples_weigh_all_rows(data):
     generator = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(1,)))
     rows = data.weighted(200 * generator.dirichlet(np.ones(200)))
     assert found.scores[1] == pytest.approx(optbn.solve(optbn.score_table(rows, "bdeu", 2)).score, abs=1e-9)
+
+
+def test_resamples_of_more_variables_are_optima_too():
+    data = optbn.load_network("child").sample(150, 2)
+    found = optbn.bootstrap(data, "bdeu", 2, 5, seed=3)
+    assert found.proved.all()
+    for b in range(5):
+        generator = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(b,)))
+        rows = data.take(generator.choice(data.n_rows, data.n_rows))
+        assert found.scores[b] == pytest.approx(optbn.solve(optbn.score_table(rows, "bdeu", 2), "ilp").score, abs=1e-8)

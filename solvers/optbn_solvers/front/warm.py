@@ -20,18 +20,18 @@ from optbn_solvers.base.errors import InfeasibleError, StoppedError
 from optbn_solvers.base.protocol import Budget, ProgressCallback
 from optbn_solvers.base.solution import Solution, Status
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.front.auto import PROVED
 from optbn_solvers.front.checked import bound_of_proof, checked, solve
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.proofs.writer import CARRIED
 from optbn_solvers.relaxation.orders import FamilyIndex, climb_order, improve, search
-from optbn_solvers.relaxation.strengthen import strengthen
+from optbn_solvers.relaxation.strengthen import RowPool, strengthen, strengthen_like
 from optbn_solvers.search.solver import ClusterSearch
 from optbn_solvers.search.start import Known
 from optbn_solvers.verify import verify
 
 ROUNDS = 64  # of the root loop, for rows that many variations share
-SHORT = 16  # of it, for a table of its own
-KICKS = 20  # of the local search before that
+KICKS = 100  # of the local search for a table of its own
 MOST_NODES = 20_000  # of the cluster search, before the chooser goes on
 
 
@@ -128,24 +128,35 @@ class Warm:
         return Answer(choice, self.table.total_units(choice), bound, claim)
 
 
-def solve_like(table: ScoreTable, order: Sequence[int], budget: Budget | None = None) -> Solution:
-    """The checked optimum of a table that resembles another whose optimum has this order, parents first.
+class Resembling:
+    """Solves tables that resemble each other, as those of resamples do: each has a similar optimum.
 
-    A resampled table has a similar optimum: from its order a short local search is enough of a beginning, and a short
-    root for the cluster search, with the chooser for what takes longer.
+    From the order of the first one's optimum a short local search is enough of a beginning; the rows that the tables
+    before needed leave little for a short root and the cluster search, and the chooser takes what takes longer.
     """
-    budget = (budget or Budget()).started()
-    index = FamilyIndex.of(table)
-    begin = climb_order(index, order)
-    if (begin < 0).any():
-        begin = search(table, starts=1, kicks=0, budget=budget)
-    best = [improve(index, begin, kicks=KICKS, budget=budget)]
-    evidence = strengthen(table, best[0], SHORT, 0, budget, lambda rows, bound: best.append(rows.copy()))
-    method = ClusterSearch(rows=evidence, greedy=False, restarts=1, most=MOST_NODES, carried=CARRIED)
-    solution = method.solve(table, budget, best[-1].tolist())
-    if solution.status is not Status.OPTIMAL and not budget.exhausted():
-        solution = load_solver("auto").solve(table, budget, solution.choice)
-    return checked(table, solution, budget)
+
+    def __init__(self) -> None:
+        self.order: list[int] | None = None  # of the first optimum, parents first
+        self.pool = RowPool()
+
+    def solve(self, table: ScoreTable, budget: Budget | None = None) -> Solution:
+        """The checked optimum."""
+        budget = (budget or Budget()).started()
+        if table.n <= PROVED:  # among equal graphs the recurrence takes the same whatever came before
+            return solve(table, "auto", budget)
+        index = FamilyIndex.of(table)
+        begin = climb_order(index, range(table.n) if self.order is None else self.order)
+        if (begin < 0).any():
+            begin = search(table, starts=1, kicks=0, budget=budget)
+        best = [improve(index, begin, kicks=KICKS, budget=budget)]
+        evidence = strengthen_like(table, best[0], self.pool, budget, lambda rows, bound: best.append(rows.copy()))
+        method = ClusterSearch(rows=evidence, greedy=False, restarts=1, most=MOST_NODES, carried=CARRIED)
+        solution = method.solve(table, budget, best[-1].tolist())
+        if solution.status is not Status.OPTIMAL and not budget.exhausted():
+            solution = load_solver("auto").solve(table, budget, solution.choice)
+        if self.order is None and solution.choice is not None:
+            self.order = order_of(table, solution.choice)
+        return checked(table, solution, budget)
 
 
 def order_of(table: ScoreTable, choice: Sequence[int]) -> list[int]:

@@ -5,12 +5,16 @@ of the gap that clusters leave. `strengthen` runs the root loop of `methods.ilp`
 search can go on with: rows with multipliers, as stages. The filters of the loop build on
 one another, so the last stage alone would leave too many families; a few stages, further and further back, do.
 `cluster_root` runs the loop with clusters alone, for the bounds of the order graph (`optbn_solvers.methods.astar`).
+
+Rows hold for every table of as many variables. A `RowPool` keeps those that held the bounds of similar tables up, so
+that the next table's linear program begins with them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +27,32 @@ from optbn_solvers.relaxation.ledger import Ledger
 from optbn_solvers.relaxation.localcuts import LocalCuts
 from optbn_solvers.relaxation.orders import FamilyIndex
 from optbn_solvers.relaxation.root import Root, RootSettings, ascend, first_relaxation
-from optbn_solvers.relaxation.rows import Pattern
+from optbn_solvers.relaxation.rows import Pattern, Row
 from optbn_solvers.relaxation.separate import Point
 
 ASCENTS = 5
 ROUNDS_OF_CLUSTERS = 60
+LIKE_ROUNDS, LIKE_ASCENTS = 10, 2  # where a pool has most of the rows
+POOL = 400  # rows of a pool that a linear program begins with; more make it slow
+KEPT = 8 * POOL  # rows that a pool counts
+
+
+@dataclass(eq=False)
+class RowPool:
+    """Rows that tables of the same variables needed, with how many of them did."""
+
+    needed: Counter[Row] = field(default_factory=Counter)
+
+    def rows(self) -> list[Row]:
+        """Those needed most often."""
+        return [row for row, _ in self.needed.most_common(POOL)]
+
+    def learn(self, ledger: Ledger) -> None:
+        """Count the rows that have multipliers at the end of a root."""
+        if ledger.stages:
+            self.needed.update(row for row, _ in ledger.stages[-1].rows)
+        if len(self.needed) > 2 * KEPT:
+            self.needed = Counter(dict(self.needed.most_common(KEPT)))
 
 
 def strengthen(
@@ -44,6 +69,22 @@ def strengthen(
     """
     ledger = _root(table, rows, replace(RootSettings(), most_rounds=rounds), seed, budget, report, LocalCuts)
     return RowBound(()) if budget.exhausted() else some_stages(ledger)
+
+
+def strengthen_like(
+    table: ScoreTable,
+    rows: NDArray[np.int64],
+    pool: RowPool,
+    budget: Budget,
+    report: Callable[[NDArray[np.int64], int], None],
+) -> RowBound:
+    """`strengthen` in few rounds, from the rows that similar tables needed; the pool learns what this one does."""
+    settings = replace(RootSettings(), most_rounds=LIKE_ROUNDS)
+    ledger = _root(table, rows, settings, 0, budget, report, LocalCuts, LIKE_ASCENTS, pool.rows())
+    if budget.exhausted():
+        return RowBound(())
+    pool.learn(ledger)
+    return some_stages(ledger)
 
 
 def cluster_root(
@@ -73,18 +114,23 @@ def _root(
     budget: Budget,
     report: Callable[[NDArray[np.int64], int], None],
     cuts: type[LocalCuts],
+    ascents: int = ASCENTS,
+    beginning: Sequence[Row] = (),
 ) -> Ledger:
+    """The root loop; its linear program begins with some rows besides those of the ascents."""
     rng = np.random.default_rng(seed)
     everything = Families.of(table, np.arange(len(table)))
     ledger = Ledger(table, rows, everything)
     ledger.report = lambda: report(ledger.rows, ledger.bound)
-    nearness, clusters = ascend(ledger, ASCENTS, rng, budget)
+    nearness, clusters = ascend(ledger, ascents, rng, budget)
     ledger.restrict()
     if not ledger.closed:
         typical = float(int(table.units[table.offsets[:-1]].sum()) - ledger.score)
         relaxation = first_relaxation(
             ledger, nearness[ledger.families.rows], clusters, settings.near, max(1.0, typical)
         )
+        there = set(relaxation.rows)
+        relaxation.add_rows([row for row in beginning if row not in there])
         Root(ledger, FamilyIndex.of(table), cuts(rng), rng, settings, relaxation).run(budget)
     return ledger
 
