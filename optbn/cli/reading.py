@@ -56,7 +56,8 @@ COLUMNS: dict[str, Any] = {
         list[str] | None,
         typer.Option(
             "--column",
-            help="How one column is read, NAME=FORM: categorical, real, ignore, or written like 1.234,5 or dd.mm.yyyy.",
+            help="How one column is read, NAME=FORM: categorical, real, ignore, levels in order (small<medium<large), "
+            "or written like 1.234,5 or dd.mm.yyyy.",
         ),
     ],
     "strict": Annotated[
@@ -115,16 +116,19 @@ def _reading(
 def _column(text: str) -> tuple[str, Any, Any]:
     """The name, kind and way of writing in NAME=FORM."""
     from optbn.base.errors import UnsupportedError
-    from optbn.data.schema import WAYS, Written, way_of
+    from optbn.data.schema import WAYS, Schema, Written, way_of
 
     name, sign, form = text.rpartition("=")
     if sign and form in ("categorical", "real", "ignore"):
         return name, form, None
+    levels = [level.strip() for level in form.split("<")]
+    if sign and len(levels) > 1 and all(levels):
+        return name, Schema.of({name: {"ordinal": levels}}).columns[name], None
     way = way_of(form)
     if not sign or way is None:
         raise UnsupportedError(
-            f"--column {text!r}: expected NAME=FORM, where FORM is categorical, real, ignore, or how its values are "
-            f"written: {WAYS}"
+            f"--column {text!r}: expected NAME=FORM, where FORM is categorical, real, ignore, levels in order "
+            f"(small<medium<large), or how the values are written: {WAYS}"
         )
     return name, "real", Written(way)
 

@@ -127,3 +127,13 @@ def test_a_sample_through_a_pipe() -> None:
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     out, _, code = run(capsys, "--help")
     assert code == 0 and "optbn describe data.csv" in out
+
+
+def test_levels_in_order_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path, schema = tmp_path / "d.csv", tmp_path / "schema.json"
+    path.write_text("size,x\n" + "small,1\nlarge,2\nsmall,3\n" * 5)
+    column = ["--column", "size=small < medium < large"]
+    assert run(capsys, str(path), *column, "--save-schema", str(schema))[2] == 0
+    assert json.loads(schema.read_text())["size"] == {"ordinal": ["small", "medium", "large"]}
+    _, message, code = run(capsys, str(path), "--column", "size=small<<large")
+    assert code == 2 and "levels in order (small<medium<large)" in message
