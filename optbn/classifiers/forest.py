@@ -97,6 +97,14 @@ class Forest:
             self.values, out,
         )  # fmt: skip
 
+    def alone(self, t: int) -> Forest:
+        """The forest of tree t only."""
+        one = slice(t, t + 1)
+        return replace(
+            self, attribute=self.attribute[one], questions=self.questions[one], sizes=self.sizes[one],
+            node_at=self.node_at[one], value_at=self.value_at[one], precision=None,
+        )  # fmt: skip
+
     def variances(self) -> Forest:
         """The same walk with the posterior variances of the logarithms: those of a Dirichlet distribution."""
         assert self.precision is not None
@@ -183,6 +191,19 @@ def _tree_of_rows(
     )  # fmt: skip
 
 
+def grown_trees(trees: Sequence[CountTree], parents: Parents, batch: Batch) -> list[CountTree]:
+    """The count trees with a batch counted in: what occurred before are rows with weights."""
+    found = []
+    for tree, (columns, child, weights) in zip(trees, _families(batch, parents), strict=True):
+        configurations, before = tree.configurations()
+        rows, values = np.nonzero(before)
+        counts = FamilyCounts(tree.sizes, before.shape[1])
+        counts.add([column[rows] for column in configurations.T], values, before[rows, values])
+        counts.add(columns, child, weights)
+        found.append(counts.tree(order=range(len(tree.sizes))))
+    return found
+
+
 def truncated(tree: CountTree, parents: int) -> CountTree:
     """The tree that asks for the class and the first few parents only."""
     deep = 1 + parents
@@ -258,8 +279,13 @@ class LeaveOneOut:
             yield picked
 
     def best(self) -> tuple[int, int]:
-        """(parents, attributes) with the least loss; of equal ones the fewest attributes, then the fewest parents."""
-        least = self.losses.min()
-        k, attributes = np.nonzero(self.losses <= least * (1 + 1e-12))
-        i = np.lexsort((k, attributes))[0]
-        return int(k[i]), int(attributes[i])
+        """(parents, attributes) with the least loss."""
+        return best_truncation(self.losses)
+
+
+def best_truncation(losses: NDArray[np.float64]) -> tuple[int, int]:
+    """(parents, attributes) with the least of losses[k, n]; of equal ones the fewest attributes, then the fewest
+    parents."""
+    k, attributes = np.nonzero(losses <= losses.min() * (1 + 1e-12))
+    i = np.lexsort((k, attributes))[0]
+    return int(k[i]), int(attributes[i])

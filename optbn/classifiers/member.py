@@ -73,7 +73,7 @@ class Member:
         found = np.zeros((len(codes), len(self.columns), len(self.prior)))
         for t, i in enumerate(self.parents):
             out = np.zeros((len(codes), len(self.prior)))
-            self._alone(t).add_logs(codes, out)
+            self.forest.alone(t).add_logs(codes, out)
             found[:, i] = out - out.mean(axis=1, keepdims=True)
         return found
 
@@ -101,17 +101,9 @@ class Member:
             names.append(name)
         return BayesianNetwork(tuple(names), (label, *domains.values()), tuple(cpds), target)
 
-    def _alone(self, t: int) -> Forest:
-        """The forest of one attribute."""
-        one = self.forest
-        return Forest(
-            one.attribute[t : t + 1], one.questions[t : t + 1], one.sizes[t : t + 1], one.node_at[t : t + 1],
-            one.value_at[t : t + 1], one.children, one.branch, one.values,
-        )  # fmt: skip
-
     def _table(self, t: int, i: int, questions: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
         """P(x_i | y, parents) for all configurations, by asking the forest."""
-        alone = self._alone(t)
+        alone = self.forest.alone(t)
         inner = shape[1:]
         cells = np.indices(inner).reshape(len(inner), -1).T
         codes = np.full((len(cells), len(self.columns)), -1, dtype=np.int32)

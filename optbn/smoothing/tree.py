@@ -149,6 +149,14 @@ class CountTree:
         """int64[deepest + 2]: the nodes of depth d are levels[d] .. levels[d + 1] - 1."""
         return np.searchsorted(self.depth, np.arange(int(self.depth[-1]) + 2))
 
+    def configurations(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """What `from_configurations` makes this tree of: int64[leaves, k], as the tree asks, and their counts."""
+        leaves = np.flatnonzero(self.is_leaf)
+        rows, node = np.empty((len(leaves), len(self.sizes)), dtype=np.int64), leaves.astype(np.int32)
+        for d in range(len(self.sizes) - 1, -1, -1):
+            rows[:, d], node = self.branch[node], self.parent[node]
+        return rows, self.counts[leaves]
+
     def reweighted(self, leaf_counts: NDArray[np.float64]) -> CountTree:
         """The same nodes with other counts at the leaves (rows of inner nodes are ignored), summed upward."""
         counts = np.where(self.is_leaf[:, None], leaf_counts, 0.0)

@@ -69,7 +69,7 @@ def test_two_columns_of_a_hundred_thousand_levels(name: str) -> None:
     assert np.isfinite(p).all() and np.abs(p.sum(axis=1) - 1).max() <= 1e-12
 
 
-@pytest.mark.parametrize("name", ["nb", "aode"])
+@pytest.mark.parametrize("name", ["nb", "aode", "skdb"])
 def test_a_column_whose_kind_is_known_later(name: str) -> None:
     for later in (1.5, "text"):
         rows = NULLS.assign(none=later)

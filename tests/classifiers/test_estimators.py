@@ -84,7 +84,7 @@ def test_partial_fit_is_fit(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nb", "aode"])
 def test_cuts_of_partial_fit_become_those_of_fit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from optbn.classifiers import incremental
+    from optbn.classifiers import streamed
 
     random = np.random.default_rng(0)
     y = random.integers(0, 3, 900)
@@ -98,11 +98,11 @@ def test_cuts_of_partial_fit_become_those_of_fit(name: str, monkeypatch: pytest.
 
     whole = load_classifier(name).fit(X, y)
     assert np.array_equal(added(100).predict_proba(X), whole.predict_proba(X))
-    monkeypatch.setattr(incremental, "FEW", 100)
+    monkeypatch.setattr(streamed, "FEW", 100)
     nearly = added(10)
     assert nearly.counts_.classes.tolist() == whole.counts_.classes.tolist()
     assert nearly.score(X, y) > whole.score(X, y) - 0.03
-    monkeypatch.setattr(incremental, "HELD", 300)
+    monkeypatch.setattr(streamed, "HELD", 300)
     kept = added(100)
     assert kept.held_ is None
     cuts = [column.cuts.tolist() for column in kept.members_[0].columns]

@@ -85,6 +85,44 @@ def test_every_smoother(kind, smoother: str) -> None:
     assert kind is ProbabilityForest or smoother in ("mle",) or (p > 0).all()
 
 
+@pytest.mark.parametrize("tying", ["level", "single", "same_parent", "none"])
+def test_concentrations_are_tied_in_trees(tying: str) -> None:
+    """A concentration for each depth, one, one for each split, or one for each node."""
+    from optbn.smoothing.blocks import groups_of
+    from optbn.smoothing.hdp import HDP
+
+    X, y = mixed(1)
+    fitted = ProbabilityTree(HDP(tying=tying, sweeps=50)).fit(X, y)
+    tree = fitted.tree_
+    expected = {
+        "level": tree.depth[-1], "single": 1, "same_parent": (tree.children > 0).sum(), "none": tree.size - 1
+    }  # fmt: skip
+    group, many = groups_of(tree.count_tree, tying)
+    assert many == len(np.unique(group[1:])) == expected[tying]
+    p = fitted.predict_proba(X)
+    assert (p > 0).all() and np.abs(p.sum(axis=1) - 1).max() < 1e-12
+
+
+def test_curtailed_nodes_answer_for_the_nearest_one_with_enough_rows() -> None:
+    X, y = noisy(1, 300)
+    whole = ProbabilityTree("m_estimate").fit(X, y)
+    fitted = ProbabilityTree("m_estimate", curtail=20).fit(X, y)
+    tree, member, own = fitted.tree_, fitted.members_[0], whole.members_[0]
+    rows = tree.counts.sum(axis=1)
+    assert (rows < 20).any() and (rows[1:] >= 20).any()
+    for u in range(tree.size):
+        v = u
+        while v > 0 and rows[v] < 20:
+            v = tree.parent[v]
+        expected = own.probabilities[u] if v == u else own.inside[v]
+        assert np.array_equal(member.probabilities[u], expected)
+    assert rmse(fitted.predict_proba(X), (y == "yes").astype(int)) > rmse(
+        whole.predict_proba(X), (y == "yes").astype(int)
+    )
+    with pytest.raises(UnsupportedError, match="curtail=-1: expected a number of rows, at least 0"):
+        ProbabilityTree(curtail=-1).fit(X, y)
+
+
 def test_the_strength_is_chosen_by_rows_that_did_not_grow_the_tree() -> None:
     X, y = noisy(1, 600)
     noise = ProbabilityTree().fit(X, y)

@@ -94,6 +94,7 @@ class ProbabilityTree(Trees):
     resolution  numbers nearer than this are not cut apart (C4.5 has 1e-5, whatever the unit)
     pruning     None, "pessimistic" (with `confidence`) or "reduced" (by a third of the rows, which then count again)
     validation  share of the rows that does not grow the tree but gives the counts; 0: all rows do both
+    curtail     rows that a node needs to answer; below that the nearest node above does (Zadrozny and Elkan 2001)
 
     After fitting: `tree_`, `smoother_` and, when it was chosen, `smoother_losses_` (held-out RMSE by candidate).
     """
@@ -110,6 +111,7 @@ class ProbabilityTree(Trees):
         pruning: str | None = None,
         confidence: float = 0.25,
         validation: float = 0.0,
+        curtail: float = 0.0,
         random_state: Any = 0,
     ) -> None:
         self.smoother = smoother
@@ -122,6 +124,7 @@ class ProbabilityTree(Trees):
         self.pruning = pruning
         self.confidence = confidence
         self.validation = validation
+        self.curtail = curtail
         self.random_state = random_state
 
     def _learn(
@@ -133,6 +136,8 @@ class ProbabilityTree(Trees):
             raise UnsupportedError(f"confidence={self.confidence!r}: expected a number above 0, at most 0.5")
         if not 0.0 <= self.validation < 1.0:
             raise UnsupportedError(f"validation={self.validation!r}: expected a share, at least 0 and less than 1")
+        if not (np.isfinite(self.curtail) and self.curtail >= 0):
+            raise UnsupportedError(f"curtail={self.curtail!r}: expected a number of rows, at least 0")
         columns, values, classes, weights, prepared = self._rows(source)
         grow, choose, sample = seed.spawn(3)
         self.smoother_ = smoother
@@ -140,7 +145,8 @@ class ProbabilityTree(Trees):
         if self.smoother == "cv":
             self.smoother_, self.smoother_losses_ = self._by_folds(values, classes, weights, prepared, choose)
         tree = self._grown(values, classes, weights, prepared, grow)
-        return [TreeMember.smoothed(columns, tree, self.smoother_, np.random.default_rng(sample))], np.ones(1)
+        random = np.random.default_rng(sample)
+        return [TreeMember.smoothed(columns, tree, self.smoother_, random, self.curtail)], np.ones(1)
 
     def _grown(
         self, values: Values, classes: NDArray[Any], weights: NDArray[np.float64], prepared: Prepared,
@@ -181,7 +187,7 @@ class ProbabilityTree(Trees):
             truth = np.eye(prepared.n_classes)[classes[rows]]
             for name, smoother in CANDIDATES.items():
                 try:
-                    member = TreeMember.smoothed((), tree, smoother, np.random.default_rng(0))
+                    member = TreeMember.smoothed((), tree, smoother, np.random.default_rng(0), self.curtail)
                 except UnsupportedError:  # learned strengths need whole counts
                     losses[name] = np.inf
                     continue

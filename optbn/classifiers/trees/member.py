@@ -33,12 +33,17 @@ class TreeMember:
 
     @classmethod
     def smoothed(
-        cls, columns: tuple[Column, ...], tree: Tree, smoother: Smoother, generator: np.random.Generator
-    ) -> TreeMember:
-        counted = tree.count_tree
+        cls, columns: tuple[Column, ...], tree: Tree, smoother: Smoother, generator: np.random.Generator,
+        curtail: float = 0.0,
+    ) -> TreeMember:  # fmt: skip
+        """With the smoother's probabilities; a node of fewer than `curtail` rows answers for its parent's rows."""
+        counted, nodes = tree.count_tree, np.arange(tree.size)
         estimate = smoother.fit(counted, generator)
-        nodes = np.arange(tree.size)
-        return cls(columns, tree, estimate.at(counted, nodes), estimate.probabilities)
+        answers = estimate.at(counted, nodes)
+        for u in 1 + np.flatnonzero(tree.counts[1:].sum(axis=1) < curtail):  # a parent comes before its children
+            above = tree.parent[u]
+            answers[u] = estimate.probabilities[above] if tree.counts[above].sum() >= curtail else answers[above]
+        return cls(columns, tree, answers, estimate.probabilities)
 
     def slim(self) -> TreeMember:
         """What predictions need: no counts, and probabilities to DIGITS decimals: several times smaller in a file."""
