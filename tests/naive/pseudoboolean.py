@@ -1,4 +1,4 @@
-"""A checker of pseudo-Boolean proofs that knows nothing of graphs: soli, red, rup and pol of VeriPB's format 3.0.
+"""A checker of pseudo-Boolean proofs that knows nothing of graphs: soli, red, rup, pol, del of VeriPB's format 3.0.
 
 A constraint is ({literal: coefficient > 0}, rhs), meaning sum >= rhs; no variable is there twice. Slow and short.
 """
@@ -6,7 +6,7 @@ A constraint is ({literal: coefficient > 0}, rhs), meaning sum >= rhs; no variab
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 Constraint = tuple[dict[str, int], int]
 
@@ -63,7 +63,7 @@ class Checker:
         assert lines[0][0] == "min:"
         words = lines[0][1:]
         self.objective = {words[i + 1]: int(words[i]) for i in range(0, len(words), 2)}
-        self.constraints: list[Constraint] = []
+        self.constraints: list[Constraint | None] = []
         self.occurs: dict[str, list[int]] = defaultdict(list)
         self.units: dict[str, bool] = {}  # what follows from the constraints by propagation
         for line in lines[1:]:
@@ -93,7 +93,7 @@ class Checker:
                 variable = literal.removeprefix("~")
                 if a > slack and variable not in known:
                     known[variable] = not literal.startswith("~")
-                    waiting += [self.constraints[i] for i in self.occurs[variable]]
+                    waiting += filter(None, (self.constraints[i] for i in self.occurs[variable]))
         return False
 
     def follows(self, constraint: Constraint, premises: list[Constraint] | None = None) -> bool:
@@ -104,7 +104,7 @@ class Checker:
         everything = [negated(constraint), *(premises or [])]
         if self.propagate(known, list(everything)):
             return True
-        return any(self.propagate(known, [each]) for each in [*everything, *self.constraints])
+        return any(self.propagate(known, [each]) for each in [*everything, *filter(None, self.constraints)])
 
     def quick(self, constraint: Constraint) -> bool:
         """The same, looking only at what the propagation touches, and at all constraints if that is not enough."""
@@ -120,7 +120,7 @@ class Checker:
         if lines[-3] != ["output", "NONE"] or lines[-1] != ["end", "pseudo-Boolean", "proof"]:
             raise Refused("the end")
         conclusion, bounds, low, colon, number, high = lines[-2]
-        terms, rhs = self.constraints[int(number) - 1]
+        terms, rhs = polish([number], self.constraints)
         if (conclusion, bounds, colon) != ("conclusion", "BOUNDS", ":") or not sum(terms.values()) < rhs:
             raise Refused("no contradiction")
         if not int(low) == int(high) == self.best:
@@ -139,12 +139,27 @@ class Checker:
             self.add(polish(words, self.constraints))
         elif name == "red":
             self.redundant(words)
+        elif name == "del":
+            self.forget(words)
         else:
             raise Refused(f"unknown rule {name}")
 
+    def forget(self, words: list[str]) -> None:
+        """Derived rows go; what was propagated from them without any assumption stays, as it is implied by the rest."""
+        kind, first, end = words
+        if kind != "range" or not self.given < int(first) < int(end) <= len(self.constraints) + 1:
+            raise Refused(f"del {words}")
+        for number in range(int(first) - 1, int(end) - 1):
+            gone = self.constraints[number]
+            if gone is None:
+                raise Refused(f"del {words}: it is gone")
+            for literal in gone[0]:
+                self.occurs[literal.removeprefix("~")].remove(number)
+            self.constraints[number] = None
+
     def solution(self, literals: list[str]) -> None:
         true = set(literals)
-        for terms, rhs in self.constraints[: self.given]:
+        for terms, rhs in filter(None, self.constraints[: self.given]):
             if sum(a for literal, a in terms.items() if literal in true) < rhs:
                 raise Refused("the solution breaks a constraint")
         if any(opposite(literal) in true for literal in true):
@@ -164,7 +179,7 @@ class Checker:
             raise Refused("the witness")
         literal = variable if value == "1" else "~" + variable
         negation = negated(constraint)
-        touched = [self.constraints[i] for i in self.occurs[variable]]
+        touched = list(filter(None, (self.constraints[i] for i in self.occurs[variable])))
         for terms, rhs in [constraint, *touched]:
             rest = {x: a for x, a in terms.items() if x not in (variable, "~" + variable)}
             if not self.follows((rest, rhs - terms.get(literal, 0)), [negation]):
@@ -172,8 +187,8 @@ class Checker:
         self.add(constraint)
 
 
-def polish(words: list[str], constraints: list[Constraint]) -> Constraint:
-    """Reverse Polish notation: numbers of constraints, literals, + and factor *."""
+def polish(words: list[str], constraints: Sequence[Constraint | None]) -> Constraint:
+    """Reverse Polish notation: numbers of constraints, literals, +, factor * and s."""
     stack: list[str | Constraint] = []
 
     def row(item: str | Constraint) -> Constraint:
@@ -181,14 +196,18 @@ def polish(words: list[str], constraints: list[Constraint]) -> Constraint:
             return item
         if item.lstrip("~")[0].isalpha():
             return {item: 1}, 0
-        if not 1 <= int(item) <= len(constraints):
+        found = constraints[int(item) - 1] if 1 <= int(item) <= len(constraints) else None
+        if found is None:
             raise Refused(f"there is no constraint {item}")
-        return constraints[int(item) - 1]
+        return found
 
     for word in words:
         if word == "+":
             (a, x), (b, y) = row(stack.pop()), row(stack.pop())
             stack.append(normal([(c, v) for part in (a, b) for v, c in part.items()], x + y))
+        elif word == "s":
+            terms, rhs = row(stack.pop())
+            stack.append(({v: min(c, max(rhs, 0)) for v, c in terms.items() if rhs > 0}, max(rhs, 0)))
         elif word == "*":
             factor, (terms, rhs) = stack.pop(), row(stack.pop())
             if not isinstance(factor, str) or int(factor) < 0:

@@ -45,6 +45,11 @@ class Node:
     support: dict[int, tuple[tuple[int, ...], list[int]]] = field(default_factory=dict)
     dropped: list[int] = field(default_factory=list)
 
+    @property
+    def summed(self) -> bool:
+        """The rows prove something here."""
+        return bool(self.dropped) or (self.closed and not self.skipped and self.empty is None)
+
 
 def nodes_of_rows(evidence: RowBound) -> tuple[list[Row], list[Node], int]:
     """(rows, nodes, denominator): stages are nodes one below the other."""

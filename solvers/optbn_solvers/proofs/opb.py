@@ -41,16 +41,24 @@ def at_least(terms: Terms, rhs: int) -> str:
     return " ".join([*words, f">= {rhs}"])
 
 
+def members_of(mask: int) -> tuple[int, ...]:
+    """The variables of a set of bits."""
+    return tuple(v for v in range(mask.bit_length()) if mask >> v & 1)
+
+
 class Encoding:
     """The problem, and where its rows are (numbered from 1, as they stand in the file)."""
 
     def __init__(self, table: ScoreTable) -> None:
         self.table, self.n = table, table.n
-        self.families = [[(row, frozenset(table.parents(row))) for row in table.rows(v)] for v in range(table.n)]
+        self.families = [
+            [(row, sum(1 << u for u in table.parents(row))) for row in table.rows(v)] for v in range(table.n)
+        ]
         tops = table.units[table.offsets[:-1]].tolist()
         self.loss = [tops[v] - int(table.units[row]) for v in range(table.n) for row in table.rows(v)]
         self.some: list[int] = []  # the row "at least one family of v"
         self.only: list[int] = []  # "at most one"
+        self.link: dict[tuple[int, int], int] = {}  # (u, v) -> "no family of v with u, or u comes before v"
         self.count = sum(1 for _ in self._rows())
 
     def choice(self, row: int) -> str:
@@ -69,6 +77,7 @@ class Encoding:
     def _rows(self) -> Iterator[str]:
         """All rows; notes the numbers of those that proofs refer to."""
         self.some, self.only = [], []
+        number = 2 * self.n
         for v, families in enumerate(self.families):
             literals = [self.choice(row) for row, _ in families]
             self.some.append(2 * v + 1)
@@ -76,8 +85,10 @@ class Encoding:
             yield at_least([(1, x) for x in literals], 1)
             yield at_least([(1, opposite(x)) for x in literals], len(literals) - 1)
         for u, v in itertools.permutations(range(self.n), 2):
-            there = [self.choice(row) for row, parents in self.families[v] if u in parents]
+            there = [self.choice(row) for row, parents in self.families[v] if parents >> u & 1]
             if there:
+                number += 1
+                self.link[u, v] = number
                 yield at_least([*((1, opposite(x)) for x in there), (1, before(u, v))], len(there))
         for a, b, c in itertools.combinations(range(self.n), 3):
             for circle in (((a, b), (b, c), (c, a)), ((b, a), (c, b), (a, c))):

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from optbn_solvers.base.errors import NoProofError
 from optbn_solvers.base.solution import ClusterRow, SubsetRow
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.proofs.kernels import tree
 from optbn_solvers.proofs.nodes import Bools, Node, Row
+from optbn_solvers.proofs.opb import members_of
 
 LARGEST = 1 << 61  # sums of adjusted scores below it have 64 bits
 OPEN = "the rows do not prove the optimum of all families; this evidence cannot be exported"
@@ -62,6 +64,7 @@ class Replay:
         self.own = {v: np.flatnonzero(part.child == v) for v in part.members}
         self.number = {v: i for i, v in enumerate(part.members)}
         self.place = np.array([self.number[v] for v in part.child.tolist()])
+        self.words = self._words()
         self.effects: dict[int, tuple[Ints, Ints, int]] = {}
         self.children: list[list[int]] = [[] for _ in nodes]
         for at, node in enumerate(nodes):
@@ -72,6 +75,13 @@ class Replay:
         largest = fine * max(part.losses) + weight * max(coefficients, 1)
         self.kind = np.int64 if largest * (2 * len(part.members) + 2) < LARGEST else object  # which does not overflow
         self.base = -fine * np.array(part.losses, dtype=self.kind)
+
+    def _words(self) -> NDArray[np.uint64]:
+        """The masks, counted by places among the members."""
+        bit = {v: 1 << i for v, i in self.number.items()}
+        masks = [sum(bit[u] for u in members_of(mask)) for mask in self.part.masks]
+        width = range(0, max(1, len(bit)), 64)
+        return np.array([[mask >> w & (1 << 64) - 1 for w in width] for mask in masks], dtype=np.uint64)
 
     def run(self) -> None:
         """Replay, then mark what is needed; NoProofError where something stays open."""
@@ -142,7 +152,7 @@ class Replay:
             want[self.own[node.empty]] = True
         by_bound = want & node.placed
         node.dropped = np.flatnonzero(by_bound).tolist()
-        if node.dropped or (node.closed and node.empty is None):
+        if node.summed:
             adjusted, _ = self.adjusted(node)
             want |= ~node.placed & (adjusted > self.tops(adjusted, node.placed)[self.place])
         want &= ~node.placed
@@ -159,6 +169,10 @@ class Replay:
             wanted[node.parent] |= want & ~node.before
         elif (want & ~node.before).any():
             raise AssertionError("something is dead before anything was done")
+
+    def used(self) -> set[int]:
+        """The numbers of the rows that something is proved with."""
+        return {number for node in self.nodes if node.summed for number, y in node.multipliers.items() if y}
 
     def adjusted(self, node: Node) -> tuple[Numbers, int]:
         """(adjusted scores, what the rows add to the bound)."""
@@ -197,11 +211,12 @@ class Replay:
 
     def supported(self, alive: Bools) -> Bools:
         """The families that can be in an acyclic choice."""
-        kept = alive.copy()
-        listed = {v: [self.part.masks[f] for f in own[alive[own]].tolist()] for v, own in self.own.items()}
-        for v, own in self.own.items():
-            rest = self.rest(v, listed)
-            kept[[f for f in own.tolist() if alive[f] and self.part.masks[f] & rest]] = False
+        left = np.flatnonzero(alive)
+        offsets = np.searchsorted(self.place[left], np.arange(len(self.own) + 1))
+        names = left.copy()
+        tree.drop_unsupported(offsets, self.words[left], names)
+        kept = np.zeros(len(alive), dtype=np.bool_)
+        kept[names[: offsets[-1]]] = True
         return kept
 
     def rest(self, v: int, listed: dict[int, list[int]]) -> int:

@@ -1,16 +1,13 @@
 """Evidence of rows and trees as a VeriPB proof (format 3.0) for the problem of `proofs.opb`.
 
 Every step is one of: soli (the graph), red (a new variable stands for a conjunction, or for a sum that is small), rup
-(unit propagation sees it), pol (a sum of rows with multipliers).
+(unit propagation sees it), pol (a sum of rows with multipliers), del.
 
-    cluster C   under s, "no family of C is disjoint from it", each member has another before it; and if among the
-                first k members each has another of them before it, then also among the first k - 1: s is false
-    subset row  by the recursion over U within C that the checker uses, under I(U), "U comes before the rest of C":
-                q(U) says that the coefficients on U are at most f(U); for each v that may come last in U the families
-                of v are worth b there, the rest f(U - v), and f(U - v) + b <= f(U)
+    cluster C   proofs.firsts: one of its members comes first
+    subset row  proofs.subset_rows
     node        of a tree, or stage: the sum of the rows, times their multipliers, and the objective; families that are
-                then too dear go, under the branches above; b(v, C) says that the family of v is disjoint from C; what
-                has no support goes by a cluster of which v must be the first
+                then too dear go, under the literal "at this node". A branch on v and C is on the literal that the
+                family of v is disjoint from C. What has no support goes as v must be the first in some cluster
     part        the same, under z, "the part loses less than in the graph"; in the end z is false
 Only what a leaf needs in the end is derived (`proofs.replay`).
 Of a part, families keep their parents outside: they are no obstacle to any of these rows.
@@ -25,11 +22,12 @@ from typing import TextIO
 from optbn_solvers.base.errors import NoProofError
 from optbn_solvers.base.solution import ClusterRow, Evidence, Parts, RowBound, Solution, SubsetRow, Tree
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.proofs.firsts import Firsts
+from optbn_solvers.proofs.lines import Lines, false
 from optbn_solvers.proofs.nodes import Node, Row, nodes_of_rows, nodes_of_tree
-from optbn_solvers.proofs.opb import Encoding, Terms, at_least, before, opposite
-from optbn_solvers.proofs.replay import Lifted, Part, Replay
-
-LARGEST_SUBSET = 12  # members: the derivation of a subset row has 2^m m steps
+from optbn_solvers.proofs.opb import Encoding, before, opposite
+from optbn_solvers.proofs.replay import Part, Replay
+from optbn_solvers.proofs.subset_rows import Choices, SubsetRows
 
 
 def write_problem_and_proof(table: ScoreTable, solution: Solution, problem: TextIO, proof: TextIO) -> None:
@@ -61,32 +59,32 @@ def parts_of(table: ScoreTable, evidence: Evidence | None) -> list[tuple[tuple[i
 
 
 class _Writer:
-    """Writes lines as they come; remembers the numbers of what may be used again."""
+    """The whole proof."""
 
     def __init__(self, encoding: Encoding, out: TextIO) -> None:
-        self.encoding, self.out = encoding, out
-        self.number = encoding.count
-        self.fresh = 0
-        self.branches: dict[tuple[int, tuple[int, ...]], str] = {}
-        self.ends: dict[tuple[tuple[int, ...], int], str] = {}
-        self.known_ends: set[tuple[int, ...]] = set()
-        self.proved: dict[object, int] = {}  # what a row says -> its number
+        self.encoding, self.lines = encoding, Lines(out, encoding.count)
+        self.firsts = Firsts(encoding, self.lines)
+        self.choices = Choices(encoding, self.lines)
+        self.subsets = SubsetRows(encoding, self.lines, self.firsts, self.choices)
 
     def run(self, choice: Sequence[int], parts: list[tuple[tuple[int, ...], Proved]]) -> None:
-        """The whole proof."""
-        encoding = self.encoding
+        """Write it."""
+        encoding, lines = self.encoding, self.lines
         loss = sum(encoding.loss[row] for row in choice)
-        self.out.write(f"pseudo-Boolean proof version 3.0\nf {encoding.count} ;\n")
-        better = self.step(f"soli {' '.join(self.assignment(choice))}")
-        if len(parts) == 1 and len(parts[0][0]) == encoding.n:
-            members, evidence = parts[0]
-            self.part(members, evidence, choice, better, None)
+        lines.out.write(f"pseudo-Boolean proof version 3.0\nf {encoding.count};\n")
+        better = lines.step(f"soli {' '.join(self.assignment(choice))}")
+        whole = len(parts) == 1 and len(parts[0][0]) == encoding.n
+        if not whole:
+            parts = [part for part in parts if any(encoding.loss[choice[v]] for v in part[0])]
+        replays = [_replayed(encoding.table, members, evidence, choice) for members, evidence in parts]
+        self.prepare(replays)
+        if whole:
+            self.part(replays[0], better, "")
         else:
-            lossy = [part for part in parts if any(encoding.loss[choice[v]] for v in part[0])]
-            least = [self.bounded(members, evidence, choice) for members, evidence in lossy]
-            self.pol(" ".join([str(better), *(f"{number} +" for number in least)]))
-        last = self.rup([], 1)
-        self.out.write(f"output NONE ;\nconclusion BOUNDS {loss} : {last} {loss} ;\nend pseudo-Boolean proof ;\n")
+            least = [self.bounded(replay, choice) for replay in replays]
+            lines.pol(" ".join([str(better), *(f"{number} +" for number in least)]))
+        last = lines.clause()
+        lines.out.write(f"output NONE;\nconclusion BOUNDS {loss} : {last} {loss};\nend pseudo-Boolean proof;\n")
 
     def assignment(self, choice: Sequence[int]) -> list[str]:
         """The graph, and an order that it goes with, as literals."""
@@ -103,138 +101,76 @@ class _Writer:
             literals.append(before(u, v) if place[u] < place[v] else opposite(before(u, v)))
         return literals
 
-    def step(self, line: str) -> int:
-        """A line that derives one row; its number."""
-        self.out.write(f"{line} ;\n")
-        self.number += 1
-        return self.number
+    def prepare(self, replays: Sequence[Replay]) -> None:
+        """Literals and rows of all parts, as they can use each other."""
+        sets, clusters, subsets = set[int](), set[int](), []
+        for replay in replays:
+            for node in replay.nodes:
+                sets |= {bits(inside) for inside, _ in node.support.values()}
+            rows = [replay.rows[number] for number in sorted(replay.used())]
+            clusters |= {bits(row.members) for row in rows if isinstance(row, ClusterRow)}
+            subsets += [row for row in rows if isinstance(row, SubsetRow)]
+        self.firsts.expect([*sets, *clusters])
+        for members in by_size(sets):
+            self.firsts.make(members)
+        for row in subsets:
+            self.subsets.row(row)
+        for members in by_size(clusters):
+            self.firsts.cluster(members)
 
-    def rup(self, terms: Terms, rhs: int = 1) -> int:
-        return self.step(f"rup {at_least(terms, rhs)}")
-
-    def pol(self, formula: str) -> int:
-        return self.step(f"pol {formula}")
-
-    def red(self, terms: Terms, rhs: int, variable: str, value: int) -> int:
-        return self.step(f"red {at_least(terms, rhs)} : {variable} -> {value}")
-
-    def new(self) -> str:
-        self.fresh += 1
-        return f"y{self.fresh}"
-
-    def both(self, literals: Sequence[str]) -> str:
-        """A literal that stands for the conjunction; "" for an empty one, which is true."""
-        if len(literals) < 2:
-            return literals[0] if literals else ""
-        y = self.new()
-        self.red([(len(literals), opposite(y)), *((1, x) for x in literals)], len(literals), y, 0)
-        self.red([(1, y), *((1, opposite(x)) for x in literals)], 1, y, 1)
-        return y
-
-    def end(self, among: tuple[int, ...], v: int) -> str:
-        """The literal "v comes last among them"; all of these are made at once, with "one of them does"."""
-        if among not in self.known_ends:
-            self._ends(among)
-        return self.ends[among, v]
-
-    def _ends(self, among: tuple[int, ...]) -> None:
-        self.known_ends.add(among)
-        *rest, c = among
-        if not rest:
-            self.ends[among, c] = ""
-            return
-        fewer = tuple(rest)
-        for v in rest:
-            smaller = self.end(fewer, v)
-            self.ends[among, v] = self.both([*filter(None, [smaller]), before(c, v)])
-        self.ends[among, c] = self.both([before(v, c) for v in rest])
-        for v in rest:
-            smaller = self.ends[fewer, v]
-            premise: Terms = [(1, opposite(smaller))] if smaller else []
-            self.rup([*premise, (1, self.ends[among, v]), (1, self.ends[among, c])])
-        if len(among) > 2:
-            self.rup([(1, self.ends[among, v]) for v in among])
-
-    def cluster(self, members: tuple[int, ...]) -> int:
-        """The number of the row: at least one family disjoint from the members."""
-        among = tuple(sorted(members))
-        if among not in self.proved:
-            encoding, inside = self.encoding, set(among)
-            disjoint = [
-                encoding.choice(row) for v in among for row, parents in encoding.families[v] if not parents & inside
-            ]
-            none = self.new()
-            self.red([(len(disjoint), opposite(none)), *((1, opposite(x)) for x in disjoint)], len(disjoint), none, 0)
-            some = self.red([(1, none), *((1, x) for x in disjoint)], 1, none, 1)
-            for last in range(len(among), 1, -1):
-                for v in among[:last]:  # one of those up to the last comes before v
-                    ahead = [(1, before(u, v)) for u in among[:last] if u != v]
-                    self.rup([(1, opposite(none)), *ahead])
-            never = self.rup([(1, opposite(none))])
-            self.proved[among] = self.pol(f"{some} {never} +")
-        return self.proved[among]
-
-    def subset(self, row: SubsetRow) -> int:
-        """The number of the row: the coefficients of the chosen patterns add up to at most what a graph can reach."""
-        statement = (row.members, row.coefficients)
-        if statement not in self.proved:
-            if len(row.members) > LARGEST_SUBSET:
-                raise NoProofError(f"a subset row of {len(row.members)} members is too large to be exported")
-            self.proved[statement] = _Subset(self, row).derive()
-        return self.proved[statement]
-
-    def bounded(self, members: tuple[int, ...], evidence: Proved, choice: Sequence[int]) -> int:
+    def bounded(self, replay: Replay, choice: Sequence[int]) -> int:
         """The number of the row "the part loses at least what it loses in the graph"."""
-        losses = [
-            (self.encoding.loss[row], self.encoding.choice(row)) for v in members for row in self.encoding.table.rows(v)
-        ]
-        loss = sum(self.encoding.loss[choice[v]] for v in members)
-        z = self.new()
+        encoding, lines = self.encoding, self.lines
+        losses = [(encoding.loss[row], encoding.choice(row)) for v in replay.own for row in encoding.table.rows(v)]
+        loss = sum(encoding.loss[choice[v]] for v in replay.own)
+        z = lines.new()
         room = sum(c for c, _ in losses) - (loss - 1)
-        less = self.red([*((-c, x) for c, x in losses), (max(room, 0), opposite(z))], -(loss - 1), z, 0)
-        more = self.red([*losses, (loss, z)], loss, z, 1)
-        self.part(members, evidence, choice, less, z)
-        never = self.rup([(1, opposite(z))])
-        return self.pol(f"{more} {never} {loss} * +")
+        less = lines.red([*((-c, x) for c, x in losses), (max(room, 0), opposite(z))], -(loss - 1), z, 0)
+        more = lines.red([*losses, (loss, z)], loss, z, 1)
+        self.part(replay, less, z)
+        never = lines.clause(opposite(z))
+        return lines.pol(f"{more} {never} {loss} * +")
 
-    def part(self, members: tuple[int, ...], evidence: Proved, choice: Sequence[int], base: int, z: str | None) -> None:
-        """What rows or a tree prove; `base` is the row "the members lose less than in the graph", under z."""
-        tree = isinstance(evidence, Tree)
-        read = nodes_of_tree(evidence, members) if isinstance(evidence, Tree) else nodes_of_rows(evidence)
-        replay = Replay(Part.of(self.encoding.table, members, choice), *read, supports=tree)
-        replay.run()
-        guards: dict[int, Terms] = {-1: [] if z is None else [(1, opposite(z))]}
+    def part(self, replay: Replay, base: int, here: str) -> None:
+        """What rows or a tree prove; `base` is the row "the members lose less than in the graph", under `here`."""
+        literals = {-1: here}
         done = replay.done()
         for at, node in enumerate(replay.nodes):
             if node.skipped:
                 continue
-            guard = guards[node.parent]
+            literal = literals[node.parent]
             if node.side is not None and (branch := replay.nodes[node.parent].branch) is not None:
                 disjoint = self.branch(*branch)
-                guard = [*guard, (1, opposite(disjoint) if node.side else disjoint)]
-            guards[at] = guard
-            self.node(replay, node, base, guard)
+                literal = self.lines.both([literal, disjoint if node.side else opposite(disjoint)])
+            literals[at] = literal
+            self.node(replay, node, base, literal)
             for above in done.get(at, ()):
-                self.rup(guards[above])
+                self.lines.clause(false(literals[above]))
 
-    def node(self, replay: Replay, node: Node, base: int, guard: Terms) -> None:
+    def node(self, replay: Replay, node: Node, base: int, here: str) -> None:
         """What is dead at a node of a tree, and that it is closed."""
-        choice = self.encoding.choice
+        choice, clause = self.encoding.choice, self.lines.clause
 
         def drop(families: Sequence[int]) -> None:
             for f in families:
-                self.rup([*guard, (1, opposite(choice(int(replay.part.rows[f]))))])
+                clause(false(here), opposite(choice(int(replay.part.rows[f]))))
 
-        for inside, families in node.support.values():
-            self.cluster(inside)
+        for v, (inside, families) in node.support.items():
+            members = sum(1 << u for u in inside)
+            for u in inside:
+                if u != v:  # it has no family left that is disjoint from the others, so it does not come first
+                    clause(false(here), opposite(self.firsts.literal[members, u]))
             drop(families)
-        if node.dropped or (node.closed and node.empty is None):
-            self.stage(replay, node, base)
+        if node.summed:
+            stage = self.stage(replay, node, base)
             drop(node.dropped)
-        if node.closed:
-            self.rup(guard)
+            if node.closed:
+                clause(false(here))
+            self.lines.forget(stage, stage)
+        elif node.closed:
+            clause(false(here))
 
-    def stage(self, replay: Replay, node: Node, base: int) -> None:
+    def stage(self, replay: Replay, node: Node, base: int) -> int:
         """The sum of the rows, times their multipliers, and of what families lose."""
         formula = [f"{base} {replay.fine} *"]
         for number, y in node.multipliers.items():
@@ -245,99 +181,33 @@ class _Writer:
             if top:
                 side = self.encoding.some[v] if top < 0 else self.encoding.only[v]
                 formula.append(f"{side} {abs(top)} * +")
-        self.pol(" ".join(formula))
+        return self.lines.pol(" ".join(formula))
 
     def proved_row(self, row: Row) -> int:
         """The number of a row."""
-        return self.cluster(row.members) if isinstance(row, ClusterRow) else self.subset(row)
+        return self.firsts.cluster(bits(row.members)) if isinstance(row, ClusterRow) else self.subsets.row(row)
 
     def branch(self, v: int, inside: tuple[int, ...]) -> str:
         """A literal that says that the family of v is disjoint from a set."""
-        if (v, inside) not in self.branches:
-            b = self.branches[v, inside] = self.new()
-            families, avoid = self.encoding.families[v], set(inside)
-            disjoint = [self.encoding.choice(row) for row, parents in families if not parents & avoid]
-            some = self.red([(1, opposite(b)), *((1, x) for x in disjoint)], 1, b, 0)
-            self.red([(len(disjoint), b), *((1, opposite(x)) for x in disjoint)], len(disjoint), b, 1)
-            self.pol(f"{some} {self.encoding.only[v]} +")  # then none of the others
-        return self.branches[v, inside]
+        avoid = bits(inside)
+        disjoint = (row for row, parents in self.encoding.families[v] if not parents & avoid)
+        return self.choices.branch(v, frozenset(disjoint))
 
 
-class _Subset:
-    """The derivation of one subset row."""
-
-    def __init__(self, writer: _Writer, row: SubsetRow) -> None:
-        self.writer, self.members, self.lifted = writer, frozenset(row.members), Lifted(row)
-        encoding = writer.encoding
-        self.terms = {
-            v: [(self.best(v, parents), encoding.choice(family)) for family, parents in encoding.families[v]]
-            for v in row.members
-        }
-        self.initial: dict[frozenset[int], str] = {}
-        self.bounded: dict[frozenset[int], tuple[int | None, int]] = {frozenset(): (None, 0)}
-
-    def derive(self) -> int:
-        """The number of the row."""
-        for size in range(len(self.members) + 1):
-            for among in map(frozenset, itertools.combinations(sorted(self.members), size)):
-                rest = self.members - among
-                ahead = [before(u, w) for u in sorted(among) for w in sorted(rest)]
-                self.initial[among] = self.writer.both(ahead)
-                if among:
-                    self._bound(among)
-        number, _ = self.bounded[self.members]
-        if number is None:
-            raise NoProofError("a subset row of the evidence has no families, it cannot be exported")
-        return number
-
-    def best(self, v: int, inside: frozenset[int]) -> int:
-        """What v can be worth with parents inside."""
-        return self.lifted.best(v, _bits(inside))
-
-    def _bound(self, among: frozenset[int]) -> None:
-        """G(U): the coefficients on U are at most f(U), or U is not initial."""
-        writer = self.writer
-        most = self.lifted.within[_bits(among)]
-        total = [(a, x) for v in sorted(among) for a, x in self.terms[v] if a]
-        room = sum(a for a, _ in total) - most
-        if not total:
-            self.bounded[among] = (None, 0)
-            return
-        if room <= 0:
-            formula = " + ".join(f"{opposite(x)} {a} *" for a, x in total[:1])
-            formula += "".join(f" {opposite(x)} {a} * +" for a, x in total[1:])
-            self.bounded[among] = (writer.pol(formula), 0)
-            return
-        q = writer.new()
-        small = writer.red([*((-a, x) for a, x in total), (room, opposite(q))], -most, q, 0)
-        large = writer.red([*total, (most + 1, q)], most + 1, q, 1)
-        here = self.initial[among]
-        premise: Terms = [(1, opposite(here))] if here else []
-        key = tuple(sorted(among))
-        for v in key:
-            self._last(v, among, large)
-            last = writer.end(key, v)
-            writer.rup([*premise, *([(1, opposite(last))] if last else []), (1, q)])
-        if premise:
-            implied = writer.rup([*premise, (1, q)])
-        else:
-            implied = writer.rup([(1, q)])
-        self.bounded[among] = (writer.pol(f"{small} {implied} {room} * +"), room if premise else 0)
-
-    def _last(self, v: int, among: frozenset[int], large: int) -> None:
-        """v is worth b when its parents are inside; those of its families that are worth more stay in the sum."""
-        writer, rest = self.writer, among - {v}
-        b = self.best(v, rest)
-        formula = [str(large)]
-        if b:
-            formula.append(f"{writer.encoding.only[v]} {b} * +")
-            formula += [f"{x} {b - a} * +" for a, x in self.terms[v] if a < b]
-        number, _ = self.bounded[rest]
-        if number is not None:
-            formula.append(f"{number} +")
-        if len(formula) > 1:
-            writer.pol(" ".join(formula))
-
-
-def _bits(members: Iterable[int]) -> int:
+def bits(members: Sequence[int]) -> int:
+    """A set of variables."""
     return sum(1 << u for u in members)
+
+
+def by_size(sets: Iterable[int]) -> list[int]:
+    """Sets, small ones first: larger ones grow from them."""
+    return sorted(sets, key=lambda members: (members.bit_count(), members))
+
+
+def _replayed(table: ScoreTable, members: tuple[int, ...], evidence: Proved, choice: Sequence[int]) -> Replay:
+    """The nodes of a part, with what has to be proved of each."""
+    tree = isinstance(evidence, Tree)
+    read = nodes_of_tree(evidence, members) if isinstance(evidence, Tree) else nodes_of_rows(evidence)
+    replay = Replay(Part.of(table, members, choice), *read, supports=tree)
+    replay.run()
+    return replay
