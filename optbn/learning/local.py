@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optbn.data.dataset import Categorical, Dataset, Domain
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
@@ -34,7 +35,9 @@ def _cpd(data: Dataset, child: int, fitted: object, parents: tuple[int, ...]) ->
     if isinstance(fitted, FittedTree) and fitted.parents:
         names, domains = _parents(data, fitted.parents)
         tree = fitted.tree(data.domains)
-        return TreeCPD(domain, names, domains, tree, _leaves(domain, tree.n_leaves))
+        return TreeCPD(domain, names, domains, tree, _leaves(domain, tree.n_leaves, fitted.runs))
+    if isinstance(fitted, FittedTree) and fitted.runs is not None:
+        return BinnedTableCPD(domain, (), (), (), _leaves(domain, 1, fitted.runs))
     if isinstance(fitted, FittedTable) and any(len(cuts) for cuts in fitted.cuts):
         names, domains = _parents(data, fitted.parents)
         sizes = [
@@ -55,9 +58,9 @@ def _parents(data: Dataset, parents: tuple[int, ...]) -> tuple[tuple[str, ...], 
     return tuple(data.names[u] for u in parents), tuple(data.domains[u] for u in parents)
 
 
-def _leaves(domain: Domain, cells: int) -> Leaves:
+def _leaves(domain: Domain, cells: int, runs: NDArray[np.int32] | None = None) -> Leaves:
     if isinstance(domain, Categorical):
         r = len(domain.levels)
-        return CategoricalLeaves(np.full((cells, r), 1 / r))
+        return CategoricalLeaves(np.full((cells, r), 1 / r), runs)
     numbers = NormalLeaves(np.zeros(cells), np.ones(cells))
     return MixedLeaves(np.full(cells, 0.5), numbers) if domain.absent else numbers

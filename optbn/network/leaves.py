@@ -42,15 +42,37 @@ def _frozen(values: Any, dimensions: int, what: str) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class CategoricalLeaves:
-    """float64[cells, r], each row a distribution over the child's r levels."""
+    """float64[cells, r], each row a distribution over the child's r levels.
+
+    runs    int[cells, r], ascending from 0: the run each level is in, where neighbours in a run are equally likely by
+            the model; None where the model says nothing of the kind
+    """
 
     probabilities: NDArray[np.float64]
+    runs: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "probabilities", _frozen(self.probabilities, 2, "probabilities"))
         bad = self.invalid_row(self.probabilities)
         if bad is not None:
             raise NetworkError(f"row {bad[0]}: {bad[1]}")
+        if self.runs is not None:
+            runs = np.array(self.runs, np.int32)
+            steps = np.diff(runs, axis=1) if runs.shape == self.probabilities.shape else np.full((1, 1), 2)
+            if runs.size and (runs[:, 0].any() or ((steps != 0) & (steps != 1)).any()):
+                raise NetworkError(
+                    "runs need a number for every level of every cell: 0, then as the level before or one more"
+                )
+            runs.setflags(write=False)
+            object.__setattr__(self, "runs", runs)
+
+    @classmethod
+    def pooled(cls, rows: NDArray[np.float64], runs: NDArray[np.int32]) -> CategoricalLeaves:
+        """These distributions, made equal within each run."""
+        cells, r = rows.shape
+        place = np.arange(cells)[:, None] * r + runs
+        total, length = np.bincount(place.ravel(), rows.ravel()), np.bincount(place.ravel())
+        return cls(total[place] / length[place], runs)
 
     @staticmethod
     def invalid_row(rows: NDArray[np.float64]) -> tuple[int, str] | None:
@@ -72,6 +94,8 @@ class CategoricalLeaves:
     @property
     def n_parameters(self) -> int:
         """Free parameters."""
+        if self.runs is not None:
+            return int(self.runs[:, -1].sum())
         cells, r = self.probabilities.shape
         return int(cells * (r - 1))
 
@@ -112,7 +136,10 @@ class CategoricalLeaves:
         return out
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, CategoricalLeaves) and np.array_equal(self.probabilities, other.probabilities)
+        if not isinstance(other, CategoricalLeaves) or (self.runs is None) != (other.runs is None):
+            return False
+        same = self.runs is None or other.runs is None or np.array_equal(self.runs, other.runs)
+        return same and np.array_equal(self.probabilities, other.probabilities)
 
     def __hash__(self) -> int:
         return hash(self.probabilities.tobytes())

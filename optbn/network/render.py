@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,19 @@ def cpd_text(name: str, cpd: CPD) -> str:
         return head + columns(rows, right=range(len(cpd.parents), len(rows[0])))
     lines: list[str] = []
     for depth, condition, end in _walk(cpd):
-        shown = None if end is None else ", ".join(f"{t} {v}" for t, v in zip(titles, leaves[end], strict=True))
+        shown = None if end is None else ", ".join(_shown(cpd, end, titles, leaves[end]))
         lines.append("  " * depth + ": ".join(part for part in (condition, shown) if part))
     return head + "\n".join(lines)
+
+
+def _shown(cpd: TreeCPD, leaf: int, titles: Sequence[str], values: Sequence[str]) -> Iterator[str]:
+    """The parts of a leaf's line; levels of a run together."""
+    leaves, runs = cpd.leaves, list(range(len(titles)))
+    if isinstance(leaves, CategoricalLeaves) and leaves.runs is not None:
+        runs = leaves.runs[leaf].tolist()
+    for _, run in groupby(zip(titles, values, runs, strict=True), key=lambda part: part[2]):
+        (first, value, _), *others = run
+        yield f"{first} to {others[-1][0]} {value} each" if others else f"{first} {value}"
 
 
 def cpd_rows(cpd: CPD) -> tuple[list[str], list[tuple[object, ...]]]:

@@ -11,7 +11,7 @@ algorithms", International Journal of Approximate Reasoning 115, 2019.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, get_args
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from optbn.base.errors import LimitError, UnsupportedError
-from optbn.base.settings import check_positive, check_whole
+from optbn.base.settings import check_positive, check_rows, check_whole
 from optbn.data.dataset import Dataset
 from optbn.scores.kernels.kinds import REAL
 from optbn.scores.kernels.sparse import sparse_plan
@@ -32,7 +32,7 @@ from optbn.scores.trees.costs import LEAST_ROOM, MOST_BOXES, MOST_SPLITS, SECOND
 from optbn.scores.trees.cuts import CutRule, Splits
 from optbn.scores.trees.fitted import FittedTree, Solved, trace
 from optbn.scores.trees.large import Sites, SparsePlan, workspace
-from optbn.scores.trees.leaves import LeafContent, LeafPrior
+from optbn.scores.trees.leaves import LeafContent, LeafKind, LeafPrior
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
 from optbn.scores.trees.responses import BoundLeaves, tabulated
 
@@ -53,6 +53,7 @@ class PCART(LeafPrior):
     cuts         what is halved: its rows ("rank") or its "range" (at midpoints); see trees/cuts.py
     gamma        a leaf costs log C/gamma (trees/prior.py): above 0, at most 1/4 (as published); None: no prior on trees
     most_levels  of an unordered predictor; one that declares more is coarsened (trees/columns.py); None: as it is
+    ess          of leaf="bdeu": the equivalent sample size
 
     No `max_splits` is 4 and no `cuts` is "rank" (results/cuts), but 3 and "range", as published, where real_prior is
     "paper".
@@ -68,6 +69,9 @@ class PCART(LeafPrior):
     cuts: CutRule | None = None
     gamma: float | None = 0.25
     most_levels: int | None = 8
+    ess: float = 1.0
+
+    leaf_kinds: ClassVar[tuple[str, ...]] = get_args(LeafKind)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,6 +83,7 @@ class PCART(LeafPrior):
         assert self.max_splits is not None
         if self.most_levels is not None:
             check_whole(self, "most_levels", 2)
+        check_rows(self, "ess")
         if self.gamma is not None:
             check_positive(self, "gamma")
             if self.gamma > 0.25:
@@ -93,6 +98,11 @@ class PCART(LeafPrior):
             raise UnsupportedError(f"cuts is {self.cuts!r}, expected one of: {', '.join(get_args(CutRule))}")
 
     def bind(self, data: Dataset) -> BoundTrees:
+        if self.leaf in ("bdeu", "runs"):
+            from optbn.scores.pcart_leaves import BoundOwnLeaves
+
+            columns = self.columns(data, declared=True)
+            return BoundOwnLeaves(self, columns, BoundLeaves(self, columns))
         columns = self.columns(data)
         return BoundTrees(self, columns, BoundLeaves(self, columns))
 
@@ -182,9 +192,14 @@ class BoundTrees:
             slots = len(names)
             ((_, work),) = sparse.climb(self.leaves, wanted[0], cost)
         content = self._content(child, plan[2][:slots].astype(np.int64), work)
+        content = replace(content, share=self._share(parents, names))
         leaf = self.leaves.log_marginals(child, content) - cost
         solved = Solved(names, content, work[3][:slots, 0], leaf, plan[3], plan[4], plan[5])
         return trace(solved, self.leaves, cost, float(priors.constant[0]), child, parents)
+
+    def _share(self, parents: tuple[int, ...], names: NDArray[np.int64]) -> Floats | None:
+        """Of the parents' configurations in each box, where leaves depend on it (pcart_leaves.py)."""
+        return None
 
     def _content(self, child: int, rows: NDArray[np.int64], work: Any) -> LeafContent:
         """The contents of all slots, from the kernels' columns for a single response."""

@@ -11,7 +11,7 @@ tree.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from optbn.scores.pcart import PCART, BoundTrees
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.fitted import FittedTree
 from optbn.scores.trees.large import bytes_per_slot, workspace
+from optbn.scores.trees.leaves import LeafPrior
 from optbn.scores.trees.prior import leaf_cost
 from optbn.scores.trees.responses import BoundLeaves
 
@@ -40,6 +41,8 @@ class PCARTAverage(PCART):
     predicts better than the prior of best trees (results/averages)."""
 
     gamma: float | None = None
+
+    leaf_kinds: ClassVar[tuple[str, ...]] = LeafPrior.leaf_kinds
 
     def bind(self, data: Dataset) -> BoundAverages:  # type: ignore[override]
         return BoundAverages(super().bind(data), BoundLeaves(self, self.columns(data, declared=True)))

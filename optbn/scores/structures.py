@@ -3,6 +3,7 @@
 tree    {"split": "A", "left_levels": ["a0", "a2"], "left": .., "right": ..}   a categorical parent
         {"split": "X", "below": 1.5, "left": .., "right": ..}                  a real parent: x < 1.5 goes left
 leaf    {"counts": [12, 3]}  or  {"rows": 15, "mean": 0.2, "spread": 3.1}      spread: sum of squared deviations
+        {"counts": [4, 5, 30], "runs": [["low", "medium"], ["high"]]}          levels of a run are equally likely
 table   {"parents": ["A", "X"], "cuts": [null, [0.5]], "cells": [leaf, ..]}    the last parent's cells are next to
                                                                                each other
 line    {"intercept": 0.1, "coefficients": [2.0], "variance": 1.0}
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
@@ -54,6 +56,10 @@ def _tree(tree: FittedTree, data: Dataset) -> dict[str, Any]:
     for number, node in reversed([*enumerate(tree.nodes)]):
         if isinstance(node, int):
             found[number] = _leaf(tree.content, node)
+            if tree.runs is not None:
+                domain = data.domains[tree.child]
+                assert isinstance(domain, Categorical)
+                found[number]["runs"] = in_runs(domain.levels, tree.runs[node])
             continue
         parent = tree.parents[node.parent]
         domain = data.domains[parent]
@@ -76,6 +82,14 @@ def _leaf(content: LeafContent, number: int) -> dict[str, Any]:
         "mean": float(content.mean[number]),
         "spread": float(content.spread[number] * content.unit),
     }
+
+
+def in_runs(levels: tuple[str, ...], runs: NDArray[np.int32]) -> list[list[str]]:
+    """The levels of each run."""
+    found: list[list[str]] = [[] for _ in range(int(runs[-1]) + 1)]
+    for level, run in zip(levels, runs.tolist(), strict=True):
+        found[run].append(level)
+    return found
 
 
 def _in_rows(units: Any, unit: float) -> Any:

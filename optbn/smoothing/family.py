@@ -82,6 +82,12 @@ class Family:
     def n_cells(self) -> int:
         return math.prod(self.sizes)
 
+    @property
+    def runs(self) -> NDArray[np.int32] | None:
+        """int32[cells, r]: levels that are equally likely in a cell, where the local model has such."""
+        leaves = None if self.model is None else self.model.leaves
+        return leaves.runs if isinstance(leaves, CategoricalLeaves) else None
+
     def codes(self, columns: Mapping[str, NDArray[Any]], n: int) -> list[NDArray[Any]]:
         """The codes of n rows."""
         values = [columns[p] for p in self.parents]
@@ -102,9 +108,13 @@ class Family:
         return cells
 
     def cpd(self, leaves: Leaves) -> CPD:
-        """The CPD with these leaves, one per cell; those of numbers are cut to where the numbers can lie."""
+        """The CPD with these leaves, one per cell; those of numbers are cut to where the numbers can lie, and levels
+        that the local model has in one run made equally likely: the mean of Dirichlet estimates is that of the run."""
         if isinstance(self.domain, Real):
             leaves = within(leaves, self.domain.support)
+        if self.runs is not None:
+            assert isinstance(leaves, CategoricalLeaves)
+            leaves = CategoricalLeaves.pooled(leaves.probabilities, self.runs)
         if self.model is not None:
             return replace(self.model, leaves=leaves)
         if isinstance(leaves, CategoricalLeaves):
@@ -182,6 +192,8 @@ class FamilyFit:
         rows = np.where(reached[:, None], self.estimate.probabilities[nodes], self.estimate.unseen[nodes])
         self.cells = nodes, reached
         self.precision = self.estimate.precision_at(nodes, reached)
+        if self.family.runs is not None:
+            self.precision = None  # it is that of levels by themselves
         return self.family.cpd(CategoricalLeaves(rows))
 
     def deviations(self) -> NDArray[np.float64] | None:

@@ -123,12 +123,19 @@ def leaf(
     a=1.0,
     real_prior="unit-free",
     leaf="dirichlet",
+    ess=1.0,
+    share=1.0,
 ) -> float:
-    """log m of some rows: by the chain rule (categorical), as a multivariate Student t (real)."""
+    """log m of some rows: by the chain rule (categorical), as a multivariate Student t (real). `share` is that of the
+    parents' configurations which the leaf holds."""
     if not rows:
         return 0.0
     domain, values = data.domains[child], data.columns[child][rows]
-    if leaf != "dirichlet":
+    if leaf == "runs" and isinstance(domain, Categorical) and domain.ordered:
+        return max(runs(values.tolist(), cut, alpha) for cut in cuts_into_runs(len(domain.levels)))
+    if leaf == "bdeu":
+        alpha = ess * share / len(domain.levels)
+    elif leaf in ("bic", "aic"):
         weight = {"aic": 1.0, "bic": math.log(data.n_rows) / 2}[leaf]
         counts = [int(c) for c in np.bincount(values) if c]
         return sum(c * math.log(c / len(rows)) for c in counts) - weight * (len(domain.levels) - 1)
@@ -144,6 +151,31 @@ def leaf(
     n = len(values)
     shape = lambda_ * (np.eye(n) + np.ones((n, n)) / a)
     return float(stats.multivariate_t(loc=np.full(n, mean), shape=shape, df=nu).logpdf(values))
+
+
+def cuts_into_runs(r: int) -> Iterator[list[list[int]]]:
+    """All ways to cut levels 0 .. r - 1 into runs of neighbours."""
+    for marks in itertools.product((False, True), repeat=r - 1):
+        ways = [[0]]
+        for x, mark in enumerate(marks, 1):
+            ways = [*ways, [x]] if mark else [*ways[:-1], [*ways[-1], x]]
+        yield ways
+
+
+def runs(values: list[int], cut: list[list[int]], alpha: float) -> float:
+    """log of the prior of the runs times the likelihood of the values, by the chain rule over the runs they fall in."""
+    r = sum(map(len, cut))
+    total, seen = -(r - 1) * math.log(2), [0] * len(cut)
+    for i, x in enumerate(values):
+        (j,) = (j for j, run in enumerate(cut) if x in run)
+        total += math.log((seen[j] + alpha * len(cut[j])) / (i + r * alpha) / len(cut[j]))
+        seen[j] += 1
+    return total
+
+
+def share_of(box: Box, all_of_it: Box) -> float:
+    """Of the configurations of a categorical box, those in a part of it."""
+    return math.prod(len(part[1]) for part in box) / math.prod(len(part[1]) for part in all_of_it)
 
 
 def leaf_cost(box: Box, gamma: float | None = 0.25) -> float:
@@ -175,7 +207,9 @@ def pcart(
 
     def value(part: Box) -> float:
         if part not in known:
-            known[part] = leaf(data, child, [i for i, cell in enumerate(where) if holds(part, cell)], **prior) - cost
+            own = {"share": share_of(part, box)} if prior.get("leaf") == "bdeu" else {}
+            rows = [i for i, cell in enumerate(where) if holds(part, cell)]
+            known[part] = leaf(data, child, rows, **prior, **own) - cost
         return known[part]
 
     best, leaves = -math.inf, 0

@@ -285,7 +285,7 @@ def test_little_data():
         {"max_splits": 13},
         {"cuts": "best"},
         {"gamma": 0.5},
-        {"leaf": "bdeu"},
+        {"leaf": "bde"},
     ],
 )
 def test_wrong_settings_are_refused(wrong):

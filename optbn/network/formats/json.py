@@ -55,6 +55,7 @@ class _Variable(_Record):
 
 class _Categorical(_Record, tag_field="kind", tag="categorical"):
     rows: list[list[float]]
+    runs: list[list[int]] | None = None
 
 
 class _Normal(_Record, tag_field="kind", tag="normal"):
@@ -219,7 +220,10 @@ def _split(i: int, node: _Node, parents: tuple[str, ...], given: tuple[Domain, .
 
 def _leaves(record: _Leaves) -> Leaves:
     if isinstance(record, _Categorical):
-        return CategoricalLeaves(_matrix(record.rows))
+        rows = _matrix(record.rows)
+        if record.runs is not None and [len(row) for row in record.runs] != [rows.shape[1]] * len(rows):
+            raise NetworkError("runs need a number for every level, in every leaf")
+        return CategoricalLeaves(rows, None if record.runs is None else np.array(record.runs, np.int32))
     numbers: NormalLeaves | StudentLeaves
     if isinstance(record, _Normal):
         numbers = NormalLeaves(np.array(record.mean), np.array(record.sd), record.support)
@@ -327,7 +331,7 @@ def _record(cpd: CPD) -> _Table | _Tree | _Binned:
 
 def _leaves_record(leaves: Leaves) -> _Leaves:
     if isinstance(leaves, CategoricalLeaves):
-        return _Categorical(leaves.probabilities.tolist())
+        return _Categorical(leaves.probabilities.tolist(), None if leaves.runs is None else leaves.runs.tolist())
     if isinstance(leaves, MixedLeaves):
         numbers = _leaves_record(leaves.numbers)
         assert not isinstance(numbers, _Categorical)

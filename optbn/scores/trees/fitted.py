@@ -39,6 +39,7 @@ class FittedTree:
     score           the family's score
     nodes           root first: a `Split` (its `parent` counts within `parents`), or the number of a leaf
     content         what each leaf's rows look like
+    runs            int32[leaves, r], the run each level of an ordered child is in, where leaves have runs; else None
     """
 
     child: int
@@ -46,6 +47,7 @@ class FittedTree:
     score: float
     nodes: tuple[Split | int, ...]
     content: LeafContent
+    runs: NDArray[np.int32] | None = None
 
     @property
     def n_leaves(self) -> int:
@@ -101,7 +103,7 @@ def trace(
         return fewest[int(solved.left[t])] + fewest[int(solved.right[t])]
 
     nodes: list[Split | int] = []
-    n_leaves = 0
+    slots: list[int] = []  # of the leaves
     waiting = [(root, -1)]  # slots, and for a right side the node that waits for its number
     while waiting:
         slot, above = waiting.pop()
@@ -110,8 +112,8 @@ def trace(
             nodes[above] = replace(nodes[above], right=number)  # type: ignore[type-var]
         splits = solved.best_splits(slot)
         if not len(splits):
-            nodes.append(n_leaves)
-            n_leaves += 1
+            nodes.append(len(slots))
+            slots.append(slot)
             continue
         t = next(t for t in splits if leaves_at(t) == fewest[slot])
         a, b = int(solved.left[t]), int(solved.right[t])
@@ -120,8 +122,9 @@ def trace(
         nodes.append(Split(j, _goes_left(columns, parents[j], first, second, heavier_left), number + 1, -1))
         waiting += [(b, number), (a, -1)]
 
-    leaf = _leaf_of_rows(columns, parents, nodes)
-    again = leaves.log_likelihood(child, leaf, n_leaves) - n_leaves * cost + constant
+    leaf, n_leaves = _leaf_of_rows(columns, parents, nodes), len(slots)
+    share = None if solved.content.share is None else solved.content.share[slots]
+    again = leaves.log_likelihood(child, leaf, n_leaves, share) - n_leaves * cost + constant
     score = float(solved.value[root]) + constant + float(leaves.jacobian[child])
     if abs(again - score) > 1e-9 * max(1.0, abs(score)):
         raise CheckError(

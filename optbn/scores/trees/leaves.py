@@ -9,6 +9,12 @@ real response, sigma^2 ~ inverse-gamma(nu/2, nu lambda/2), mu | sigma^2 ~ normal
             - (nu+n)/2 log(nu lambda + S + a n/(a+n) (x - mean)^2)
 with x the average and S the sum of squared deviations from it; no rows, 0. Instead of a marginal likelihood a leaf of a
 categorical response may have the penalised one of BIC or AIC (`leaf`): the maximum less (r - 1) log(N)/2 or r - 1.
+    bdeu    alpha is ess/r times the share of the parents' configurations that lie in the leaf, so that a leaf for
+            each of them makes the score BDeu: leaves of many rows of the table have as much prior as those rows
+    runs    (an ordered response) the levels fall into runs, neighbours that are equally likely; a run of l levels has
+            Dirichlet(l alpha). The best of the 2^(r-1) ways to cut levels into runs, all as likely beforehand:
+            log m = max sum over runs of [lgamma(n_run + l alpha) - lgamma(l alpha) - n_run log l]
+                    - [lgamma(n + r alpha) - lgamma(r alpha)] - (r - 1) log 2
 real response in which rows may have no number: the first of two levels, with and without one, Dirichlet(alpha each),
 times the second, of the numbers there are.
 
@@ -22,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +43,7 @@ Floats = NDArray[np.float64]
 PerColumn = float | Mapping[str, float]
 """One number for all columns, or numbers by name; "*" is for those not named, without it they have the default."""
 
-LeafKind = Literal["dirichlet", "bic", "aic"]
+LeafKind = Literal["dirichlet", "bic", "aic", "bdeu", "runs"]
 
 
 class LeafTables(NamedTuple):
@@ -67,6 +73,7 @@ class LeafContent:
             or None where every row has one
     mean, spread   float64[leaves], a real response's average and sum of squared deviations from it; else None
     unit    how many rows each of these rows counts for (optbn/data/weights.py)
+    share   float64[leaves], of the parents' configurations, where leaves depend on it
     """
 
     rows: NDArray[np.int64]
@@ -74,6 +81,7 @@ class LeafContent:
     mean: Floats | None = None
     spread: Floats | None = None
     unit: float = 1.0
+    share: Floats | None = None
 
     @property
     def leaves(self) -> int:
@@ -88,7 +96,9 @@ class LeafContent:
 @dataclass(frozen=True)
 class LeafPrior:
     """Hyper-parameters of both kinds of leaf, for all columns or by name; the scale of `mean`, `lambda_`; and `leaf`,
-    "dirichlet", "bic" or "aic", what a leaf of a categorical response is worth."""
+    what a leaf of a categorical response is worth: "dirichlet", or as listed above."""
+
+    leaf_kinds: ClassVar[tuple[str, ...]] = ("dirichlet", "bic", "aic")
 
     alpha: PerColumn = 0.5
     nu: PerColumn = 1.0
@@ -105,9 +115,9 @@ class LeafPrior:
             check_positive(self, name)
         check_finite(self, "mean")
         check_real_prior(self, self.real_prior)
-        if self.leaf not in get_args(LeafKind):
+        if self.leaf not in self.leaf_kinds:
             raise UnsupportedError(
-                f"{type(self).__name__}: leaf is {self.leaf!r}, expected one of: {', '.join(get_args(LeafKind))}"
+                f"{type(self).__name__}: leaf is {self.leaf!r}, expected one of: {', '.join(self.leaf_kinds)}"
             )
 
     def of_columns(self, field: str, names: tuple[str, ...]) -> Floats:
@@ -158,6 +168,32 @@ def penalised_log_likelihoods(content: LeafContent, weight: float) -> Floats:
     r = content.counts.shape[1]
     most = xlogy(content.counts * content.unit, share).sum(axis=1)
     return np.asarray(most - weight * (r - 1) * (content.rows > 0))
+
+
+def share_log_marginals(content: LeafContent, ess: float) -> Floats:
+    """float64[leaves], of BDeu's leaves, straight from the formula."""
+    assert content.counts is not None and content.share is not None
+    n, r = content.rows * content.unit, content.counts.shape[1]
+    whole = (ess * content.share)[:, None]
+    levels = gammaln(content.counts * content.unit + whole / r) - gammaln(whole / r)
+    return np.asarray(levels.sum(axis=1) - gammaln(n + whole[:, 0]) + gammaln(whole[:, 0]))
+
+
+def best_runs(counts: Floats, alpha: float) -> tuple[float, tuple[int, ...]]:
+    """log m of a leaf with these counts of ordered levels, and where its runs begin; without rows, 0 and one run."""
+    r, n = len(counts), float(counts.sum())
+    if n == 0:
+        return 0.0, (0,)
+    below = np.concatenate([[0.0], np.cumsum(counts)])
+    best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    for end in range(1, r + 1):
+        begin = np.arange(end)
+        rows, prior = below[end] - below[begin], alpha * (end - begin)
+        run = gammaln(rows + prior) - gammaln(prior) - rows * np.log(end - begin)
+        last = max(begin.tolist(), key=lambda i: best[i][0] + run[i])  # of equals the longest run
+        best.append((best[last][0] + float(run[last]), (*best[last][1], last)))
+    value, starts = best[r]
+    return value - float(gammaln(n + r * alpha) - gammaln(r * alpha)) - (r - 1) * math.log(2), starts
 
 
 def normal_log_marginals(content: LeafContent, nu: float, a: float) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError, UnsupportedError
-from optbn.data.dataset import Dataset
+from optbn.data.dataset import Categorical, Dataset
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.leaves import (
     LeafContent,
     LeafPrior,
     LeafTables,
+    best_runs,
     dirichlet_log_marginals,
     dirichlet_tables,
     normal_log_marginals,
     normal_tables,
     penalised_log_likelihoods,
     penalised_tables,
+    share_log_marginals,
 )
 from optbn.scores.units import standardised
 
@@ -65,7 +67,7 @@ class BoundLeaves:
     def __post_init__(self) -> None:
         for field in ("alpha", "nu", "lambda_", "mean", "a"):
             self.prior.of_columns(field, self.data.names)  # names that do not exist are refused at once
-        if self.penalised and self.is_real.any():
+        if (self.penalised or self.by_share) and self.is_real.any():
             name = self.data.names[int(np.argmax(self.is_real))]
             raise UnsupportedError(
                 f"column {name!r} is real, and leaf={self.prior.leaf!r} is for categorical columns: discretise it, or "
@@ -75,7 +77,18 @@ class BoundLeaves:
     @property
     def penalised(self) -> bool:
         """Whether leaves have maximum likelihoods less their parameters' weights, see leaves.py."""
-        return self.prior.leaf != "dirichlet"
+        return self.prior.leaf in ("bic", "aic")
+
+    @property
+    def by_share(self) -> bool:
+        """Whether a leaf's prior is the greater, the more of the parents' configurations lie in it."""
+        return self.prior.leaf == "bdeu"
+
+    @cached_property
+    def in_runs(self) -> NDArray[np.bool_]:
+        """bool[n]: the ordered responses whose leaves have runs."""
+        ordered = [isinstance(domain, Categorical) and domain.ordered for domain in self.data.domains]
+        return np.array(ordered, np.bool_) & (self.prior.leaf == "runs")
 
     @property
     def data(self) -> Dataset:
@@ -247,10 +260,10 @@ class BoundLeaves:
         """What variable v looks like in each leaf, given the leaf of every row; a real one as it comes."""
         return self._content(v, self.data.columns[v], leaf, leaves)
 
-    def log_likelihood(self, v: int, leaf: Ints, leaves: int) -> float:
+    def log_likelihood(self, v: int, leaf: Ints, leaves: int, share: Floats | None = None) -> float:
         """The sum of log m of all leaves, straight from the rows and the formulas: what kernels are checked against."""
         if not self.is_real[v]:
-            return float(np.sum(self.log_marginals(v, self.content(v, leaf, leaves))))
+            return float(np.sum(self.log_marginals(v, replace(self.content(v, leaf, leaves), share=share))))
         values = self._scaled[0][:, self.responses.real[v]]
         content = self._content(v, values, leaf, leaves)
         return float(np.sum(self.log_marginals(v, content)) + self.jacobian[v])
@@ -262,6 +275,11 @@ class BoundLeaves:
             numbers = normal_log_marginals(content.numbers, first, second)
             there = content.counts is not None
             return numbers + dirichlet_log_marginals(content, self._there_alpha[v]) if there else numbers
+        if self.by_share:
+            return share_log_marginals(content, self.prior.ess)  # type: ignore[attr-defined]
+        if self.in_runs[v]:
+            assert content.counts is not None
+            return np.array([best_runs(counts, first)[0] for counts in content.counts * content.unit])
         return (penalised_log_likelihoods if self.penalised else dirichlet_log_marginals)(content, first)
 
     def _content(self, v: int, values: NDArray[Any], leaf: Ints, leaves: int) -> LeafContent:
