@@ -142,7 +142,7 @@ def learn(
     title, source, command     the report's title, its name for the data, and how to make it again
     schema, missing, reading   how to read the data; `reading` holds further options of `optbn.read` (delimiter...)
     alternatives  report this many of the next best networks
-    posteriors    report each arc's probability: over all networks of at most 20 variables, else over a credible set
+    posteriors    report each arc's probability over all networks: exact as far as memory and time go, else sampled
     edges         report what is lost without each arc, and with it turned: differences of two proved optima
     held_out      report how well networks learned so explain rows they have not seen, in this many folds, beside
                   simple models (of the target too, if there is one)

@@ -5,12 +5,13 @@ without loss of score; each is described by how it differs from the best.
 
 Arc probabilities average over networks weighted by the exponential of their scores (with a uniform prior over graphs
 the exact posterior, when the score is a marginal likelihood). For them every candidate set is scored again, and none
-is left out. Over which networks depends on what is feasible, and a note says so:
-    all of them                     to MOST_OF_ALL variables (3^n steps)
-    all, weighted by their orders   to MOST variables (2^n; see solvers/optbn_solvers/front/posterior.py)
-    a credible set                  beyond, and under constraints that scoring cannot respect: the networks that are at
-                                    most FACTORS times less probable than the best. What part of the probability of
-                                    all networks such a set has is not known.
+is left out. How depends on what is feasible, and a note says so:
+    sums over all of them            to MOST_OF_ALL variables (3^n steps)
+    sums over their orders           as far as memory and time go: 16 x 2^n bytes, n 2^n steps (25 variables: 50 s)
+    samples of their orders          beyond: an estimate, with the agreement of its chains (front/sampled.py)
+    a credible set                   under constraints that scoring cannot respect: the networks that are at most
+                                     FACTORS times less probable than the best, none of them left out. What part of
+                                     the probability of all networks such a set has is not known.
 
 In a credible set no family can be that is beaten by one of its own subsets by more than the set's width: the same
 graph with the subset would be better by as much. So of hundreds of thousands of families few need to be searched.
@@ -28,9 +29,12 @@ from optbn.learning.constraints import SCORING, all_families, demanding
 from optbn.learning.estimate import in_words
 from optbn.scores.selection import among
 from optbn_solvers.base.clock import working
-from optbn_solvers.base.errors import StoppedError
+from optbn_solvers.base.errors import StoppedError, TooLargeError
+from optbn_solvers.base.memory import check_memory
+from optbn_solvers.base.protocol import Budget
 from optbn_solvers.front.near import best_graphs
 from optbn_solvers.front.posterior import posterior
+from optbn_solvers.front.sampled import SampledPosterior, sampled_posterior
 
 if TYPE_CHECKING:
     from optbn.network.structure import Structure
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
     from optbn_solvers.front.near import Near
 
 MOST_OF_ALL = 14  # variables for sums over graphs
-MOST = 20  # variables for sums over orders
+ORDERS_SECONDS = 6e-8  # per n 2^n of the sums over orders, one core
 FACTORS = (2, 10, 100)  # widths of credible sets; the largest that can be had is taken
 LARGEST_SET = 10_000  # graphs
 
@@ -48,8 +52,6 @@ Chances = dict[tuple[str, str], float]
 
 def alternatives(table: ScoreTable, solution: Solution, k: int, seconds: float = math.inf) -> tuple[list[str], str]:
     """The k best networks after the best, a line each, and what to tell of that (or "")."""
-    from optbn_solvers import Budget
-
     assert solution.choice is not None and solution.score is not None
     if solution.gap > 0:
         return [], "the next best networks are not known, as the best is not"
@@ -87,8 +89,6 @@ def arc_posteriors(
     `best` is an optimal network, where it is known. Nothing is begun when `needed`, what scoring took before, is more
     than the seconds there are.
     """
-    from optbn_solvers import Budget
-
     end = working() + seconds
     size = scoring.sets.largest
     sets = f"of at most {size} parent{'s' if size != 1 else ''}"
@@ -105,23 +105,44 @@ def arc_posteriors(
     try:
         table = all_families(scoring, jobs, watch)
         beyond = constraints is not None and any(name not in SCORING for name in constraints.given())
-        if table.n > MOST or beyond:
-            return _credible(table, constraints, best, sets, end)
-        over = posterior(
-            table, "graphs" if table.n <= MOST_OF_ALL else "orders", Budget(wall=max(0.0, end - working()))
-        )
+        if beyond:
+            return credible(table, constraints, best, sets, end)
+        budget = Budget(wall=max(0.0, end - working()), memory=scoring.memory)
+        if table.n > MOST_OF_ALL and not _orders_can_be_summed(table.n, budget):
+            sampled = sampled_posterior(table, budget=budget)
+            return _named(table, sampled.arcs), _in_short(sampled, sets)
+        over = posterior(table, "graphs" if table.n <= MOST_OF_ALL else "orders", budget)
     except StoppedError:
         return {}, late
     networks = "all networks" if over.over == "graphs" else "all networks, weighted by their orders,"
     return _named(table, over.arcs), f"probabilities of arcs are over {networks} {sets}"
 
 
-def _credible(
+def _orders_can_be_summed(n: int, budget: Budget) -> bool:
+    """Whether memory and time are enough for that."""
+    try:
+        check_memory(n, 16, budget)
+    except TooLargeError:
+        return False
+    return ORDERS_SECONDS * n * 2.0**n <= budget.remaining()
+
+
+def _in_short(sampled: SampledPosterior, sets: str) -> str:
+    """What the probabilities are, and whether they can be believed."""
+    how = f"R-hat {sampled.r_hat:.2f}, {sampled.effective:,.0f} effective draws of the worst arc"
+    agreement = (
+        f"the chains agree ({how})" if sampled.agreed else f"the chains do not agree yet ({how}): give more time"
+    )
+    return (
+        f"probabilities of arcs are estimates from {sampled.draws:,} sampled orders of the variables, over all networks "
+        f"{sets}, weighted by their orders; {agreement}; the standard errors are at most {sampled.errors.max():.3f}"
+    )
+
+
+def credible(
     table: ScoreTable, constraints: Constraints | None, best: Structure | None, sets: str, end: float
 ) -> tuple[Chances, str]:
     """The same over the widest credible set that can be had until the end."""
-    from optbn_solvers import Budget
-
     found: tuple[Near, int] | None = None
     why = ""
     for factor in FACTORS:

@@ -33,7 +33,7 @@ def measure() -> Iterator[Figure]:
     yield Figure("20 variables, exactly", time.process_time() - begun)
     for name, table, truth in (("20 variables, sampled", twenty, exact), ("37 variables, sampled", all_of_it, None)):
         begun = time.process_time()
-        found = sampled_posterior(table, sweeps=400 if truth is not None else 100)
+        found = sampled_posterior(table)
         seconds = time.process_time() - begun
         note = f"R-hat {found.r_hat:.3f}, {found.effective:.0f} effective of {found.draws} draws"
         if truth is not None:

@@ -1,4 +1,4 @@
-"""One sweep of Gibbs moves over orders, and the arcs of an order: see optbn_solvers.front.sampled.
+"""Gibbs moves over orders, of a variable and of a window, and the arcs of an order: see optbn_solvers.front.sampled.
 
 A child's families are listed by falling weight, so a sum over those among its predecessors ends where the rest no
 longer counts.
@@ -91,6 +91,77 @@ def sweep(order, scores, turns, uniforms, offsets, masks, weights):
             scores[w] = moved_w[at + step]
             order[at], order[at + step] = w, v
             at += step
+
+
+@kernel
+def add_logs(a, b):
+    """log(exp(a) + exp(b))."""
+    high, low = max(a, b), min(a, b)
+    return high + math.log1p(math.exp(low - high)) if high - low < NEGLIGIBLE else high
+
+
+@kernel
+def window_sums(j, window, before, offsets, masks, weights, out):
+    """out[S]: the log sum of the families of window[j] within `before` and the members S of the window, j not in S."""
+    k, v = len(window), window[j]
+    inside = before.copy()
+    for member in window:
+        inside[member >> 6] |= np.uint64(1) << np.uint64(member & 63)
+    out[:] = -np.inf
+    for row in range(offsets[v], offsets[v + 1]):
+        if weights[row] < out[0] - NEGLIGIBLE:
+            break
+        if among(masks, row, inside):
+            of = 0
+            for i in range(k):
+                u = window[i]
+                if masks[row, u >> 6] >> np.uint64(u & 63) & np.uint64(1):
+                    of |= 1 << i
+            out[of] = add_logs(out[of], weights[row]) if out[of] > -np.inf else weights[row]
+    for i in range(k):
+        if i == j:
+            continue
+        for members in range(1 << k):
+            if members >> i & 1 and not members >> j & 1:
+                fewer = out[members ^ 1 << i]
+                if fewer > -np.inf:
+                    out[members] = add_logs(out[members], fewer) if out[members] > -np.inf else fewer
+
+
+@kernel
+def reorder(order, scores, first, size, uniforms, offsets, masks, weights):
+    """Draw the order of the `size` variables from place `first` on anew, from its exact distribution given the others'
+    places, by the recurrence over their subsets; updates order and scores, returns the log of the sum over orders."""
+    window = order[first : first + size].copy()
+    before = np.zeros(masks.shape[1], np.uint64)
+    for i in range(first):
+        before[order[i] >> 6] |= np.uint64(1) << np.uint64(order[i] & 63)
+    full = (1 << size) - 1
+    sums, total = np.empty((size, full + 1)), np.full(full + 1, -np.inf)
+    for j in range(size):
+        window_sums(j, window, before, offsets, masks, weights, sums[j])
+    total[0] = 0.0
+    for members in range(1, full + 1):
+        for j in range(size):
+            if members >> j & 1:
+                way = total[members ^ 1 << j] + sums[j, members ^ 1 << j]
+                if way > -np.inf:
+                    total[members] = add_logs(total[members], way) if total[members] > -np.inf else way
+    if total[full] == -np.inf:
+        return total[full]
+    members = full
+    for place in range(first + size - 1, first - 1, -1):
+        left, last = uniforms[place - first], -1
+        for j in range(size):
+            if members >> j & 1 and total[members ^ 1 << j] + sums[j, members ^ 1 << j] > -np.inf:
+                last = j
+                left -= math.exp(total[members ^ 1 << j] + sums[j, members ^ 1 << j] - total[members])
+                if left < 0.0:
+                    break
+        members ^= 1 << last
+        order[place] = window[last]
+        scores[window[last]] = sums[last, members]
+    return total[full]
 
 
 @kernel
