@@ -35,6 +35,7 @@ from optbn.scores.trees.large import Sites, SparsePlan, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafKind, LeafPrior
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
 from optbn.scores.trees.responses import BoundLeaves, tabulated
+from optbn.scores.trees.sieve import NO_TERMS, Terms, sieve_space
 
 Floats = NDArray[np.float64]
 
@@ -236,6 +237,7 @@ class BoundTrees:
         bound = (np.empty(0), np.empty(n))
         if floor is not None:
             bound = (self._xlogx, np.array([self._least_regret(v, k + 1) for v in range(n)]))
+        terms, sieve_work = self._sieve(wanted, floor, most_boxes + 1)
         out = np.empty(wanted.shape)
         score_trees(
             sets,
@@ -247,13 +249,28 @@ class BoundTrees:
             tuple(self.leaves.responses),
             self.leaves.tables_of(np.flatnonzero(wanted.any(axis=0))),
             bound,
+            terms,
             lanes,
             box,
             plan,
+            sieve_work,
             work,
             out,
         )
         return out, box, plan, work
+
+    def _sieve(self, wanted: NDArray[np.bool_], floor: Floats | None, most_slots: int) -> tuple[Any, Any]:
+        """(terms, scratch) of kernels/sieve.py; without room for any slot where it is no use."""
+        counted = np.flatnonzero(wanted.any(axis=0) & ~self.leaves.is_real)
+        terms, width = NO_TERMS, 1
+        if floor is not None and len(counted):
+            terms = self._terms[float(self.leaves.alpha[counted[0]])]
+            width = int(self.leaves.responses.levels[counted].max())
+        return tuple(terms), sieve_space(0 if terms is NO_TERMS else most_slots, width, WORK_BYTES)
+
+    @cached_property
+    def _terms(self) -> dict[float, Terms]:
+        return {alpha: Terms.of(self.leaves, alpha) for alpha in {alpha for alpha, _ in self.leaves.rows[0]}}
 
     def _digits(self, sets: NDArray[np.int32]) -> NDArray[np.int64]:
         """int64[m, k]: the digits of box numbers, innermost first: members of many parts, so that their splits are of

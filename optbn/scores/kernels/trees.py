@@ -6,6 +6,7 @@ import numpy as np
 
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.lattice import dense_plan
+from optbn.scores.kernels.sieve import sieve
 from optbn.scores.kernels.sites import refine, tabulate, tabulate_last
 from optbn_solvers.base.compiled import kernel, part
 
@@ -23,9 +24,11 @@ def score_trees(
     responses,
     tables,
     bound,
+    terms,
     lanes_at_a_time,
     box,
     plan,
+    sieve_work,
     work,
     out,
 ):
@@ -40,6 +43,7 @@ def score_trees(
                  values float64[N, R]; real int64[n], the column of values or -1; there int64[n], the columns of
                  onehot "has a number" and "has none" of a real one in which rows may have none, else -1; there_row)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
+    terms, sieve_work   see `sieve`; no room in the scratch switches it off
     lanes_at_a_time  how many responses `work` has room for
     """
     cells, common, away, away_start, kinds, sizes, parts, table, halves, need = predictors
@@ -118,6 +122,18 @@ def score_trees(
         n_slots = dense_plan(
             sets[i], digits[i], coordinates[k], site_rows, u, whole, kinds, sizes, parts, table, halves, need, box, plan
         )
+        if cats > 0 and len(sieve_work[0]) > 0:
+            depth = 0
+            for v in sets[i]:
+                depth += sizes[v]
+            kept = sieve(
+                plan, n_slots, depth, leaf_cost[i], log_c[i], counts, lane, cats, start, levels, floor[i], terms,
+                sieve_work,
+            )  # fmt: skip
+            for q in range(cats, n_lanes):
+                lane[kept + q - cats] = lane[q]
+            n_lanes -= cats - kept
+            cats = kept
         for q in range(0, n_lanes, lanes_at_a_time):
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
             some_cats = min(max(cats - q, 0), len(some))

@@ -117,10 +117,10 @@ def workspace(slots: int, lanes: int, widths: NDArray[np.int64], real: NDArray[n
     cache lines, so that no vector straddles two; pages never touched cost nothing."""
     width, reals, values = _row_sizes(lanes, widths, real)
     return (
-        _aligned(slots, width, np.uint32),
+        aligned(slots, width, np.uint32),
         np.empty((slots, reals)),
         np.empty((slots, reals)),
-        _aligned(slots, values, np.float64),
+        aligned(slots, values, np.float64),
     )
 
 
@@ -137,7 +137,7 @@ def _row_sizes(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -
     return -(-most // 16) * 16, reals, -(-lanes // 8) * 8
 
 
-def _aligned(rows: int, columns: int, dtype: type[np.generic]) -> NDArray[Any]:
+def aligned(rows: int, columns: int, dtype: type[np.generic]) -> NDArray[Any]:
     """Zeros whose first element begins a cache line."""
     size = np.dtype(dtype).itemsize
     room = np.zeros(rows * columns + 64 // size, dtype)

@@ -1,0 +1,69 @@
+"""The sieve discards what cannot be above its floor, and nothing else (optbn/scores/kernels/sieve.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import config
+
+from optbn.scores.pcart import PCART, BoundTrees
+from tests.scores_pcart.columns import all_sets, random_data
+
+KINDS = ("c2", "c3", "c4", "o3", "c5", "r")
+
+
+@pytest.fixture(autouse=True)
+def no_other_bound(monkeypatch):
+    monkeypatch.setattr(BoundTrees, "_least_regret", lambda self, v, leaves: -np.inf)
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize(("alpha", "power"), [(0.5, 0.25), (1.0, 0.25), (0.01, 5.0), (30.0, 0.25)])
+def test_a_family_just_above_its_floor_is_answered_and_one_below_is_not(alpha, power):
+    rng = np.random.default_rng(int(100 * alpha))
+    answered = 0
+    for _ in range(2 if config.DISABLE_JIT else 25):
+        kinds = [KINDS[i] for i in rng.integers(0, len(KINDS), 5)]
+        rows = int(rng.integers(1, 30 if config.DISABLE_JIT else 1500))
+        bound = PCART(max_splits=2, alpha=alpha, gamma=float(rng.choice([0.25, 0.01]))).bind(
+            random_data(rng, kinds, rows)
+        )
+        counted = ~bound.leaves.is_real
+        for k in (1, 2, 3):
+            sets, wanted = all_sets(5, k)
+            exact = bound.block(sets, wanted)
+            below = bound.block(sets, wanted, exact - 1e-6)
+            np.testing.assert_array_equal(below, exact)
+            above = bound.block(sets, wanted, exact + power)
+            assert np.isneginf(above[:, counted]).all()
+            np.testing.assert_array_equal(above[:, ~counted], exact[:, ~counted])
+            answered += int(np.isfinite(exact).sum())
+    assert answered > 50
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.01, 30.0])
+def test_single_precision_holds_for_many_rows(alpha):
+    rng = np.random.default_rng(1)
+    bound = PCART(alpha=alpha).bind(random_data(rng, ["c2", "c3", "c2", "c4", "c6"], 400_000))
+    sets, wanted = all_sets(5, 2)
+    exact = bound.block(sets, wanted)
+    np.testing.assert_array_equal(bound.block(sets, wanted, exact - 1e-6 * (1 + np.abs(exact))), exact)
+    assert np.isneginf(bound.block(sets, wanted, exact + 50)).all()
+
+
+def test_counts_beyond_single_precision_are_not_sieved(monkeypatch):
+    data = random_data(np.random.default_rng(2), ["c2", "c3", "c2"], 100)
+    monkeypatch.setattr("optbn.scores.trees.sieve.MOST_ROWS", 99)
+    bound = PCART().bind(data)
+    sets, wanted = all_sets(3, 2)
+    exact = bound.block(sets, wanted)
+    np.testing.assert_array_equal(bound.block(sets, wanted, exact + 1e-9), exact)
+
+
+def test_lattices_too_large_for_the_scratch_are_not_sieved(monkeypatch):
+    data = random_data(np.random.default_rng(3), ["c4", "c4", "c3", "c2"], 200)
+    bound = PCART().bind(data)
+    sets, wanted = all_sets(4, 2)
+    exact = bound.block(sets, wanted)
+    monkeypatch.setattr("optbn.scores.pcart.WORK_BYTES", 640)
+    np.testing.assert_array_equal(bound.block(sets, wanted, exact - 1e-6), exact)
