@@ -197,7 +197,7 @@ def random_data(names: tuple[str, ...]) -> optbn.Dataset:
     [
         ("<graphml><graph/></graphml>", "f:1:10: expected a directed graph"),
         ("<html/>", "f:1:1: expected <graphml>, found <html>"),
-        ("<graphml>", "expected XML"),
+        ("<graphml>", "expected well-formed XML"),
         ("<graphml/>", "f:1:1: expected a graph, found no node"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><graphml/>', "no entity declarations"),
         (

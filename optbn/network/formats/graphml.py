@@ -12,20 +12,16 @@ resolved or fetched, and a file that declares an entity is refused.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import NoReturn
-from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
 from optbn.base.errors import NetworkError
 from optbn.network.formats import json
+from optbn.network.formats.markup import NOT_XML, MarkupReader
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure
-
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass
@@ -39,28 +35,14 @@ class _Graph:
     properties: str = "{}"
 
 
-class _Reader:
+class _Reader(MarkupReader):
     def __init__(self, source: str) -> None:
-        self.source = source
+        super().__init__(source, separator="}")
         self.graph = _Graph()
         self.node: str | None = None
         self.key: str | None = None
         self.pieces: list[str] = []
         self.seen = 0
-        self.parser = parser = expat.ParserCreate(namespace_separator="}")
-        parser.StartElementHandler = self.start
-        parser.EndElementHandler = self.end
-        parser.CharacterDataHandler = self.pieces.append
-        parser.EntityDeclHandler = self.entity_declared
-        parser.ExternalEntityRefHandler = self.entity_declared
-
-    def fail(self, message: str) -> NoReturn:
-        raise NetworkError(
-            f"{self.source}:{self.parser.CurrentLineNumber}:{self.parser.CurrentColumnNumber + 1}: {message}"
-        )
-
-    def entity_declared(self, *ignored: object) -> int:
-        self.fail("expected no entity declarations (they are not read, for safety)")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         tag = tag.rpartition("}")[2]
@@ -84,6 +66,9 @@ class _Reader:
         elif tag == "data":
             self.key = attributes.get("key", "")
 
+    def characters(self, piece: str) -> None:
+        self.pieces.append(piece)
+
     def end(self, tag: str) -> None:
         tag = tag.rpartition("}")[2]
         if tag == "node":
@@ -99,14 +84,7 @@ class _Reader:
 
 def _parse(content: bytes, source: str) -> _Graph:
     reader = _Reader(source)
-    try:
-        reader.parser.Parse(content, True)
-    except expat.ExpatError as error:
-        raise NetworkError(f"{source}:{error.lineno}:{error.offset + 1}: expected XML ({error})") from None
-    except (LookupError, ValueError) as error:
-        if isinstance(error, NetworkError):
-            raise
-        raise NetworkError(f"{source}:1:1: expected an encoding that Python knows ({error})") from None
+    reader.parse(content)
     if not reader.graph.nodes:
         raise NetworkError(f"{source}:1:1: expected a graph, found no node")
     return reader.graph
@@ -148,7 +126,7 @@ def read_structure(content: bytes, source: str) -> Structure:
 def write(network: BayesianNetwork) -> bytes:
     """The network as GraphML."""
     for name in (network.name, *network.names):
-        if _NOT_XML.search(name):
+        if NOT_XML.search(name):
             raise NetworkError(f"{name!r} has a character that XML cannot say; write optbn's JSON (.json)")
     properties = escape(msgspec.json.encode(network.properties).decode())
     lines = [

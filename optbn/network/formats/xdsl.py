@@ -18,8 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
-from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -27,7 +25,7 @@ import numpy as np
 from optbn.base.errors import NetworkError
 from optbn.network.formats.dialects import legal
 from optbn.network.formats.draft import Draft, Factor, number_text, split_property, tables
-from optbn.network.formats.xmlbif import NOT_XML
+from optbn.network.formats.markup import NOT_XML, MarkupReader
 from optbn.network.layout import BOX, layered
 from optbn.network.network import BayesianNetwork
 
@@ -47,30 +45,15 @@ class _Node:
     texts: dict[str, list[str]] = field(default_factory=dict)
 
 
-class _Reader:
+class _Reader(MarkupReader):
     def __init__(self, source: str) -> None:
-        self.source = source
+        super().__init__(source)
         self.draft = Draft(source)
         self.nodes: list[_Node] = []
         self.shown: dict[str, int] = {}  # the place of each node among those that GeNIe shows: the variables' order
         self.path: list[str] = []
         self.pieces: list[str] = []
         self.key = ""
-        self.parser = parser = expat.ParserCreate()
-        parser.StartElementHandler = self.start
-        parser.EndElementHandler = self.end
-        parser.CharacterDataHandler = self.pieces.append
-        parser.EntityDeclHandler = self.entity_declared
-        parser.ExternalEntityRefHandler = self.entity_declared
-
-    def where(self) -> str:
-        return f"{self.source}:{self.parser.CurrentLineNumber}:{self.parser.CurrentColumnNumber + 1}"
-
-    def fail(self, message: str) -> NoReturn:
-        raise NetworkError(f"{self.where()}: {message}")
-
-    def entity_declared(self, *ignored: object) -> int:
-        self.fail("expected no entity declarations (they are not read, for safety)")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self.path and tag != "smile":
@@ -89,6 +72,9 @@ class _Reader:
             self.shown.setdefault(self.key, len(self.shown))
         elif inside in _NODES and tag == "state":
             self.nodes[-1].levels.append(self.key)
+
+    def characters(self, piece: str) -> None:
+        self.pieces.append(piece)
 
     def end(self, tag: str) -> None:
         self.path.pop()
@@ -133,15 +119,7 @@ class _Reader:
 def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
     """The network in an XDSL file."""
     reader = _Reader(source)
-    try:
-        reader.parser.Parse(content, True)
-    except expat.ExpatError as error:
-        where = f"{source}:{error.lineno}:{error.offset + 1}"
-        raise NetworkError(f"{where}: expected well-formed XML, found: {expat.ErrorString(error.code)}") from None
-    except (LookupError, ValueError) as error:
-        if isinstance(error, NetworkError):
-            raise
-        raise NetworkError(f"{source}:1:1: expected an encoding this reader knows ({error})") from None
+    reader.parse(content)
     for node in sorted(reader.nodes, key=lambda node: reader.shown.get(node.name, len(reader.shown))):
         reader.draft.declare(node.name, node.levels, node.where)
         for text in node.properties:

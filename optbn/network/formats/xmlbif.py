@@ -18,14 +18,13 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
-from typing import NoReturn
-from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 import numpy as np
 
 from optbn.base.errors import NetworkError
 from optbn.network.formats.draft import Draft, Factor, number_text, tables
+from optbn.network.formats.markup import NOT_XML, MarkupReader
 from optbn.network.formats.scanner import NUMBER, NUMBERS
 from optbn.network.network import BayesianNetwork
 
@@ -44,7 +43,6 @@ _INSIDE = {  # element -> the elements it may stand in; text elements are leaves
 }
 _TEXTS = {"NAME", "OUTCOME", "VALUE", "FOR", "GIVEN", "TABLE", "PROPERTY"}
 _ITEM = re.compile(r"[^\s,]+")
-NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +87,9 @@ class _Block:
         return [text for tag in tags for text in self.texts.get(tag, ())]
 
 
-class _Reader:
+class _Reader(MarkupReader):
     def __init__(self, source: str) -> None:
-        self.source = source
+        super().__init__(source)
         self.path: list[str] = []
         self.preserve: list[bool] = []
         self.text = _Text(source)
@@ -99,26 +97,6 @@ class _Reader:
         self.network = _Block(source)
         self.definitions: list[_Block] = []
         self.block = self.network
-        self.parser = parser = expat.ParserCreate()
-        parser.StartElementHandler = self.start
-        parser.EndElementHandler = self.end
-        parser.CharacterDataHandler = self.characters
-        parser.EntityDeclHandler = self.entity_declared
-        parser.SkippedEntityHandler = self.entity_used
-        parser.ExternalEntityRefHandler = self.entity_declared
-
-    def where(self) -> str:
-        return f"{self.source}:{self.parser.CurrentLineNumber}:{self.parser.CurrentColumnNumber + 1}"
-
-    def fail(self, message: str) -> NoReturn:
-        raise NetworkError(f"{self.where()}: {message}")
-
-    def entity_declared(self, *ignored: object) -> int:
-        self.fail("expected no entity declarations (they are not read, for safety)")
-
-    def entity_used(self, name: str, parameter: bool) -> None:
-        if not parameter:
-            self.fail(f"expected no entities but the five of XML, found &{name};")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         tag = tag.upper()
@@ -207,15 +185,7 @@ def _numbers(table: _Text) -> list[float]:
 def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
     """The network in an XMLBIF file, in the encoding that the file declares."""
     reader = _Reader(source)
-    try:
-        reader.parser.Parse(content, True)
-    except expat.ExpatError as error:
-        where = f"{source}:{error.lineno}:{error.offset + 1}"
-        raise NetworkError(f"{where}: expected well-formed XML, found: {expat.ErrorString(error.code)}") from None
-    except (LookupError, ValueError) as error:
-        if isinstance(error, NetworkError):
-            raise
-        raise NetworkError(f"{source}:1:1: expected an encoding this reader knows ({error})") from None
+    reader.parse(content)
     names = reader.network.all("NAME")
     reader.draft.name = names[0] if names else ""
     for text in reader.network.all("PROPERTY"):
