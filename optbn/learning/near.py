@@ -130,12 +130,10 @@ def _orders_can_be_summed(n: int, budget: Budget) -> bool:
 def _in_short(sampled: SampledPosterior, sets: str) -> str:
     """What the probabilities are, and whether they can be believed."""
     how = f"R-hat {sampled.r_hat:.2f}, {sampled.effective:,.0f} effective draws of the worst arc"
-    agreement = (
-        f"the chains agree ({how})" if sampled.agreed else f"the chains do not agree yet ({how}): give more time"
-    )
+    chains = "agree" if sampled.agreed else "do not agree yet, so give more time"
     return (
-        f"probabilities of arcs are estimates from {sampled.draws:,} sampled orders of the variables, over all networks "
-        f"{sets}, weighted by their orders; {agreement}; the standard errors are at most {sampled.errors.max():.3f}"
+        f"probabilities of arcs are estimates from {sampled.draws:,} sampled orders, over all networks {sets}, "
+        f"weighted by their orders; the chains {chains} ({how}); standard errors: at most {sampled.errors.max():.3f}"
     )
 
 
