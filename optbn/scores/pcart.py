@@ -266,7 +266,7 @@ class BoundTrees:
         if floor is not None and len(counted):
             terms = self._terms[float(self.leaves.alpha[counted[0]])]
             width = int(self.leaves.responses.levels[counted].max())
-        return tuple(terms), sieve_space(0 if terms is NO_TERMS else most_slots, width, WORK_BYTES)
+        return tuple(terms), sieve_space(0 if terms is NO_TERMS else most_slots, width, self.costs.sieve_bytes)
 
     @cached_property
     def _terms(self) -> dict[float, Terms]:

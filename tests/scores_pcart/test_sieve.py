@@ -65,5 +65,5 @@ def test_lattices_too_large_for_the_scratch_are_not_sieved(monkeypatch):
     bound = PCART().bind(data)
     sets, wanted = all_sets(4, 2)
     exact = bound.block(sets, wanted)
-    monkeypatch.setattr("optbn.scores.pcart.WORK_BYTES", 640)
+    monkeypatch.setattr("optbn.scores.trees.costs.WORK_BYTES", 640)
     np.testing.assert_array_equal(bound.block(sets, wanted, exact - 1e-6), exact)

@@ -89,6 +89,11 @@ class Costs:
             lanes = lanes // 2
         return lanes
 
+    @property
+    def sieve_bytes(self) -> int:
+        """What the scratch of kernels/sieve.py may take."""
+        return min(WORK_BYTES, self.room // 4)
+
     def _held(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Per set how many boxes, at most, are gone through, and their splits."""
         boxes, splits = self.extent(sets)

@@ -48,7 +48,7 @@ class Terms(NamedTuple):
     def of(cls, leaves: BoundLeaves, alpha: float) -> Terms:
         """Of the categorical responses with that alpha."""
         rows, n = leaves.total_units, leaves.data.n_variables
-        if leaves.penalised or not leaves.whole or rows > MOST_ROWS:
+        if leaves.prior.leaf != "dirichlet" or not leaves.whole or rows > MOST_ROWS:
             return NO_TERMS
         tilt = np.float32(1 - math.log(rows + 1))
         level = _Line.of(alpha, rows, tilt, 1)
