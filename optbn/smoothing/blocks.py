@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.smoothing.convergence import Record
-from optbn.smoothing.kernels.hdp import run
+from optbn.smoothing.kernels.hdp import EVERY, SHARED, Chain, Kept, run
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.tree import CountTree
 
@@ -34,6 +34,7 @@ class Layout(NamedTuple):
     cell_start: NDArray[np.int64]
     fixed: NDArray[np.float64]
     group_start: NDArray[np.int64]
+    row: NDArray[np.int64]
     nodes: NDArray[np.int64]
     start: NDArray[np.int64]
     levels: NDArray[np.int64]
@@ -53,9 +54,10 @@ def plan(tree: CountTree, tying: str, every_level: bool = False) -> Layout:
     group, groups = groups_of(tree, tying)
     several = counts >= 2
     several[0] = False
-    # groups are runs of nodes, and deeper nodes come later: by falling node, all cells of a level precede those above
+    # groups are runs of nodes, and deeper nodes come later: by falling node, all cells of a level precede those above;
+    # inside a level any order will do, and by customers the lengths of loops can be foreseen by the processor
     cells = np.flatnonzero(several)
-    cells = cells[np.lexsort((-cells, group[cells // K]))] if groups > 1 else cells[::-1].copy()
+    cells = cells[np.lexsort((-cells, counts.ravel()[cells], -tree.depth[cells // K], group[cells // K]))]
     cell_node = cells // K
     cell_parent = parent[cell_node] * K + cells % K
     needed = np.zeros(m * K, dtype=np.bool_)
@@ -64,21 +66,26 @@ def plan(tree: CountTree, tying: str, every_level: bool = False) -> Layout:
     if every_level:
         needed[has_children] = True
     nodes = np.flatnonzero(needed.any(axis=1))
+    nodes = nodes[np.lexsort((needed[nodes].sum(axis=1), tree.depth[nodes]))]
+    group_start = 1 + np.searchsorted(group[1:], np.arange(groups + 1))
+    across = tying == "single" and m > 1
+    large = np.diff(group_start) > (0 if across else SHARED)
     return Layout(
         counts=counts.ravel(),
         totals=tree.totals.astype(np.float64),
         parent=parent,
         group=group,
-        across=tying == "single" and m > 1,
+        across=across,
         base=base[:inner].ravel(),
         cells=cells,
         cell_parent=cell_parent,
         cell_start=np.searchsorted(group[cell_node], np.arange(groups + 1)),
         fixed=np.bincount(group[1:], weights=single.sum(axis=1), minlength=groups).astype(np.float64),
-        group_start=1 + np.searchsorted(group[1:], np.arange(groups + 1)),
+        group_start=group_start,
+        row=np.where(large, np.cumsum(large) - 1, -1),
         nodes=nodes,
         start=np.concatenate([[0], np.cumsum(needed[nodes].sum(axis=1))]).astype(np.int64),
-        levels=np.nonzero(needed)[1].astype(np.int64),
+        levels=np.nonzero(needed[nodes])[1].astype(np.int64),
     )
 
 
@@ -99,15 +106,11 @@ def groups_of(tree: CountTree, tying: str) -> tuple[NDArray[np.int64], int]:
 
 @dataclass
 class Blocks:
-    """Where one chain stands: its random bits, concentrations and phi, and room for the sweeps."""
+    """Where one chain stands: its random bits, its concentrations and phi."""
 
     layout: Layout
     random: NDArray[np.uint64]
-    alpha: NDArray[np.float64]
-    step: NDArray[np.float64]
-    phi: NDArray[np.float64]
-    n: NDArray[np.int64]
-    total: NDArray[np.float64]
+    chain: Chain
 
     @classmethod
     def start(cls, layout: Layout, seed: NDArray[np.uint64], generator: np.random.Generator, prior: HDP) -> Blocks:
@@ -115,21 +118,18 @@ class Blocks:
         counts = layout.counts.reshape(len(layout.totals), -1) + 0.5
         phi = (counts / counts.sum(axis=1, keepdims=True)).ravel()
         alpha = np.maximum(generator.gamma(prior.shape, 1.0 / prior.rate, len(layout.fixed)), 1e-2)
-        return cls(
-            layout, seed.copy(), alpha, np.full(len(alpha), 0.5), phi, layout.counts.copy(), layout.totals.copy()
-        )
+        chain = Chain(alpha, np.full(len(alpha), 0.5), phi, layout.counts.copy(), layout.totals.copy())
+        return cls(layout, seed.copy(), chain)
 
-    def advance(self, prior: HDP, sweeps: int, record: Record, chain: int | None) -> None:
-        """Run some sweeps; as a `chain` of the record their estimates make one batch of it."""
-        layout, size = self.layout, len(self.layout.counts)
-        sums, squares = np.zeros(size), np.zeros(size)
-        seconds = record.seconds if chain is not None else record.seconds[:0]
+    def advance(self, prior: HDP, sweeps: int, record: Record, number: int | None) -> None:
+        """Run some sweeps; as chain `number` of the record their estimates make one batch of it."""
+        size, keep = len(self.layout.counts), number is not None
+        within = record.within if keep else record.within[:0]
+        kept = Kept(np.zeros(size), np.zeros(size), within, record.concentration, np.empty(size), np.empty(len(within)))
+        root_mean = 0.0 if prior.compat == "published" else len(self.layout.totals) / size
         run(
-            sweeps, chain is not None, self.random, self.alpha, self.step, self.phi, self.n, self.total, layout.parent,
-            layout.group, layout.across, layout.base, layout.cells, layout.cell_parent, layout.cell_start, layout.fixed,
-            layout.group_start, layout.nodes, layout.start, layout.levels, prior.shape, prior.rate, prior.alpha0,
-            0.0 if prior.compat == "published" else len(layout.totals) / size, np.empty(size), sums, squares, seconds,
-            np.empty(len(seconds)), record.concentration,
-        )  # fmt: skip
-        if chain is not None:
-            record.moments.add(chain, sums, squares)
+            sweeps, keep, self.layout, self.chain, (prior.shape, prior.rate, prior.alpha0, root_mean), kept, self.random
+        )
+        if number is not None:
+            record.looks += -(-sweeps // EVERY)
+            record.moments.add(number, kept.sums, kept.squares)

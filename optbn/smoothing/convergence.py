@@ -23,22 +23,20 @@ class Moments:
 
     means: list[list[NDArray[np.float64]]]  # per chain, per batch, of the watched quantities
     total: NDArray[np.float64]  # of all draws, of all quantities
-    squares: NDArray[np.float64]  # of the watched ones
+    squares: NDArray[np.float64]
     length: int
     stride: int
 
     @classmethod
     def empty(cls, chains: int, quantities: int, length: int) -> Moments:
         stride = max(1, -(-quantities // WATCHED))
-        return cls(
-            [[] for _ in range(chains)], np.zeros(quantities), np.zeros(-(-quantities // stride)), length, stride
-        )
+        return cls([[] for _ in range(chains)], np.zeros(quantities), np.zeros(quantities), length, stride)
 
     def add(self, chain: int, total: NDArray[np.float64], squares: NDArray[np.float64]) -> None:
         """One batch: the sum and the sum of squares of its draws."""
         self.means[chain].append(total[:: self.stride] / self.length)
         self.total += total
-        self.squares += squares[:: self.stride]
+        self.squares += squares
 
     def halve(self) -> None:
         """Join neighbouring batches, so that a long run keeps few of them."""
@@ -57,9 +55,13 @@ class Moments:
         """Of all quantities."""
         return self.total / self.draws
 
+    def spread(self) -> NDArray[np.float64]:
+        """The variance of single draws, of all quantities."""
+        return np.maximum(self.squares / self.draws - self.mean() ** 2, 0.0)
+
     def variance(self) -> NDArray[np.float64]:
-        """Of single draws, of the watched quantities, as is all below."""
-        return np.maximum(self.squares / self.draws - self.mean()[:: self.stride] ** 2, 0.0)
+        """The same of the watched quantities, as is all below."""
+        return self.spread()[:: self.stride]
 
     def r_hat(self) -> NDArray[np.float64]:
         """Per quantity; 1 where nothing varies."""
@@ -88,13 +90,18 @@ class Moments:
 class Record:
     """What the chains of a sampler add up: of their estimates the moments, and sums over all kept draws.
 
-    seconds        float64[m K], second moments of theta; of length 0 where nobody wants them
+    within         float64[m K], over `looks` draws: what theta varies by within a draw; of length 0 where nobody asks
     concentration, discount  float64[G]
-    surprise       float64[m K], 1 over the probability of a row by the others; of length 0 where nobody wants them
+    surprise       float64[m K], 1 over the probability of a row by the others; of length 0 where nobody asks
     """
 
     moments: Moments
-    seconds: NDArray[np.float64]
+    within: NDArray[np.float64]
     concentration: NDArray[np.float64]
     discount: NDArray[np.float64]
     surprise: NDArray[np.float64]
+    looks: int = 0
+
+    def variance(self) -> NDArray[np.float64]:
+        """float64[m K], of theta: within draws and between them."""
+        return self.within / self.looks + self.moments.spread()

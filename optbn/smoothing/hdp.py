@@ -26,7 +26,8 @@ compiled sampler of the published kind (windowed, 30 MB of Stirling numbers, on 
 
 What is averaged is E[theta | t, alpha], by the recursion (n_u + alpha theta_parent) / (N_u + alpha).
 
-With a discount (Pitman-Yor), and to predict each row from all others, rows are seated one by one: `seating`.
+With a discount (Pitman-Yor), and to predict each row from all others, rows are seated one by one: `seating`. A learned
+discount is nearer to the truth than none, and takes four times as long (results/tying).
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class HDP:
         if not self.deviations:
             return Estimate(mean, mean, diagnostics=diagnostics)
         draws = record.moments.draws
-        spread = np.sqrt(np.maximum(record.seconds / draws - record.moments.mean() ** 2, 0.0)).reshape(mean.shape)
+        spread = np.sqrt(np.maximum(record.variance(), 0.0)).reshape(mean.shape)
         precision = matched_precision(mean, spread)
         below = self._unseen_precision(tree, precision, record.concentration / draws, record.discount / draws)
         return Estimate(mean, mean, spread, diagnostics, precision, below)

@@ -17,8 +17,9 @@ out: they do not change the posterior, and each would loosen the bound.
 The strength s is learned: the bound, maximised over kappa and tau, is a function of s alone
 (`kernels.hierarchical.ascend_strength`), and where the evidence is highest new rows are predicted best. A weak prior
 around the number of levels keeps the s of few contexts from the ends, where a level that was not seen is impossible.
-alpha0 is learned the same way (`ascent`), one number for all levels: new rows are predicted better than with 1 where
-rows are few (results/smoothing-density). One for each level predicts worse: a table has but one mean to learn it from.
+alpha0 is learned the same way (`ascent`), one number for all levels, around 1; one for each level predicts worse: a
+table has but one mean to learn it from. Each family has its own: one s for a whole network is nearer on some and much
+farther on others (results/strength).
 
 Exact: `polynomial`, for small tables.
 """

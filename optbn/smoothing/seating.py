@@ -81,19 +81,20 @@ class Seats:
         admit(counts, floor, seated, prior.alpha0, *chain._way(), chain.random)
         return chain
 
-    def advance(self, prior: HDP, sweeps: int, record: Record, chain: int | None) -> None:
-        """Run some sweeps; as a `chain` of the record their estimates make one batch of it."""
-        size, keep = len(self.seated.n), chain is not None
+    def advance(self, prior: HDP, sweeps: int, record: Record, number: int | None) -> None:
+        """Run some sweeps; as chain `number` of the record their estimates make one batch of it."""
+        size, keep = len(self.seated.n), number is not None
         kept = Kept(
-            np.zeros(size), np.zeros(size), record.seconds, record.surprise, record.concentration, record.discount,
-            np.empty(size), np.empty(len(record.seconds)),
+            np.zeros(size), np.zeros(size), record.within, record.surprise, record.concentration, record.discount,
+            np.empty(size), np.empty(len(record.within)),
         )  # fmt: skip
         seat(
             sweeps, keep, isinstance(prior.discount, str), self.floor, self.seated, self.step,
             (prior.shape, prior.rate, prior.alpha0), kept, *self._way(), self.random,
         )  # fmt: skip
-        if chain is not None:
-            record.moments.add(chain, kept.sums, kept.squares)
+        if number is not None:
+            record.looks += sweeps
+            record.moments.add(number, kept.sums, kept.squares)
 
     def _way(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Room for the nodes between a leaf and the root, and for their probabilities."""

@@ -10,6 +10,7 @@ import pytest
 from optbn.smoothing.blocks import Blocks, plan
 from optbn.smoothing.convergence import Moments, Record
 from optbn.smoothing.hdp import HDP
+from optbn.smoothing.kernels.hdp import Chain
 from optbn.smoothing.tree import CountTree
 from tests.naive import smoothing as naive
 from tests.paths import GOLDEN
@@ -129,17 +130,17 @@ def test_geweke(tying, shape, right):
     chain = np.empty_like(forward)
     counts = data(alpha, phi)
     state = Blocks(
-        groups, np.array([11], dtype=np.uint64), alpha, np.full(len(alpha), 0.8), phi.ravel(), np.zeros(0), np.zeros(0)
+        groups, np.array([11], dtype=np.uint64), Chain(alpha, np.full(len(alpha), 0.8), phi.ravel(), *[np.zeros(0)] * 2)
     )
     for i in range(rounds):
         state.layout = plan(tree.reweighted(counts), tying, every_level=True)
-        state.n, state.total = state.layout.counts.copy(), state.layout.totals.copy()
+        state.chain = state.chain._replace(n=state.layout.counts.copy(), total=state.layout.totals.copy())
         moments = Moments.empty(1, counts.size, 1)  # recorded sweeps do not tune their steps
         record = Record(moments, np.zeros(0), np.zeros(len(alpha)), np.zeros(len(alpha)), np.zeros(0))
         state.advance(wrong, 1, record, 0)
-        phi = state.phi.reshape(phi.shape)
-        counts = data(state.alpha, phi)
-        chain[i] = statistics(state.alpha, phi, counts)
+        phi = state.chain.phi.reshape(phi.shape)
+        counts = data(state.chain.alpha, phi)
+        chain[i] = statistics(state.chain.alpha, phi, counts)
     batches = chain.reshape(40, -1, chain.shape[1]).mean(axis=1)
     error = np.sqrt(batches.var(axis=0, ddof=1) / 40 + forward.var(axis=0) / rounds)
     z = np.abs(chain.mean(axis=0) - forward.mean(axis=0)) / error

@@ -45,12 +45,12 @@ class Seated(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Sums over sweeps: of estimates, their squares, second moments (or nothing), 1 / probability of a row given the
-    others (or nothing), concentrations and discounts; `mean` and `second` are scratch."""
+    """Sums over sweeps: of estimates, their squares, variances within a draw (or nothing), 1 / probability of a row by
+    the others (or nothing), concentrations and discounts; `mean` and `second` are scratch."""
 
     sums: NDArray[np.float64]
     squares: NDArray[np.float64]
-    moments: NDArray[np.float64]
+    within: NDArray[np.float64]
     surprise: NDArray[np.float64]
     alpha: NDArray[np.float64]
     discount: NDArray[np.float64]
@@ -204,7 +204,7 @@ def strengths(g, floor, seats, step, adapt, learned, prior, state):
 
 @leaf
 def add_estimate(floor, seats, alpha0, kept):
-    """Add E[theta | seats] at every node, its square, and E[theta^2 | seats] where wanted."""
+    """Add E[theta | seats] at every node, its square, and Var[theta | seats] where wanted."""
     m = len(floor.parent)
     K = len(seats.n) // m
     for u in range(m):
@@ -220,11 +220,11 @@ def add_estimate(floor, seats, alpha0, kept):
             kept.mean[c] = p
             kept.sums[c] += p
             kept.squares[c] += p * p
-            if len(kept.moments):  # two more rows, both of level k: each at an old table or at a fresh one
+            if len(kept.within):  # two more rows, both of level k: each at an old table or at a fresh one
                 prior2 = prior * prior if root else kept.second[above]
                 both = old * (old + 1.0) + fresh * prior * (2.0 * old + 1.0 - d) + fresh * (fresh + d) * prior2
                 kept.second[c] = both * scale / (seats.customers[u] + a + 1.0)
-                kept.moments[c] += kept.second[c]
+                kept.within[c] += kept.second[c] - p * p
 
 
 @kernel
