@@ -121,8 +121,9 @@ def _estimate(data: Dataset, score: LocalScore, required: dict[str, Any], option
     check_constraints(words, data.names)
     print("parents          families       time      memory")
     for cost in estimate(scoring, options.jobs):
-        memory_text = f"{cost.memory / 1e6:,.0f} MB"
-        print(f"{cost.size:7d} {cost.families:17,} {in_words(cost.seconds):>10} {memory_text:>11}")
+        left_out = f"  {cost.left_out:,} of them too dear and left out" if cost.left_out else ""
+        memory = f"{cost.memory / 1e6:,.0f} MB"
+        print(f"{cost.size:7d} {cost.families:17,} {in_words(cost.seconds):>10} {memory:>11}{left_out}")
 
 
 def _command() -> str:

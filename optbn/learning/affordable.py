@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from optbn.base.errors import LimitError
 from optbn.learning.estimate import Cost, in_words
+from optbn.scores.left_out import families_left_out
 from optbn.scores.pipeline import growing, table_of_sets
 from optbn_solvers.base.clock import working
 
@@ -57,6 +58,10 @@ def affordable_table(
     slower = 1.0  # than estimated
     first = max(1, int(scoring.sets.needs.max()))  # required parents may be more than one
     for cost in costs[min(first, len(costs) - 1) :]:
+        if reached is not None and nothing_more(scoring, cost, costs):
+            size = cost.size
+            why = f"every set of {size} would take too long or too much memory, each by itself"
+            return replace(reached, note=f"{_smaller(reached, costs)}: {why}")
         left = end - working()
         guess = cost.seconds * slower
         if reached is not None and guess > left:
@@ -91,6 +96,15 @@ def affordable_table(
             return replace(reached, note=note)
     assert reached is not None
     return reached
+
+
+def nothing_more(scoring: Scoring, cost: Cost, costs: Sequence[Cost]) -> bool:
+    """Whether all families of the largest sets of a cost are left out one by one; larger sets are dearer still."""
+    families, left_out = scoring.sets.count(cost.size), cost.left_out - (costs[cost.size - 1].left_out)
+    if left_out < families or not families:
+        return False  # of a sample, so to be made sure
+    below = families_left_out(scoring.bound, scoring.sets.at_most(cost.size - 1))
+    return families_left_out(scoring.bound, scoring.sets.at_most(cost.size)) - below == families
 
 
 def unlimited_table(

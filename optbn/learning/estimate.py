@@ -1,51 +1,41 @@
 """What scoring will cost, before it starts: families, seconds, memory, by the size of the parent sets.
 
 How many families there are is a count. What one of them costs depends on the data, the score and the size, so a few
-predictor sets of each size, drawn at random, are scored and timed: a few hundredths of a second per size, after a
-corner of the data has had every kernel compiled. Of sets that a score calls dear one is timed, if it expects a second
-at most, and the others are taken to differ from what it expects by the same factor. Sets drawn far apart share less
-work than neighbours do, so the times err on the long side. The memory is that of the scores of all sets of two sizes
-(see scores/candidates.py), or of all there are where each variable has candidate parents only.
+are tried (trials.py), after a corner of the data has had every kernel compiled. The memory is that of the scores of all
+sets of two sizes (see scores/candidates.py), or of all there are where each variable has candidate parents only, and
+of the work space.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from optbn.base.errors import OptbnError
 from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
 from optbn.learning.rehearsal import scored_corner
+from optbn.learning.trials import Trials
 from optbn.scores.families import bytes_of_listed
-from optbn.scores.left_out import too_dear
 from optbn.scores.pipeline import table_of_sets
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from optbn.scores.protocol import LocalScore
     from optbn.scores.scoring import Scoring
-
-SAMPLE_SECONDS = 0.01  # CPU, to time the sets of one size
-MOST_SETS = 512
-DEAR_SECONDS = 0.1  # that a score expects of one set
-MOST_SECONDS = 1.0  # that it expects of a dear set that is tried
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of scoring all candidate parent sets of at most `size` members: families, seconds with all threads, bytes."""
+    """Of scoring all candidate parent sets of at most `size` members: families, seconds with all threads, bytes; about
+    how many of the families the score leaves out."""
 
     size: int
     families: int
     seconds: float
     memory: int
+    left_out: int = 0
 
     def __str__(self) -> str:
         return (
@@ -60,63 +50,21 @@ def estimate(
     """The cost for at most 0, 1, ... parents, up to the largest candidate set. What is not `rehearsed` is compiled
     before anything is timed. The first size that takes more than `enough` seconds is the last: to time larger ones
     takes time as well."""
-    data, bound, rules, limit = scoring.data, scoring.bound, scoring.sets, scoring.memory
-    n = data.n_variables
-    generator = np.random.default_rng(0)
-
-    def seconds_of(sets: NDArray[np.int32]) -> tuple[float, int]:
-        """CPU seconds of these sets, and how many families they are."""
-        ascending = np.unique(sets, axis=0)
-        wanted = rules.wanted(ascending)
-        start = time.thread_time()
-        bound.block(ascending, wanted, None)
-        return time.thread_time() - start, int(wanted.sum())
-
-    def seconds_each(size: int) -> float:
-        """Of a family. Sets that the score says are dear have the share that it says."""
-        able = np.flatnonzero(rules.max_parents >= size)
-        parents = [np.flatnonzero(rules.allowed[v]) for v in generator.choice(able, MOST_SETS)]
-        drawn = np.array([np.sort(generator.permutation(some)[:size]) for some in parents], np.int32)
-        drawn = drawn.reshape(MOST_SETS, size)
-        lanes = rules.wanted(drawn).sum(axis=1)
-        done = lanes * ~too_dear(bound, drawn)
-        share = float(done.sum()) / max(1, int(lanes.sum()))  # the others are left out
-        lanes, sets = done, drawn[done > 0]
-        expected = bound.seconds(sets) if hasattr(bound, "seconds") else np.zeros(len(sets))
-        dear = expected > DEAR_SECONDS
-        dearly = float(expected[dear].sum()) * truth(sets[dear], expected[dear]) / max(1, int(lanes.sum()))
-        return share * (dearly + float(np.mean(~dear)) * timed_each(sets[~dear])) if len(sets) else 0.0
-
-    def truth(sets: NDArray[np.int32], expected: NDArray[np.float64]) -> float:
-        """What dear sets take, as a share of what the score expects: an upper bound, often far above."""
-        if not (expected <= MOST_SECONDS).any():
-            return 1.0
-        tried = int(np.argmax(np.where(expected <= MOST_SECONDS, expected, 0.0)))
-        return seconds_of(sets[tried : tried + 1])[0] / float(expected[tried])
-
-    def timed_each(sets: NDArray[np.int32]) -> float:
-        """Of a family: what more sets take longer, so that what every call costs does not count."""
-        before, took, done, count = (0.0, 0), 0.0, 0, 1
-        while took < SAMPLE_SECONDS and count <= min(len(sets), math.comb(n, sets.shape[1])):
-            before = (took, done)
-            took, done = seconds_of(sets[:count])
-            count *= 8
-        if done > before[1] and took > before[0]:
-            return (took - before[0]) / (done - before[1])
-        return took / max(1, done)
-
+    data, rules, limit = scoring.data, scoring.sets, scoring.memory
+    n, trials = data.n_variables, Trials(scoring)
     if not rehearsed:
         _compile(data, scoring.method)
     costs: list[Cost] = []
-    families, seconds = 0, 0.0
+    families, seconds, left_out = 0, 0.0, 0
     for size in range(rules.largest + 1):
         families += rules.count(size)
-        seconds += seconds_each(size) * rules.count(size) / check_jobs(jobs)
+        took, dear = trials.seconds(size)
+        seconds, left_out = seconds + took / check_jobs(jobs), left_out + dear
         kept = 8 * n * (math.comb(n, size - 1) + math.comb(n, max(0, size - 2))) if size else 0
         if scoring.candidates is not None:
             kept = bytes_of_listed(families, n, size)
         used = sum(column.nbytes for column in data.columns)
-        costs.append(Cost(size, families, seconds, used + min(kept, limit // 2)))
+        costs.append(Cost(size, families, seconds, used + min(kept, limit // 2), left_out))
         if seconds > enough and size >= max(1, rules.needs.max()):
             break
     return costs

@@ -71,7 +71,7 @@ class Job:
     watcher: Watcher
     watch: Stopwatch
     begin: float  # of `working`: limits leave out what compiling takes
-    time_limit: float | None
+    time_limit: float | None  # from then on: what reading took is shared by all
     jobs: int | None
     interventions: Interventions | None = None
     constraints: Constraints | None = None
@@ -103,12 +103,15 @@ class Job:
             if largest != "all":
                 largest = min(largest, max(0, self.data.n_variables - 1))
             self.scoring = Scoring.of(self.data, self.method, largest, self.constraints, candidates, memory)
-            if self.time_limit is not None:
-                self.scoring = self.scoring.hurried(DEAR_SHARE * self.time_limit)
+            self.scoring = self._hurried(self.scoring)
             check_constraints(self.constraints, self.data.names)
         if self.interventions:
             kept = ", ".join(f"{mask.sum():,} of {name}" for name, mask in self.interventions.rows.items())
             self.notes.append(f"Rows in which a variable was set do not count for its own score: {kept}.")
+
+    def _hurried(self, scoring: Scoring) -> Scoring:
+        """Where time is limited, without parent sets that would take too much of it one by one."""
+        return scoring if self.time_limit is None else scoring.hurried(DEAR_SHARE * self.time_limit)
 
     def rehearse(self, solver: str, smoother: str | Smoother) -> None:
         """Compile what has not been compiled on this machine, before anything is timed."""
@@ -271,7 +274,7 @@ class Job:
         def learner(rows: Dataset, size: int) -> BayesianNetwork:
             all_sizes = self.scoring.unlimited and size == self.scored.size == self.scoring.sets.largest
             limit: Limit = "all" if all_sizes else min(size, rows.n_variables - 1)
-            scoring = Scoring.of(rows, self.method, limit, constraints, None, None)
+            scoring = self._hurried(Scoring.of(rows, self.method, limit, constraints, None, None))
             table = (
                 all_families(scoring, self.jobs) if demanding(constraints) else table_of_sets(scoring, jobs=self.jobs)
             )

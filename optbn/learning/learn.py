@@ -37,7 +37,7 @@ from optbn.scores import load_score
 from optbn.scores.interventional import Interventional
 from optbn.smoothing.fitting import check_counts, smoother_for
 from optbn.smoothing.protocol import load_smoother
-from optbn_solvers.base.clock import compiling
+from optbn_solvers.base.clock import compiling, working
 from optbn_solvers.base.standing import Standing, standing
 
 if TYPE_CHECKING:
@@ -185,7 +185,8 @@ def learn(
     if rows.weights is not None:
         smoothed = f"; probabilities are estimated by {chosen}" if smoother is None else ""
         noticed = (*noticed, f"{rows.n_rows:,} rows count, by their weights, for {rows.total_weight:,.6g}{smoothed}")
-    job = Job(rows, method, watcher, watch, begin, time_limit, jobs, interventions, notes=[*noticed])
+    left = None if time_limit is None else max(0.0, time_limit - (working() - begin))
+    job = Job(rows, method, watcher, watch, working(), left, jobs, interventions, notes=[*noticed])
     job.constrain(constraints, max_parents, candidates, memory)
     job.rehearse(solver, chosen)
     job.score(max_parents, store)

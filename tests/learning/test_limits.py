@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.data.dataset import Categorical, Dataset
+from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.learning.affordable import affordable_table
 from optbn.learning.estimate import estimate
 from optbn.learning.restrictions import restrictions
@@ -99,3 +99,29 @@ def test_sets_that_memory_does_not_hold_are_left_out(wide):
 
 def _pairs(data):
     return list(itertools.combinations(range(data.n_variables), 2))
+
+
+def test_sizes_of_which_nothing_is_scored_are_not_reached(wide):
+    """A network "with at most 3 parents" of which all sets of 3 are left out has at most 2."""
+    scoring = Scoring.of(wide, load_score("pcartp"), 3)
+    pairs = np.array(_pairs(wide), np.int32)
+    triples = np.array(list(itertools.combinations(range(wide.n_variables), 3)), np.int32)
+    most = float(scoring.bound.seconds(triples).min()) * 0.99
+    scoring = scoring.hurried(most)
+    costs = estimate(scoring)
+    assert costs[3].left_out - costs[2].left_out == len(triples) * 3
+    scored = affordable_table(scoring, costs, 600.0)
+    assert scored.size == 2 and "every set of 3 would take too long" in scored.note
+    dear = int((scoring.bound.seconds(pairs) > most).sum())
+    assert costs[2].left_out == dear * 4 == families_left_out(scoring.bound, scoring.sets.at_most(2))
+
+
+@pytest.mark.parametrize("name", ["bic", "pcartp", "bge"])
+def test_an_estimate_counts_all_families(name):
+    data = optbn.load_network("asia").sample(200, 1)
+    if name == "bge":
+        columns = tuple(column + np.random.default_rng(1).normal(size=200) for column in data.columns)
+        data = Dataset(data.names, tuple(Real(float(c.min()), float(c.max())) for c in columns), columns)
+    costs = estimate(Scoring.of(data, load_score(name), 7))
+    assert [cost.families for cost in costs] == [8, 64, 232, 512, 792, 960, 1016, 1024]
+    assert all(one.seconds <= two.seconds for one, two in itertools.pairwise(costs))

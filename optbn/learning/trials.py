@@ -1,0 +1,163 @@
+"""What a family of each size takes to score: a few sets are tried as the real work would do them.
+
+Sizes that take a tenth of a second are done in full: their time is known, and the next sizes have the floors (see
+scores/candidates.py) that decide what need not be computed at all. Of larger sizes a few runs of neighbours are timed,
+for neighbours share work; each run is followed by a longer one, and what that takes longer is what counts, so that
+calling costs nothing. Of sets that a score calls dear single ones are drawn, the dearer the likelier, and done once and
+twice; the others are taken to differ from what the score expects by the same factor.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optbn.scores.kernels.sets import best_of_subsets, binomials, sets_between
+from optbn.scores.left_out import too_dear
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optbn.scores.scoring import Scoring
+
+    Floats = NDArray[np.float64]
+    Sets = NDArray[np.int32]
+
+WHOLE_SECONDS = 0.1  # CPU; a size that is expected to take less is done in full
+MOST_WHOLE = 1 << 16  # sets of such a size
+RUN_SECONDS = 0.01  # CPU, of the last run of neighbours
+FIRST_RUN, MOST_RUN, LONGER = 16, 4096, 4
+RUNS = 3
+DRAWN = 4096  # sets, for what is left out and what the score expects
+DEAR_SECONDS, MOST_SECONDS = 2e-3, 1.0  # that a score expects of a set that is timed alone
+DEAR_TRIALS = 6
+
+
+@dataclass
+class Trials:
+    """Of one scoring; `seconds` is asked for size 0, 1, 2, .. in turn. `whole` is the largest size done in full, and
+    `best` has what its sets and their subsets score, float64[sets, n]."""
+
+    scoring: Scoring
+    generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    whole: int = -1
+    best: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    def __post_init__(self) -> None:
+        n = self.scoring.data.n_variables
+        self.n, self.choose = n, binomials(n, self.scoring.sets.largest)
+
+    def seconds(self, size: int) -> tuple[float, int]:
+        """CPU seconds of all families of that size, and how many families are left out."""
+        rules, bound = self.scoring.sets, self.scoring.bound
+        families, sets = rules.count(size), int(self.choose[self.n, size])
+        drawn = self._drawn(size)
+        lanes = rules.wanted(drawn).sum(axis=1)
+        dear = too_dear(bound, drawn)
+        share = float(lanes[dear].sum()) / max(1, int(lanes.sum()))
+        left_out = round(share * families)
+        drawn = drawn[(lanes > 0) & ~dear]
+        if not len(drawn):
+            return 0.0, left_out
+        expected = bound.seconds(drawn) if hasattr(bound, "seconds") else np.zeros(len(drawn))
+        slow = expected > DEAR_SECONDS
+        each = self._of_slow(drawn[slow], expected[slow]) * float(slow.mean()) if slow.any() else 0.0
+        if not slow.all():
+            each += self._of_quick(drawn[~slow]) * float((~slow).mean())
+        wanted = families / max(1e-9, float(lanes[lanes > 0].mean()))  # sets that are a candidate of some variable
+        found = each * wanted * (1 - share)
+        if found < WHOLE_SECONDS and sets <= MOST_WHOLE and size == self.whole + 1 and self.scoring.candidates is None:
+            found = self._in_full(size)
+        return found, left_out
+
+    def _drawn(self, size: int) -> Sets:
+        """Sets of that size, all where they are few."""
+        rules, sets = self.scoring.sets, int(self.choose[self.n, size])
+        if self.scoring.candidates is None:
+            if sets <= DRAWN:
+                return sets_between(self.n, size, 0, sets, self.choose)
+            ranks = np.sort(self.generator.integers(sets, size=DRAWN))
+            return np.concatenate([sets_between(self.n, size, int(r), int(r) + 1, self.choose) for r in ranks])
+        able = np.flatnonzero(rules.max_parents >= size)
+        parents = [np.flatnonzero(rules.allowed[v]) for v in self.generator.choice(able, DRAWN // 8)]
+        drawn = np.array([np.sort(self.generator.permutation(some)[:size]) for some in parents], np.int32)
+        return np.unique(drawn.reshape(len(parents), size), axis=0)
+
+    def _in_full(self, size: int) -> float:
+        """Do a size; the floors of the next are known then."""
+        sets = sets_between(self.n, size, 0, int(self.choose[self.n, size]), self.choose)
+        took, scores = self._timed(sets)
+        floor = self._floors(sets)
+        self.whole, self.best = size, np.maximum(scores, floor)
+        return took
+
+    def _of_quick(self, drawn: Sets) -> float:
+        """Seconds of a set, by runs of neighbours, or of what is drawn where neighbours are few."""
+        size = drawn.shape[1]
+        sets, alone = int(self.choose[self.n, size]), self.scoring.candidates is not None
+        long_enough = len(drawn) if alone else sets
+        took = done = 0.0
+        for _ in range(RUNS):
+            at, length, before = 0, FIRST_RUN, (0.0, 0)
+            if not alone:
+                at = int(self.generator.integers(max(1, sets - (FIRST_RUN * (1 + LONGER)))))
+            while True:
+                last = min(at + length, long_enough)
+                run = drawn[at:last] if alone else sets_between(self.n, size, at, last, self.choose)
+                seconds, count = self._timed(run, quick=True)[0], last - at
+                ends = seconds > RUN_SECONDS or length >= MOST_RUN or last >= long_enough
+                if ends:
+                    longer = count > before[1] > 0 and seconds > before[0]
+                    took += seconds - before[0] if longer else seconds
+                    done += count - before[1] if longer else count
+                    break
+                before, at, length = (seconds, count), last, length * LONGER
+            if sets <= FIRST_RUN:
+                break
+        return took / max(1.0, done)
+
+    def _of_slow(self, drawn: Sets, expected: Floats) -> float:
+        """Seconds of a set, from what the score expects and how true that is of a few."""
+        able = expected <= MOST_SECONDS
+        ratio = 1.0
+        if able.any():
+            chance = np.where(able, expected, 0.0) / expected[able].sum()
+            tried = self.generator.choice(len(drawn), DEAR_TRIALS, p=chance)
+            ratios: list[float] = []
+            for i in tried.tolist():
+                once, twice = (self._timed(drawn[[i] * times])[0] for times in (1, 2))
+                ratios.append((twice - once if twice > once else once) / float(expected[i]))
+                if sum(ratios) * float(expected[tried].mean()) > WHOLE_SECONDS:
+                    break
+            ratio = float(np.mean(ratios))
+        return ratio * float(expected.mean())
+
+    def _timed(self, sets: Sets, quick: bool = False) -> tuple[float, Floats]:
+        """CPU seconds of these sets, without those left out (or slow, where only quick ones are wanted)."""
+        rules, bound = self.scoring.sets, self.scoring.bound
+        wanted = rules.wanted(sets)
+        wanted[too_dear(bound, sets)] = False
+        if quick and hasattr(bound, "seconds"):
+            wanted[wanted.any(axis=1)] &= (bound.seconds(sets[wanted.any(axis=1)]) <= DEAR_SECONDS)[:, None]
+        floor = None if self.scoring.candidates is not None else self._floors(sets)
+        scores = np.full(wanted.shape, -np.inf)
+        used = np.flatnonzero(wanted.any(axis=1))
+        begin = time.thread_time()
+        if len(used):
+            below = None if floor is None else np.where(rules.needs > 0, -np.inf, floor[used])
+            scores[used] = bound.block(sets[used], wanted[used], below)
+        return time.thread_time() - begin, scores
+
+    def _floors(self, sets: Sets) -> Floats:
+        """float64[m, n]: what subsets score, as far as they were done."""
+        size = sets.shape[1]
+        if size == 0 or self.whole < 0:
+            return np.full((len(sets), self.n), -np.inf)
+        if size == self.whole + 1:
+            found: Floats = best_of_subsets(np.ascontiguousarray(sets), self.best, self.n, self.choose)
+            return found
+        subsets = np.concatenate([np.delete(sets, j, axis=1) for j in range(size)])
+        return self._floors(subsets).reshape(size, len(sets), self.n).max(axis=0)
