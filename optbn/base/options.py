@@ -154,6 +154,9 @@ OPTIONS: tuple[Option, ...] = (
            names=SMOOTHERS, python=True, label="smoother", repeats=True),
     Option("fit", "smoother", str, None, "How to estimate the probabilities: {names}.", shown=DEFAULT_SMOOTHER,
            names=SMOOTHERS),
+    Option("learn fit", "trees", str, "best",
+           "What answers for local trees: {names}; average gives categorical variables what all trees on their parents "
+           "predict together.", names="optbn.smoothing.fitting:TREES", python=True, label="trees", repeats=True),
     Option("classify", "smoother", str, None, "How to estimate the probabilities: {names}.",
            shown="the model's own", names=SMOOTHERS),
     Option("classify", "discretizer", str, None, "How to cut numeric columns into intervals: {names}.",
@@ -354,6 +357,8 @@ RULES: tuple[Rule, ...] = (
     *(Rule("learn", "missing", EXCLUDES, other, "a row is one of several draws", ("model",))
       for other in ("targets", "lags", "store")),
     Rule("learn", "targets", EXCLUDES, "lags", "a row would count for the present and not for the past"),
+    Rule("learn", "trees", EXCLUDES, "targets", "trees would be averaged over other rows for each variable"),
+    Rule("fit", "trees", EXCLUDES, "domain", "the trees of a domain would have few rows"),
     Rule("fit", "report", EXCLUDES, "domain", "the report is about one network"),
     Rule("fit", "domain", NEEDS, "output", "each level's network gets a file beside it"),
 )  # fmt: skip

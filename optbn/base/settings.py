@@ -12,17 +12,18 @@ from optbn.base.errors import UnsupportedError
 MOST_ROWS = 10**6
 
 
-def check_positive(owner: Any, field: str, why: str = "") -> None:
-    """Raise unless the field is a finite number above 0, or a mapping to such numbers."""
-    if not all(_finite(value) and value > 0 for value in _values(owner, field)):
-        raise UnsupportedError(f"{_shown(owner, field)}, expected a finite number above 0{why}")
+def check_positive(owner: Any, field: str, why: str = "", word: str | None = None) -> None:
+    """Raise unless the field is a finite number above 0, or a mapping to such numbers; or the word, for a number."""
+    if not all(_finite(value) and value > 0 for value in _values(owner, field, word)):
+        also = f", or {word}" if word else ""
+        raise UnsupportedError(f"{_shown(owner, field)}, expected a finite number above 0{also}{why}")
 
 
-def check_rows(owner: Any, field: str) -> None:
+def check_rows(owner: Any, field: str, word: str | None = None) -> None:
     """Raise unless the field is a number above 0 of imagined rows that a score can tell from real ones: it subtracts
     log-gammas of the one with and without the other, which leaves ten digits at MOST_ROWS and none at 10^16."""
-    check_positive(owner, field)
-    if max(_values(owner, field), default=1) > MOST_ROWS:
+    check_positive(owner, field, word=word)
+    if max(_values(owner, field, word), default=1) > MOST_ROWS:
         raise UnsupportedError(
             f"{_shown(owner, field)}, expected at most {MOST_ROWS:,}: beyond, counts are lost to rounding"
         )
@@ -53,10 +54,11 @@ def check_seed(seed: Any) -> None:
         raise UnsupportedError(f"the seed is {seed!r}, expected a whole number, at least 0")
 
 
-def _values(owner: Any, field: str) -> list[Any]:
-    """The numbers of a field: one, or those of a mapping by column."""
+def _values(owner: Any, field: str, word: str | None = None) -> list[Any]:
+    """The numbers of a field: one, or those of a mapping by column; without the word that may stand for one."""
     value = getattr(owner, field)
-    return list(value.values()) if isinstance(value, Mapping) else [value]
+    values = list(value.values()) if isinstance(value, Mapping) else [value]
+    return [one for one in values if word is None or not isinstance(one, str) or one != word]
 
 
 def _finite(value: Any) -> bool:

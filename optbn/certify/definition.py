@@ -12,7 +12,6 @@ r and q count declared levels. A float of the settings stands for the fraction t
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -58,7 +57,8 @@ def definition_of(score: str) -> Definition:
             return Definition("bdeu", Fraction(settings["ess"]))
         if name == "BIC":
             return Definition("bic")
-        if settings["leaf"] != "dirichlet" or settings["gamma"] is None or isinstance(settings["alpha"], Mapping):
+        one_alpha = isinstance(settings["alpha"], float | int)
+        if settings["leaf"] != "dirichlet" or settings["gamma"] is None or not one_alpha:
             raise UnsupportedError(f"{score}: only Dirichlet leaves with one alpha and a gamma can be certified")
         alpha, gamma = Fraction(settings["alpha"]), Fraction(settings["gamma"])
         return Definition("pcart", alpha, gamma, settings["most_levels"], name == "PCARTP")

@@ -33,8 +33,9 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     Example: optbn fit data.parquet --structure learned.json --smoother hdp -o model.bif
     """
     from optbn.base.files import check_writable
+    from optbn.base.registry import lookup
     from optbn.smoothing.domains import fit_domains
-    from optbn.smoothing.fitting import DEFAULT_SMOOTHER, as_structure, fitted
+    from optbn.smoothing.fitting import DEFAULT_SMOOTHER, TREES, as_structure
 
     if options.output != "-":
         check_network_file(options.output, data)
@@ -52,7 +53,8 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
             networks = fit_domains(structure, data, domain, options.smoother, **common)
         else:
             smoother = options.smoother or DEFAULT_SMOOTHER
-            result = fitted(structure, data, smoother, threads=options.threads, **common)
+            way = lookup("way with trees", TREES, options.trees)
+            result = way(structure, data, smoother, threads=options.threads, **common)
     if options.domain is not None:
         _write_each(networks, options.output)
         return

@@ -14,6 +14,7 @@ from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
 from optbn.learning import near
 from optbn.learning.affordable import Scored, affordable_table, unlimited_table
+from optbn.learning.averaged import averaged, trees_of
 from optbn.learning.constraints import all_families, check_constraints, demanding
 from optbn.learning.edges import arc_losses
 from optbn.learning.estimate import estimate, in_words
@@ -26,6 +27,7 @@ from optbn.learning.solving import constraints_of
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
 from optbn.learning.timely import FALLBACK, Timely
 from optbn.learning.watcher import Watcher
+from optbn.scores.by_evidence import chosen_values
 from optbn.scores.pipeline import table_of_sets
 from optbn.scores.scoring import Scoring
 from optbn.scores.selection import limited
@@ -191,7 +193,7 @@ class Job:
         if self.scoring.candidates is not None:
             self.learned = replace(self.learned, solution=limited(self.learned.solution, self.scoring.candidates))
 
-    def fit(self, smoother: str | Smoother, seed: int, more: bool) -> Fitted:
+    def fit(self, smoother: str | Smoother, seed: int, more: bool, trees: str) -> Fitted:
         """The parameters; a smoother that would not end in time gives way to a quicker one. `more` is to follow."""
 
         def listen(phase: str, done: int, of: int | None) -> None:
@@ -203,6 +205,7 @@ class Job:
             chosen, left = load_smoother(smoother), self.left(1 - REPORT_SHARE)
             if left is not None:
                 chosen = Timely(chosen, load_smoother(FALLBACK), working() + (left / 2 if more else left))
+            self.notes += chosen_values(self.scoring.bound, self.data, self.learned.structure.parent_sets)
             shapes = with_local_models(self.learned.structure, self.data, self.scoring.bound)
             model = fitted(
                 shapes,
@@ -213,6 +216,11 @@ class Job:
                 progress=listen,
                 interventions=self.interventions,
             )
+            if trees == "average":
+                network, kept = averaged(model.network, self.data, trees_of(self.method))
+                model = replace(model, network=network)
+                keep = "keeps its best tree" if len(kept) == 1 else "keep their best trees"
+                self.notes += [f"averages over trees: {', '.join(kept)} {keep}"] if kept else []
         if isinstance(chosen, Timely) and chosen.gave_way:
             name = smoother if isinstance(smoother, str) else type(smoother).__name__
             self.notes.append(
@@ -256,7 +264,7 @@ class Job:
         return others
 
     def hold_out(
-        self, folds: int, solver: str, smoother: str | Smoother, seed: int, target: str | None
+        self, folds: int, solver: str, smoother: str | Smoother, seed: int, target: str | None, trees: str
     ) -> tuple[HeldOut, ...]:
         """How well networks that are learned so explain rows they have not seen; without time for it, a note."""
         if self.interventions is not None or self.data.weights is not None:
@@ -280,7 +288,8 @@ class Job:
             )
             found = best_structure(table, 0, Stopwatch(), solver=solver, time_limit=left, constraints=constraints)
             shapes = with_local_models(found.structure, rows, scoring.bound)
-            return fitted(shapes, rows, smoother, seed=seed, threads=check_jobs(self.jobs)).network
+            network = fitted(shapes, rows, smoother, seed=seed, threads=check_jobs(self.jobs)).network
+            return averaged(network, rows, trees_of(self.method))[0] if trees == "average" else network
 
         self.watcher.phase("more")
         with self.watch.phase("held out"):

@@ -87,6 +87,7 @@ def learn(
     candidates: int | None = None,
     solver: str = "auto",
     smoother: str | Smoother | None = None,
+    trees: str = "best",
     time_limit: float | None = None,
     constraints: Constraints | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     weights: WeightsLike = None,
@@ -124,6 +125,8 @@ def learn(
     solver        the search method (see `optbn.solve`)
     smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default, hierarchical where weights
                   are not whole
+    trees         "average": categorical variables get what all trees on their parents predict together, not the best
+                  tree alone (see optbn/learning/averaged.py); the graph is the same
     time_limit    seconds for everything; the best network found by then is returned with the bound that is known
     constraints   on the network: optbn_solvers.Constraints, a dictionary of its fields (forbidden, max_arcs...), or a
                   file of ours, of Tetrad's knowledge or of benchpress' edgeConstraints
@@ -154,6 +157,7 @@ def learn(
     check_seed(seed)
     options.check_numbers("learn", values)
     options.check_together("learn", values)
+    options.check_choice("learn", "trees", trees)
 
     method = load_score(score, caller=learn, **settings)
     if smoother is not None:
@@ -191,9 +195,9 @@ def learn(
     job.rehearse(solver, chosen)
     job.score(max_parents, store)
     job.solve(solver)
-    model = job.fit(chosen, seed, more=bool(alternatives or posteriors or edges or held_out))
+    model = job.fit(chosen, seed, more=bool(alternatives or posteriors or edges or held_out), trees=trees)
     others = job.compare(alternatives, posteriors, edges)
-    fits = () if held_out is None else job.hold_out(held_out, solver, chosen, seed, target)
+    fits = () if held_out is None else job.hold_out(held_out, solver, chosen, seed, target, trees)
 
     watcher.phase("report")
     if compiling.kernels > kernels:

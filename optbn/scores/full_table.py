@@ -26,6 +26,7 @@ from optbn.base.errors import CheckError, LimitError, UnsupportedError
 from optbn.base.settings import check_whole
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.weights import Weights
+from optbn.scores.by_evidence import bound_by_evidence
 from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
 from optbn.scores.kernels.tables import score_tables
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
@@ -64,6 +65,9 @@ class FT(LeafPrior, CountTerms):
             raise UnsupportedError(f"max-bins is {self.max_bins}; it may be at most 1000")
 
     def bind(self, data: Dataset) -> BoundScore:
+        return bound_by_evidence(self, data, FT._bind) if self.by_evidence else self._bind(data)
+
+    def _bind(self, data: Dataset) -> BoundScore:
         leaves = BoundLeaves(self, Columns(data, 0))
         if not leaves.is_real.any() and not isinstance(self.alpha, Mapping) and not leaves.penalised:
             return CountedTables(self, leaves)

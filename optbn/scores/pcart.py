@@ -22,10 +22,12 @@ from scipy.special import xlogy
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.settings import check_positive, check_rows, check_whole
 from optbn.data.dataset import Dataset
+from optbn.scores.by_evidence import bound_by_evidence
 from optbn.scores.kernels.kinds import REAL
 from optbn.scores.kernels.sparse import sparse_plan
 from optbn.scores.kernels.trees import score_trees
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
+from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.bounds import NoRegret, Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
 from optbn.scores.trees.costs import LEAST_ROOM, MOST_BOXES, MOST_SPLITS, SECONDS_PER_SPLIT, Costs
@@ -98,7 +100,12 @@ class PCART(LeafPrior):
         if self.cuts not in get_args(CutRule):
             raise UnsupportedError(f"cuts is {self.cuts!r}, expected one of: {', '.join(get_args(CutRule))}")
 
-    def bind(self, data: Dataset) -> BoundTrees:
+    def bind(self, data: Dataset) -> BoundScore:
+        if self.by_evidence:
+            return bound_by_evidence(self, data, PCART._bind)
+        return self._bind(data)
+
+    def _bind(self, data: Dataset) -> BoundTrees:
         if self.leaf in ("bdeu", "runs"):
             from optbn.scores.pcart_leaves import BoundOwnLeaves
 
@@ -117,7 +124,7 @@ class PCART(LeafPrior):
 class PCARTP(PCART):
     """PCART with the prior 1 / binom(n-1, |P|) over parent sets."""
 
-    def bind(self, data: Dataset) -> BoundWithPrior:  # type: ignore[override]
+    def bind(self, data: Dataset) -> BoundWithPrior:
         return BoundWithPrior(super().bind(data), bound_prior("size", data.names))
 
 

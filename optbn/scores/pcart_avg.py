@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import LimitError
 from optbn.data.dataset import Dataset
+from optbn.scores.by_evidence import bound_by_evidence
 from optbn.scores.kernels.averages import average_trees, predict
 from optbn.scores.kernels.kinds import CATEGORICAL
 from optbn.scores.kernels.lattice import finest_part
 from optbn.scores.pcart import PCART, BoundTrees
+from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.fitted import FittedTree
 from optbn.scores.trees.large import bytes_per_slot, workspace
-from optbn.scores.trees.leaves import LeafPrior
 from optbn.scores.trees.prior import leaf_cost
 from optbn.scores.trees.responses import BoundLeaves
 
@@ -42,10 +43,14 @@ class PCARTAverage(PCART):
 
     gamma: float | None = None
 
-    leaf_kinds: ClassVar[tuple[str, ...]] = LeafPrior.leaf_kinds
+    leaf_kinds: ClassVar[tuple[str, ...]] = ("dirichlet",)
 
-    def bind(self, data: Dataset) -> BoundAverages:  # type: ignore[override]
-        return BoundAverages(super().bind(data), BoundLeaves(self, self.columns(data, declared=True)))
+    def bind(self, data: Dataset) -> BoundScore:
+        return bound_by_evidence(self, data, PCARTAverage.of_numbers) if self.by_evidence else self.of_numbers(data)
+
+    def of_numbers(self, data: Dataset) -> BoundAverages:
+        """Tied to data, no hyper-parameter being "auto"."""
+        return BoundAverages(self._bind(data), BoundLeaves(self, self.columns(data, declared=True)))
 
 
 @dataclass(frozen=True, eq=False)

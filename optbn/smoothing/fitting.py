@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.foreign import Graph
+from optbn.base.registry import lookup
 from optbn.base.settings import check_seed
 from optbn.base.threads import check_jobs
 from optbn.data.anything import DataLike, as_dataset, is_file
@@ -40,6 +41,13 @@ Progress = Callable[[str, int, int | None], None]
 DEFAULT_SMOOTHER = "hdp"
 SHARES_SMOOTHER = "hierarchical"
 """By default where rows count for shares of a row, which hdp cannot count."""
+
+
+TREES: dict[str, str] = {
+    "best": "optbn.smoothing.fitting:fitted",
+    "average": "optbn.learning.averaged:fitted_averages",
+}
+"""What answers for local trees: the one that there is, or the average over all on the same parents."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,7 @@ def fit(
     seed: int = 0,
     weights: str | ArrayLike | None = None,
     leaves: LeafKind = "normal",
+    trees: str = "best",
     threads: int = 1,
     schema: SchemaLike = None,
     reading: Mapping[str, Any] | None = None,
@@ -82,14 +91,17 @@ def fit(
     schema     what is known about the columns of a file; `reading` are other options of `optbn.Dataset.batches`
     weights    a column of non-negative row weights, or an array of them; rows of weight 0 do not exist
     leaves     "normal" (posterior means) or "student" (posterior predictive) for real variables
+    trees      "best" (the local models stay), or "average": categorical variables get what all trees on their parents
+               predict together, exactly (optbn/learning/averaged.py), and the smoother serves the others
     seed       of the smoothers that sample; threads  how many, without consequence for the result
     progress   called with ("counting" or "fitting", how many are done, of how many if that is known)
     Without any rows every distribution is its prior.
     """
-    return fitted(
+    made: Fitted = lookup("way with trees", TREES, trees)(
         structure, data, smoother, seed=seed, weights=weights, leaves=leaves, threads=threads, schema=schema,
         reading=reading, progress=progress, **settings,
-    ).network  # fmt: skip
+    )  # fmt: skip
+    return made.network
 
 
 def fitted(

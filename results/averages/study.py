@@ -6,9 +6,11 @@ over fresh rows of the log ratio of the densities.
     best trees            pcartp; the best tree of every family, its leaves by m-estimate
     full tables           ftp; tables by m-estimate
     best trees, averaged  the structure of pcartp; every distribution the average over all trees
+    trees="average"       the same with all trees alike: what learn(data, trees="average") answers
     averages              pcart-avg with the prior of pcartp; every distribution the average over all trees
     all trees alike       averages without a prior over trees (gamma none), which favours no small ones
     .. alpha = .25        the same with half the weight in the leaves
+    .. alpha = auto       the same with the weight that has the most evidence, for each variable
 """
 
 from __future__ import annotations
@@ -28,9 +30,11 @@ METHODS: dict[str, tuple[str, dict[str, Any], dict[str, Any] | None]] = {
     "best trees": ("pcartp", {}, None),
     "full tables": ("ftp", {}, None),
     "best trees, averaged": ("pcartp", {}, {"gamma": 0.25}),
+    'trees="average"': ("pcartp", {}, {}),
     "averages": ("pcart-avg", {"gamma": 0.25}, {"gamma": 0.25}),
     "all trees alike": ("pcart-avg", {}, {}),
     ".. alpha = .25": ("pcart-avg", {"alpha": 0.25}, {"alpha": 0.25}),
+    ".. alpha = auto": ("pcart-avg", {"alpha": "auto"}, {"alpha": "auto"}),
 }
 """Score, its settings, and those of the averages if trees are averaged; parent sets have the prior by size in all."""
 

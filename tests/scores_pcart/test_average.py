@@ -8,10 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from optbn.base.errors import LimitError
+import optbn
+from optbn.base.errors import LimitError, OptbnError
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.learning.averaged import average_trees
+from optbn.learning.averaged import average_trees, trees_of
 from optbn.network.structure import Structure
+from optbn.scores import load_score
 from optbn.scores.pcart import PCART
 from optbn.scores.pcart_avg import PCARTAverage
 from tests.naive import pcart as naive
@@ -111,3 +113,74 @@ def test_too_many_boxes_are_refused():
     with pytest.raises(LimitError, match=r"'x' are averages over 3.36e\+07 boxes"):
         score(PCARTAverage(most_levels=None).bind(data), 2, 1, (0,))
     assert math.isfinite(score(PCARTAverage(most_levels=None).bind(data), 2, 0, (1,)))
+
+
+def test_where_rows_have_no_number():
+    """A real parent with gaps: rows without a number have a bin of their own."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=120)
+    x[rng.random(120) < 0.3] = np.nan
+    y = (np.isnan(x) | (x > 0.5)).astype(np.uint8)
+    domains = (Real(float(np.nanmin(x)), float(np.nanmax(x)), absent=True), Categorical(("n", "y")))
+    data = Dataset(("x", "y"), domains, (x, y))
+    network = average_trees(Structure.from_parents({"x": (), "y": ("x",)}), data, max_splits=3)
+    bound = PCARTAverage(max_splits=3).bind(data)
+    expected = bound.predictions(1, (0,))[bound.leaves.columns.predictors.cells[0], y]
+    np.testing.assert_allclose(np.exp(network.cpd("y").log_density(y, [x])), expected, rtol=1e-12)
+
+
+def test_a_coarsened_parent_has_all_its_levels():
+    """More levels than trees tell apart: those that are one to the trees have one row."""
+    rng = np.random.default_rng(8)
+    x = rng.integers(0, 12, 300).astype(np.uint8)
+    y = ((x > 5) ^ (rng.random(300) < 0.1)).astype(np.uint8)
+    levels = tuple(f"l{i}" for i in range(12))
+    data = Dataset(("x", "y"), (Categorical(levels), Categorical(("n", "y"))), (x, y))
+    network = average_trees(Structure.from_parents({"x": (), "y": ("x",)}), data)
+    bound = PCARTAverage().bind(data)
+    expected = bound.predictions(1, (0,))[bound.leaves.columns.predictors.cells[0], y]
+    np.testing.assert_allclose(np.exp(network.cpd("y").log_density(y, [x])), expected, rtol=1e-12)
+    assert network.cpd("y").probabilities.shape == (12, 2)
+
+
+def test_the_option_of_learn_and_fit(tmp_path):
+    """trees="average" is the exact average on the learned graph, and the trees are the score's."""
+    data = random_data(np.random.default_rng(5), ["c3", "r", "c4", "c2"], 200)
+    best = optbn.learn(data, score="pcart", alpha=0.3, max_parents=2)
+    found = optbn.learn(data, score="pcart", alpha=0.3, max_parents=2, trees="average")
+    assert found.network.structure == best.network.structure
+    assert found.solution.score == best.solution.score
+    expected = average_trees(best.network.structure, data, alpha=0.3)
+    for name, domain in zip(data.names, data.domains, strict=True):
+        if isinstance(domain, Categorical):
+            assert found.network.cpd(name) == expected.cpd(name)
+        else:
+            assert found.network.cpd(name) == best.network.cpd(name)
+    kept = [name for name in ("v1",) if best.network.parents(name)]
+    assert [note for note in found.report.notes if "averages over trees" in note] == [
+        f"averages over trees: {name} keeps its best tree" for name in kept
+    ]
+    fitted = optbn.fit(best.network, data, trees="average")
+    plain = average_trees(best.network.structure, data)
+    assert all(fitted.cpd(v) == plain.cpd(v) for v in ("v0", "v2", "v3"))
+    graph = {name: best.network.parents(name) for name in data.names}
+    assert all(optbn.fit(graph, data, trees="average").cpd(v) == plain.cpd(v) for v in ("v0", "v2", "v3"))
+    twice = data.take(np.repeat(np.arange(200), 2))
+    weighted = optbn.fit(graph, data, weights=np.full(200, 2.0), trees="average")
+    assert all(
+        weighted.cpd(v) == average_trees(Structure.from_parents(graph), twice).cpd(v) for v in ("v0", "v2", "v3")
+    )
+    for prior in ("size", "uniform"):
+        assert trees_of(load_score("ftp" if prior == "size" else "ft", alpha=0.2)) == PCARTAverage(alpha=0.2)
+    assert trees_of(load_score("pcart-avg", gamma=0.1, prior="size")) == PCARTAverage(gamma=0.1)
+    assert trees_of(load_score("bic")) == PCARTAverage()
+    with pytest.raises(OptbnError, match=r"no trees 'averages' .did you mean 'average'"):
+        optbn.learn(data, trees="averages")
+    with pytest.raises(OptbnError, match="did you mean 'average'"):
+        optbn.fit(best.network, data, trees="averages")
+
+
+def test_held_out_rows_are_predicted_by_averages_too():
+    data = optbn.load_network("asia").sample(400, 3)
+    folds = [optbn.learn(data, max_parents=2, held_out=2, trees=trees).report.held_out for trees in ("best", "average")]
+    assert len(folds[0]) == len(folds[1]) and folds[0] != folds[1]

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,17 @@ from optbn.base.settings import check_finite, check_positive, check_rows
 from optbn.scores.units import RealPrior, check_real_prior
 
 Floats = NDArray[np.float64]
-PerColumn = float | Mapping[str, float]
-"""One number for all columns, or numbers by name; "*" is for those not named, without it they have the default."""
+PerColumn = float | str | Mapping[str, Any]
+"""One number for all columns, or numbers by name; "*" is for those not named, without it they have the default. Instead
+of a number AUTO (but for `mean`): that of the grid which has the most evidence (by_evidence.py)."""
+
+AUTO = "auto"
+GRIDS: dict[str, tuple[float, ...]] = {
+    "alpha": (0.1, 0.25, 0.5, 1.0, 2.0),
+    "nu": (0.5, 1.0, 2.0, 4.0),
+    "lambda_": (0.03, 0.1, 0.3, 1.0),
+    "a": (0.01, 0.1, 1.0),
+}
 
 LeafKind = Literal["dirichlet", "bic", "aic", "bdeu", "runs"]
 
@@ -110,15 +119,21 @@ class LeafPrior:
 
     def __post_init__(self) -> None:
         for name in ("alpha", "nu"):
-            check_rows(self, name)
+            check_rows(self, name, AUTO)
         for name in ("lambda_", "a"):
-            check_positive(self, name)
+            check_positive(self, name, word=AUTO)
         check_finite(self, "mean")
         check_real_prior(self, self.real_prior)
         if self.leaf not in self.leaf_kinds:
             raise UnsupportedError(
                 f"{type(self).__name__}: leaf is {self.leaf!r}, expected one of: {', '.join(self.leaf_kinds)}"
             )
+
+    @property
+    def by_evidence(self) -> bool:
+        """Whether some hyper-parameter is AUTO."""
+        values = [getattr(self, name) for name in GRIDS]
+        return any(AUTO in value.values() if isinstance(value, Mapping) else value == AUTO for value in values)
 
     def of_columns(self, field: str, names: tuple[str, ...]) -> Floats:
         """float64[n]: a hyper-parameter of every column."""
