@@ -164,7 +164,7 @@ class HDP:
             chain.advance(self, burn_in, record, None)
         settled = False
         while not settled:
-            for _ in range(BATCHES):
+            for _ in range(BATCHES // 2 if moments.batches else BATCHES):
                 for number, chain in enumerate(chains):
                     chain.advance(self, moments.length, record, number)
                 if progress is not None:
