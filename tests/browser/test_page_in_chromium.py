@@ -39,7 +39,7 @@ def test_nodes_arcs_search_and_keys(open_page):
     assert text(browser, "#proof") == report.outcome.proof
     assert len(browser.find_elements("css selector", ".node")) == 4
     assert len(browser.find_elements("css selector", ".arc")) == len(report.arcs)
-    click(browser, f'.node[aria-label="variable {HOSTILE[0]}"]')
+    click(browser, f'.node[data-name="{HOSTILE[0]}"]')
     assert HOSTILE[0] in text(browser, "#panel h2")
     assert "0.250" in text(browser, "#panel table") and "7" in text(browser, "#panel table")
     click(browser, ".arc")
@@ -146,7 +146,7 @@ def test_alternatives_probabilities_and_papers_are_shown(open_page):
     assert "Nearly as good" in below and "0.3 nat less" in below and "Probability" in below
     assert "0.125" in text(browser, "#panel")
     assert "Heckerman" in below and "Petitjean" in below and "Talvitie" not in below
-    click(browser, f'.node[aria-label="variable {HOSTILE[0]}"]')
+    click(browser, f'.node[data-name="{HOSTILE[0]}"]')
     assert browser.find_elements("css selector", "#panel table button.link")
 
 
@@ -226,7 +226,7 @@ def test_a_wide_tree_is_legible_and_opens_on_its_root(open_page):
     root = BinnedTableCPD(real, (), (), (), NormalLeaves(np.array([15.0]), np.array([5.0])))
     wide = TreeCPD(two, ("x",), (real,), Tree.build(nodes, (real,)), CategoricalLeaves(np.full((30, 2), 0.5)))
     browser = open_page(report_of(BayesianNetwork(("x", "y"), (real, two), (root, wide))))
-    click(browser, '.node[aria-label="variable y"]')
+    click(browser, '.node[data-name="y"]')
     time.sleep(0.2)
     picture = browser.find_element("css selector", "#panel .tree")
     assert picture.rect["width"] / float(picture.get_dom_attribute("viewBox").split()[2]) >= 0.79

@@ -38,12 +38,17 @@ const TERMS = {
   "Best without (nat)": "How much the best of all networks without this arc scores less than this one; the difference of two optima. Near 0: another network explains the data as well without it.",
   "Best network without it": "The difference of two optima: everything else may change to make up for the missing arc.",
   "nat per row": "The mean natural logarithm of a row's probability (a density, where there are numbers); larger is better. Only differences mean something.",
+  "right": "The share of rows whose true value had the largest probability.",
+  "without it": "The chance if this finding were not known, but all others.",
+  "it adds": "The chance with all findings less that without this one, in percentage points.",
+  "it alone": "The chance if this finding were the only one.",
   "log loss": "The mean of minus the natural logarithm of the probability given to what was so; smaller is better.",
   "Candidate sets scored": "Sets of parents, for each variable, that were compared.",
   "Kept for the search": "Sets of parents that no smaller set beats; only these can be part of the best network.",
   "Parameters": "Free numbers in all local distributions together.",
   "Direction": "Settled: data cannot be explained as well with the arc turned. Open: both ways imply the same independences.",
   "Posterior probability": "The share of belief, given the data, in networks that have this arc.",
+  "Probability": "The share of belief, given the data, in networks that have this arc in this direction. Where the direction is open, the turned arc has the rest.",
   "Markov blanket": "Parents, children and the children's other parents. Once these are known, nothing else says more about the variable.",
   "information": "Mutual information: by how much, on average, knowing this variable reduces the uncertainty about the question.",
   "Set": "An intervention: you make it so. What causes the variable no longer says anything about it; effects still follow.",
@@ -53,5 +58,5 @@ const TERMS = {
   "exact": "Computed without approximation or sampling, in this browser; nothing leaves it.",
 };
 const explained = (text, term) => (TERMS[term || text]
-  ? el("span", { class: "term", tabindex: 0, text, "data-tip": TERMS[term || text], "aria-label": `${text}: ${TERMS[term || text]}` })
+  ? el("span", { class: "term", tabindex: 0, text, role: "note", "data-tip": TERMS[term || text], "aria-label": `${text}: ${TERMS[term || text]}` })
   : document.createTextNode(text));

@@ -1,6 +1,6 @@
 // The drawing: arcs, and a box per variable with the chances of its values; the camera that pans and zooms over it.
 
-const HEAD = 22, LINE = 15, STRIP = 34, BINS = 20;
+const HEAD = 22, LINE = 15, STRIP = 34, BINS = 20, LONGEST = 24;
 const model = readModel(view.network);
 const canvas = byId("canvas"), map = byId("map"), frame = svg("rect", { class: "frame" });
 const scene = svg("g");
@@ -46,20 +46,20 @@ function makeArc(arc, index) {
 
 // ---- boxes -----------------------------------------------------------------------------------------------------------
 function makeNode(node, index) {
-  const w = node.width, h = node.height, left = -w / 2, top = -h / 2, levels = model.variables[index].levels;
+  const w = node.width, h = node.height, left = -w / 2, top = -h / 2, room = Math.floor((w - 62) / 6), levels = model.variables[index].levels;
   node.element = svg("g", {
     class: "node " + node.kind, tabindex: 0, role: "button", transform: `translate(${node.x} ${node.y})`,
-    "aria-label": `variable ${node.label}`, onclick: () => { if (!dragged) chooseNode(index); }, onkeydown: (e) => nodeKey(e, index),
-  }, svg("title", { text: node.label }), svg("rect", { class: "box", x: left, y: top, width: w, height: h, rx: node.kind === "real" ? 12 : 6 }),
-  svg("text", { class: "name", x: 0, y: top + HEAD / 2 + 1, text: clipped(node.label, 24) }));
+    "data-name": node.label, onclick: () => { if (!dragged) chooseNode(index); }, onkeydown: (e) => nodeKey(e, index),
+  }, node.label.length > LONGEST ? svg("title", { text: node.label }) : "", svg("rect", { class: "box", x: left, y: top, width: w, height: h, rx: node.kind === "real" ? 12 : 6 }),
+  svg("text", { class: "name", x: 0, y: top + HEAD / 2 + 1, text: clipped(node.label, LONGEST) }));
   node.bars = [];
   if (node.rows) levels.forEach((level, code) => {
     const y = top + HEAD + code * LINE, bar = svg("rect", { class: "bar", x: left + 5, y: y + 1, width: 0, height: LINE - 2, rx: 2 });
     const tick = svg("line", { class: "prior", x1: 0, x2: 0, y1: y + LINE - 6, y2: y + LINE - 1 });
     const chance = svg("text", { class: "chance", x: -left - 8, y: y + LINE / 2 });
-    const group = svg("g", { class: "level", onclick: (e) => pick(e, index, code) }, svg("title", { text: level }),
+    const group = svg("g", { class: "level", onclick: (e) => pick(e, index, code) }, clipped(level, room) === level ? "" : svg("title", { text: level }),
       svg("rect", { class: "track", x: left + 5, y: y + 1, width: w - 10, height: LINE - 2, rx: 2 }), bar, tick,
-      svg("text", { class: "label", x: left + 9, y: y + LINE / 2, text: clipped(level, Math.floor((w - 62) / 6)) }), chance);
+      svg("text", { class: "label", x: left + 9, y: y + LINE / 2, text: clipped(level, room) }), chance);
     node.bars.push({ bar, tick, chance, group });
     node.element.append(group);
   });
@@ -68,7 +68,7 @@ function makeNode(node, index) {
 }
 function makeStrip(node, index, levels, left, top, w) { // columns: levels that are many, or the range of a real variable
   const range = model.variables[index].range, count = levels ? levels.length : BINS, wide = (w - 12) / count;
-  const strip = svg("g", { class: "strip" }, svg("rect", { class: "track", x: left + 5, y: top, width: w - 10, height: STRIP, rx: 2 }));
+  const strip = svg("g", { class: "strip", "aria-hidden": "true" }, svg("rect", { class: "track", x: left + 5, y: top, width: w - 10, height: STRIP, rx: 2 }));
   for (let i = 0; i < count; i++) {
     const x = left + 6 + i * wide, bar = svg("rect", { class: "bar", x: x + 0.5, y: top + STRIP, width: Math.max(0.6, wide - 1), height: 0 });
     const from = levels ? 0 : range[0] + (i * (range[1] - range[0])) / count;
@@ -127,7 +127,6 @@ function showPosterior(index, posterior, prior, fact) { // the bars of a box
     node.caption.textContent = clipped(captionOf(posterior, variable, fact), Math.floor(node.width / 5.5));
   }
   const words = posterior ? (variable.levels ? `most probable ${variable.levels[argmax(posterior.p)]}, ${percent(Math.max(...posterior.p))}` : captionOf(posterior, variable, fact)) : "not computed";
-  node.element.setAttribute("aria-label", `variable ${node.label}`);
   node.element.setAttribute("aria-description", (fact ? factWords(index, fact) + "; " : "") + words);
 }
 const argmax = (p) => p.indexOf(Math.max(...p));

@@ -20,15 +20,15 @@ function chart(trace) {
     svg("text", { x: 2, y: 16, text: short(high) }), svg("text", { x: 2, y: 144, text: short(low) }),
     svg("text", { x: 62, y: 160, text: `${short(first)} s` }), svg("text", { x: 395, y: 160, "text-anchor": "end", text: `${short(last)} s` }));
 }
-const rowsTable = (head, rows) => el("div", { class: "scroll" }, el("table", {},
-  head ? el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { text, scope: "col" })))) : null,
+const rowsTable = (head, rows) => el("div", { class: "scroll", tabindex: 0 }, el("table", {},
+  head ? el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col" }, explained(text))))) : null,
   el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: i ? "number" : null, text: cell })))))));
 function heldOut() { // rows that were not learned from, by every model; columns only where there is something in them
   const columns = [["nat per row", 1, (v, row) => `${v.toFixed(4)} ± ${row[2].toFixed(4)}`], ["log loss", 3, (v) => v.toFixed(4)], ["right", 4, percent], ["root mean squared error", 5, short]];
   const there = columns.filter(([, at]) => view.heldOut.some((row) => row[at] !== null)), asked = view.target === null ? "" : ` of ${view.nodes[view.target].label}`;
   const head = ["Model", ...there.map(([name]) => (name === "nat per row" ? name : name + asked))];
   const rows = view.heldOut.map((row) => el("tr", {}, el("td", { text: row[0] }), ...there.map(([, at, words]) => el("td", { class: "number", text: row[at] === null ? "" : words(row[at], row) }))));
-  return article("Rows it has not seen", el("div", { class: "scroll heldout" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col" }, explained(text, text.replace(asked, "")))))), el("tbody", {}, ...rows))),
+  return article("Rows it has not seen", el("div", { class: "scroll heldout", tabindex: 0 }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { scope: "col" }, explained(text, text.replace(asked, "")))))), el("tbody", {}, ...rows))),
     el("p", { class: "soft", text: "Every model was learned anew without the rows it is judged by. The first is what this page shows, learned from fewer rows." }));
 }
 function record() {
@@ -44,11 +44,13 @@ function record() {
     details.append(article("Time", rowsTable(["phase", "wall s", "CPU s"], view.phases.map(([name, wall, cpu]) => [name, wall.toFixed(2), cpu.toFixed(2)]))));
   if (view.alternatives.length)
     details.append(article("Nearly as good", ...view.alternatives.map((text) => el("p", { text }))));
+  const turned = new Set(view.arcs.map((arc) => `${view.nodes[arc.to].label} → ${view.nodes[arc.from].label}`));
   if (view.others.length)
-    details.append(article("Arcs it does not have", rowsTable(["Arc", "Probability"], view.others.map(([arc, chance]) => [arc, share(chance)]))));
+    details.append(article("Arcs it does not have", rowsTable(["Arc", "Probability"], view.others.map(([arc, chance]) => [turned.has(arc) ? `${arc} (turned)` : arc, share(chance)])),
+      view.others.some(([arc]) => turned.has(arc)) ? el("p", { class: "soft", text: "Turned: the network has this arc the other way. The two probabilities together are that of a direct link." }) : null));
   if (view.heldOut.length) details.append(heldOut());
   details.append(article("Settings", listOf(view.settings)));
-  details.append(article("Data", el("p", { text: view.data.words }), el("div", { class: "scroll" }, el("table", {}, el("tbody", {},
+  details.append(article("Data", el("p", { text: view.data.words }), el("div", { class: "scroll", tabindex: 0 }, el("table", {}, el("tbody", {},
     ...view.data.columns.map(([name, kind, summary]) => el("tr", {}, el("td", { text: name }), el("td", { text: kind }), el("td", { class: "soft values", text: summary }))))))));
   if (view.arcs.length > STRONGEST)
     details.append(article("All arcs", el("div", { class: "scroll" }, arcTable(view.arcs.map((_, i) => i)))));

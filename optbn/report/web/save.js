@@ -14,7 +14,7 @@ function picture() { // the drawing alone: every shape carries the style it has 
     const style = getComputedStyle(each);
     if (style.display === "none") { to[i].remove(); return; }
     if (/^(path|rect|line|polygon|text)$/.test(each.tagName)) for (const key of LOOK) to[i].setAttribute(key, style.getPropertyValue(key));
-    for (const key of ["tabindex", "role", "class", "aria-label", "aria-description"]) to[i].removeAttribute(key);
+    for (const key of ["tabindex", "role", "class", "aria-label", "aria-description", "data-name"]) to[i].removeAttribute(key);
   });
   copy.querySelector("g").removeAttribute("transform");
   const w = bounds.right - bounds.left, h = bounds.bottom - bounds.top;

@@ -51,7 +51,7 @@ function driversOf(groups, p) {
   const open = groups.filter((group) => group.of(answer.posteriors[target]) > 1e-12), at = open.indexOf(groups[focus]);
   const found = at < 0 ? [] : drivers(model, known, target, answer.posteriors, open).filter((d) => d.information > 1e-9);
   const name = view.nodes[target].label;
-  const holder = el("div", {}, el("h3", {}, document.createTextNode(known.size ? "What would change it most now " : "What changes it most "), explained("(information)", "information")));
+  const holder = el("div", {}, el("h2", { class: "minor" }, document.createTextNode(known.size ? "What would change it most now " : "What changes it most "), explained("(information)", "information")));
   const list = el("ol", { class: "drivers" });
   for (const d of found.slice(0, listed)) {
     const sides = d.groups.filter((g) => !Number.isNaN(g.chances[at])).sort((a, b) => b.chances[at] - a.chances[at]);
@@ -69,7 +69,7 @@ function driversOf(groups, p) {
   return holder;
 }
 function caseOf(groups) { // a row, its prediction, and what each finding adds
-  const holder = el("div", {}, el("h3", { text: "A case" })), group = groups[focus];
+  const holder = el("div", { class: known.size ? null : "screen" }, el("h2", { class: "minor", text: "A case" })), group = groups[focus];
   const message = el("p", { class: "warn", role: "alert" });
   const field = el("textarea", { id: "row", rows: 2, spellcheck: "false", "aria-label": "A row of the data", placeholder: "Paste a row: name=value, name=value, … or a line of the data, with or without its header" });
   field.value = kept.row;
@@ -92,7 +92,7 @@ function caseOf(groups) { // a row, its prediction, and what each finding adds
     const found = contributions(model, known, target, group);
     fill(holder, {}, [
       el("p", {}, el("strong", { text: `${group.label}: ${percent(found.all)}` }), `, against ${percent(found.prior)} when nothing is known.`, kept.truth ? ` The row itself says ${kept.truth}.` : ""),
-      el("table", { class: "findings" }, el("thead", {}, el("tr", {}, ...["Finding", "without it", "it adds", "it alone"].map((text) => el("th", { scope: "col", text })))),
+      el("table", { class: "findings" }, el("thead", {}, el("tr", {}, ...["Finding", "without it", "it adds", "it alone"].map((text) => el("th", { scope: "col" }, explained(text))))),
         el("tbody", {}, ...found.rows.slice(0, 25).map((row) => {
           const adds = 100 * (found.all - row.without);
           return el("tr", {}, el("td", { text: factWords(row.v, row.fact) }), el("td", { class: "number", text: percent(row.without) }),
