@@ -157,6 +157,15 @@ def swaps(order: list[int]) -> list[list[int]]:
     return found
 
 
+def best_window(table: ScoreTable, order: list[int], at: int, width: int) -> int:
+    """The largest total among all orders of the `width` variables from place `at` on."""
+    window = order[at : at + width]
+    return max(
+        total_of(table, rows_of_order(table, [*order[:at], *some, *order[at + width :]]))
+        for some in itertools.permutations(window)
+    )
+
+
 def ascent(table: ScoreTable, rng: np.random.Generator) -> list[tuple[tuple[int, ...], int]]:
     """Cluster rows with multipliers by dual ascent: while the families that cost nothing more leave a set of variables
     that cannot be placed, charge every family that would place one of them from outside."""

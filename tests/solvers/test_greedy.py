@@ -12,8 +12,8 @@ from optbn_solvers.base.files import read_table
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.base.table import ScoreTable, mask_members
 from optbn_solvers.methods.greedy import Greedy
-from optbn_solvers.relaxation.kernels import orders
-from optbn_solvers.relaxation.orders import FamilyIndex, climb_order, improve, search
+from optbn_solvers.relaxation.kernels import kicks, orders, windows
+from optbn_solvers.relaxation.orders import CLOSE, FamilyIndex, climb_order, improve, search
 from tests.naive import solvers as naive
 from tests.paths import shared_neighbour
 
@@ -27,15 +27,17 @@ def tables(count, sizes, kinds=("plain", "dense", "ties", "bare")):
 @pytest.mark.twin
 def test_holders_list_the_rows_that_contain_each_parent():
     for _, table in tables(12, [1, 4, 9, 70]):
-        starts, rows, related = orders.index_holders(table.offsets, table.masks)
+        index = FamilyIndex.of(table)
+        starts, rows = index.starts, index.holders
         for v in range(table.n):
             for u in range(table.n):
                 got = rows[starts[v * table.n + u] : starts[v * table.n + u + 1]].tolist()
                 assert got == [row for row in table.rows(v) if u in table.parents(row)]
-        together = {(v, u) for v in range(table.n) for row in table.rows(v) for u in table.parents(row)}
-        for v in range(table.n):
-            known = {u for u in range(table.n) if {(v, u), (u, v)} & together}
-            assert set(mask_members(related[v])) == known
+        for most, kept in ((len(table), index.related), (CLOSE, index.close)):
+            together = {(v, u) for v in range(table.n) for row in table.rows(v)[:most] for u in table.parents(row)}
+            for v in range(table.n):
+                known = {u for u in range(table.n) if {(v, u), (u, v)} & together}
+                assert set(mask_members(kept[v])) == known
 
 
 @pytest.mark.twin
@@ -77,8 +79,50 @@ def test_a_kick_permutes():
     for n in (1, 2, 3, 10):
         for _ in range(200):
             order = np.arange(n)
-            orders.kick(order, 3, state)
+            kicks.kick(order, 3, state)
             assert sorted(order.tolist()) == list(range(n))
+            kicks.displace(order, np.full((n, 1), 0b101, dtype=np.uint64), 3, state)
+            assert sorted(order.tolist()) == list(range(n))
+
+
+@pytest.mark.twin
+def test_a_window_is_put_into_its_best_order():
+    gained = 0
+    for rng, table in tables(60, [3, 6, 9, 70]):
+        order = rng.permutation(table.n)
+        rows = np.array(naive.rows_of_order(table, order.tolist()))
+        if (rows < 0).any():
+            continue
+        width = int(rng.integers(1, min(5, table.n) + 1))
+        at = int(rng.integers(table.n - width + 1))
+        begun, most = order.tolist(), naive.best_window(table, order.tolist(), at, width)
+        room = np.empty((width, 1 << width), dtype=np.int64)
+        line = np.empty((2, 1 << width), dtype=np.int64)
+        windows.reorder(table.offsets, table.masks, table.units, order, rows, at, room, line[0], line[1])
+        assert order[:at].tolist() == begun[:at]
+        assert sorted(order[at : at + width].tolist()) == sorted(begun[at : at + width])
+        assert order[at + width :].tolist() == begun[at + width :]
+        assert rows.tolist() == naive.rows_of_order(table, order.tolist())
+        assert naive.total_of(table, rows.tolist()) == most
+        gained += most > naive.total_of(table, naive.rows_of_order(table, begun))
+    assert gained > 10
+
+
+@pytest.mark.twin
+def test_rearranging_never_loses_and_keeps_rows_and_order_together():
+    for rng, table in tables(24, [1, 2, 7, 12]):
+        index = FamilyIndex.of(table)
+        order = rng.permutation(table.n)
+        rows = np.array(naive.rows_of_order(table, order.tolist()))
+        if (rows < 0).any():
+            continue
+        begun = naive.total_of(table, rows.tolist())
+        state = np.array([3], dtype=np.uint64)
+        total = windows.rearrange(table.offsets, table.masks, table.units, index.close, order, rows, state)
+        assert rows.tolist() == naive.rows_of_order(table, order.tolist())
+        assert total == naive.total_of(table, rows.tolist()) >= begun
+        if table.n <= windows.WIDTH:  # one window has everything
+            assert total == naive.optimum_by_subsets(table)
 
 
 @pytest.mark.twin
@@ -88,7 +132,7 @@ def test_random_orders_fit_the_graph_and_reach_every_order():
     seen = set()
     for _ in range(50):
         order = np.empty(3, dtype=np.int64)
-        assert orders.random_order(table.offsets, table.masks, np.arange(3), state, order) == 3
+        assert kicks.random_order(table.offsets, table.masks, np.arange(3), state, order) == 3
         seen.add(tuple(order.tolist()))
     assert seen == {(0, 1, 2), (0, 2, 1)}
 

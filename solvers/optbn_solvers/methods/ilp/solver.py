@@ -75,7 +75,7 @@ class Ilp:
     """
 
     seed: int = 0
-    starts: int = 6
+    starts: int = 3
     kicks: int = 60
     ascents: int = 5
     root: RootSettings = field(default_factory=RootSettings)

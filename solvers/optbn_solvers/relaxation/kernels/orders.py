@@ -23,12 +23,11 @@ from optbn_solvers.base.compiled import kernel, part
 from optbn_solvers.base.kernels.masks import inside
 
 NO_FAMILY = -(1 << 52)
-KICK = 5  # swaps per kick: measured, 3 and fewer get stuck more often
 ONE = np.uint64(1)
 
 
 @kernel
-def _copy(target, source):
+def copy(target, source):
     """target[:] = source, which compiles numba's whole machinery of shapes and their error messages."""
     for i in range(len(source)):
         target[i] = source[i]
@@ -36,9 +35,8 @@ def _copy(target, source):
 
 @kernel
 def index_holders(offsets, masks):
-    """(starts int64[n * n + 1], rows int32[sum of set sizes], related uint64[n, W]): child v's rows that contain u,
-    best first, are rows[starts[v * n + u]:starts[v * n + u + 1]]; v is related to the parents in its families and to
-    the children whose families it is in."""
+    """(starts int64[n * n + 1], rows int32[sum of set sizes]): child v's rows that contain u, best first, are
+    rows[starts[v * n + u]:starts[v * n + u + 1]]."""
     n, words = len(offsets) - 1, masks.shape[1]
     starts = np.zeros(n * n + 1, dtype=np.int64)
     for v in range(n):
@@ -54,7 +52,6 @@ def index_holders(offsets, masks):
         starts[pair + 1] += starts[pair]
     end = starts.copy()
     rows = np.empty(starts[n * n], dtype=np.int32)
-    related = np.zeros((n, words), dtype=np.uint64)
     for v in range(n):
         for row in range(offsets[v], offsets[v + 1]):
             for w in range(words):
@@ -63,11 +60,25 @@ def index_holders(offsets, masks):
                     if bits & ONE:
                         rows[end[v * n + u]] = row
                         end[v * n + u] += 1
-                        related[v, u >> 6] |= ONE << np.uint64(u & 63)
-                        related[u, v >> 6] |= ONE << np.uint64(v & 63)
                     bits >>= ONE
                     u += 1
-    return starts, rows, related
+    return starts, rows
+
+
+@kernel
+def neighbours(offsets, masks, most):
+    """uint64[n, W]: for each variable the parents in the best `most` of its rows, and the variables of which it is such
+    a parent."""
+    n, words = len(offsets) - 1, masks.shape[1]
+    near = np.zeros((n, words), dtype=np.uint64)
+    for v in range(n):
+        for row in range(offsets[v], min(offsets[v] + most, offsets[v + 1])):
+            for w in range(words):
+                near[v, w] |= masks[row, w]
+        for u in range(n):
+            if has(near, v, u):
+                near[u, v >> 6] |= ONE << np.uint64(v & 63)
+    return near
 
 
 @kernel
@@ -75,7 +86,7 @@ def best_rows(offsets, masks, order, rows):
     """Set rows[v] to the best row of v among its predecessors in `order` (-1: none)."""
     before = np.zeros(masks.shape[1], dtype=np.uint64)
     for v in order:
-        rows[v] = _first_inside(masks, offsets[v], offsets[v + 1], before)
+        rows[v] = first_inside(masks, offsets[v], offsets[v + 1], before)
         before[v >> 6] |= ONE << np.uint64(v & 63)
 
 
@@ -108,88 +119,6 @@ def climb(offsets, masks, units, starts, holders, related, order, rows, swaps):
     return moves
 
 
-@part
-def kick(order, strength, state):
-    """Perturb `order` in place: `strength` random swaps, or one block moved elsewhere, with equal chance."""
-    n = len(order)
-    if n < 2:
-        return
-    if random_below(state, np.int64(2)) == 0:
-        for _ in range(strength):
-            i, j = random_below(state, n), random_below(state, n)
-            order[i], order[j] = order[j], order[i]
-    else:
-        length = min(n - 1, 2 + random_below(state, max(2, n // 4)))
-        i = random_below(state, n - length + 1)
-        j = random_below(state, n - length + 1)
-        block = order[i : i + length].copy()
-        if j < i:
-            for k in range(i - 1, j - 1, -1):
-                order[k + length] = order[k]
-        else:
-            for k in range(i, j):
-                order[k] = order[k + length]
-        for k in range(length):
-            order[j + k] = block[k]
-
-
-@kernel
-def random_order(offsets, masks, rows, state, order):
-    """A random order with every family inside its prefix; returns how many variables could be placed (n: all).
-
-    With `rows` the families are those rows, so that this draws another order of the same graph; with an empty
-    `rows` any family will do. Variables are tried in random turns, each taken as soon as it fits.
-    """
-    n, words = len(offsets) - 1, masks.shape[1]
-    left = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        left[i] = i
-    for i in range(n - 1, 0, -1):
-        j = random_below(state, i + 1)
-        left[i], left[j] = left[j], left[i]
-    before = np.zeros(words, dtype=np.uint64)
-    placed, count = 0, n
-    while True:
-        start, kept = placed, 0
-        for i in range(count):
-            v = left[i]
-            if len(rows):
-                fits = inside(masks, rows[v], before)
-            else:
-                fits = _first_inside(masks, offsets[v], offsets[v + 1], before) >= 0
-            if fits:
-                before[v >> 6] |= ONE << np.uint64(v & 63)
-                order[placed] = v
-                placed += 1
-            else:
-                left[kept] = v
-                kept += 1
-        count = kept
-        if count == 0 or placed == start:
-            return placed
-
-
-@kernel
-def iterate(offsets, masks, units, starts, holders, related, order, rows, kicks, state):
-    """Iterated local search from `order`: `kicks` times perturb another order of the present graph and climb; a graph
-    at least as good is kept. `order` and `rows` end as the best met; returns its total."""
-    n = len(order)
-    best = total_of(units, rows)
-    trial, trial_rows = order.copy(), rows.copy()
-    for _ in range(kicks):
-        if total_of(units, rows) < NO_FAMILY // 2 or random_order(offsets, masks, rows, state, trial) < n:
-            _copy(trial, order)
-        kick(trial, KICK, state)
-        best_rows(offsets, masks, trial, trial_rows)
-        climb(offsets, masks, units, starts, holders, related, trial, trial_rows, np.bool_(False))
-        total = total_of(units, trial_rows)
-        if total >= best:
-            best = total
-            _copy(order, trial)
-            _copy(rows, trial_rows)
-    return best
-
-
 @kernel
 def total_of(units, rows):
     """The sum of the rows' units, NO_FAMILY for each -1."""
@@ -200,24 +129,22 @@ def total_of(units, rows):
 
 
 @kernel
-def random_below(state, n):
-    """A random integer of 0..n-1 from `state` uint64[1] (splitmix64; the bias for small n is below 2^-40)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return np.int64(z >> np.uint64(1)) % n
+def complete(rows):
+    """Whether every variable has a family."""
+    missing = 0
+    for row in rows:
+        missing += row < 0
+    return missing == 0
 
 
 @kernel
-def _has(masks, row, u):
+def has(masks, row, u):
     """Whether u is in the set of `row`."""
     return masks[row, u >> 6] >> np.uint64(u & 63) & ONE
 
 
 @kernel
-def _first_inside(masks, lo, hi, before):
+def first_inside(masks, lo, hi, before):
     """The first of rows lo..hi-1 whose parents are all in `before`, or -1."""
     for row in range(lo, hi):
         if inside(masks, row, before):
@@ -242,9 +169,9 @@ def _gain(offsets, masks, starts, holders, v, u, before, row):
 @kernel
 def _lose(offsets, masks, v, u, before, row):
     """v's best row in `before` (which lacks u), given that `row` is its best when u is there."""
-    if row < 0 or not _has(masks, row, u):
+    if row < 0 or not has(masks, row, u):
         return row
-    return _first_inside(masks, row + 1, offsets[v + 1], before)
+    return first_inside(masks, row + 1, offsets[v + 1], before)
 
 
 @kernel
@@ -266,7 +193,7 @@ def _best_insertion(offsets, masks, units, starts, holders, related, order, rows
     row, others = rows[v], 0
     for j in range(i + 1, n):  # v moves behind order[j]
         w = order[j]
-        if not _has(related, v, w):
+        if not has(related, v, w):
             before[w >> 6] |= ONE << np.uint64(w & 63)
             continue
         if rows[w] >= 0:
@@ -276,13 +203,13 @@ def _best_insertion(offsets, masks, units, starts, holders, related, order, rows
         gain = others + _worth(units, row) - present
         if gain > best_gain:
             best, best_gain = j, gain
-    _copy(before, ahead)
+    copy(before, ahead)
     row, others = rows[v], 0
     v_word, v_bit = v >> 6, ONE << np.uint64(v & 63)
     for j in range(i - 1, -1, -1):  # v moves ahead of order[j]
         w = order[j]
         before[w >> 6] ^= ONE << np.uint64(w & 63)
-        if not _has(related, v, w):
+        if not has(related, v, w):
             continue
         row = _lose(offsets, masks, v, w, before, row)
         before[v_word] |= v_bit
@@ -333,13 +260,13 @@ def _swap_somewhere(offsets, masks, units, related, order, place, rows):
     before = start.copy()
     for i in range(n):
         for j in range(i + 2, n):
-            _copy(before, start)
+            copy(before, start)
             gain = 0
             for k in range(i, j + 1):
                 v = order[j] if k == i else order[i] if k == j else order[k]
                 trial[v] = rows[v]
-                if k in (i, j) or _has(related, v, order[i]) or _has(related, v, order[j]):
-                    trial[v] = _first_inside(masks, offsets[v], offsets[v + 1], before)
+                if k in (i, j) or has(related, v, order[i]) or has(related, v, order[j]):
+                    trial[v] = first_inside(masks, offsets[v], offsets[v + 1], before)
                     gain += _worth(units, trial[v]) - _worth(units, rows[v])
                 before[v >> 6] |= ONE << np.uint64(v & 63)
             if gain > 0:
