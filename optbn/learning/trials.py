@@ -115,7 +115,7 @@ class Trials:
                     done += count - before[1] if longer else count
                     break
                 before, at, length = (seconds, count), last, length * LONGER
-            if sets <= FIRST_RUN:
+            if sets <= FIRST_RUN or took > RUN_SECONDS:
                 break
         return took / max(1.0, done)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from optbn.base.errors import LimitError, UnsupportedError
+from optbn.base.memory import readable
 from optbn.base.settings import check_positive, check_rows, check_whole
 from optbn.data.dataset import Dataset
 from optbn.scores.by_evidence import bound_by_evidence
@@ -41,6 +42,8 @@ from optbn.scores.trees.sieve import NO_TERMS, Terms, sieve_space
 
 Floats = NDArray[np.float64]
 
+MOST_BOUNDED = 1 << 20
+"""Rows; of more, to tabulate what bounds need takes longer than they spare."""
 MOST_DECLARED = 900
 """Levels that the parents of a family may declare together: 2 to that power is still a floating-point number."""
 MOST_TERMS = 1 << 31
@@ -354,7 +357,7 @@ class BoundTrees:
     @cached_property
     def regrets(self) -> dict[tuple[float, float], Regret | Penalty | NoRegret]:
         """Of categorical responses, by alpha and number of declared levels."""
-        if not self.leaves.whole:
+        if not self.leaves.whole or self.leaves.total_units > MOST_BOUNDED:
             return {key: NoRegret() for key in self.leaves.rows[0]}
         make = Penalty if self.leaves.penalised else Regret
         return {(alpha, r): make(alpha, int(r), self.leaves.total_units) for alpha, r in self.leaves.rows[0]}
@@ -383,7 +386,14 @@ class BoundTrees:
         return Costs(self.leaves)
 
     def limit_memory(self, size: int) -> None:
-        """See optbn.scores.protocol."""
+        """See optbn.scores.protocol; refuses what has no room for the rows alone."""
+        needed = self.costs.rows_bytes
+        if needed > max(4 * size, LEAST_ROOM):  # four: of all that scoring may use
+            data = self.columns.data
+            raise LimitError(
+                f"{data.n_rows:,} rows of {data.n_variables} columns take {readable(needed)} as trees see them, and "
+                f"{readable(4 * size)} of memory may be used: raise the memory, or use a score that counts (bdeu, bic)"
+            )
         self.costs.room = max(size, LEAST_ROOM)
 
     def seconds(self, sets: NDArray[np.int32]) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import optbn
+from optbn.base.errors import LimitError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.learning.affordable import affordable_table
 from optbn.learning.estimate import estimate
@@ -125,3 +126,10 @@ def test_an_estimate_counts_all_families(name):
     costs = estimate(Scoring.of(data, load_score(name), 7))
     assert [cost.families for cost in costs] == [8, 64, 232, 512, 792, 960, 1016, 1024]
     assert all(one.seconds <= two.seconds for one, two in itertools.pairwise(costs))
+
+
+def test_rows_that_memory_does_not_hold_are_refused():
+    data = optbn.load_network("asia").sample(400_000, 1)
+    with pytest.raises(LimitError, match=r"400,000 rows of 8 columns take .* as trees see them.*raise the memory"):
+        Scoring.of(data, load_score("pcartp"), 2, memory="40M")
+    assert Scoring.of(data, load_score("bic"), 2, memory="40M").memory == 40 << 20

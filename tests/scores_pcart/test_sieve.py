@@ -41,6 +41,19 @@ def test_a_family_just_above_its_floor_is_answered_and_one_below_is_not(alpha, p
     assert answered > 50
 
 
+@pytest.mark.twin
+def test_responses_with_and_without_floors_go_side_by_side():
+    """Those without one are not tried, and the order of all others by their levels stays."""
+    rng = np.random.default_rng(5)
+    for _ in range(2 if config.DISABLE_JIT else 20):
+        kinds = [("c2", "c3", "c4", "c5", "r")[i] for i in rng.integers(0, 5, 6)]
+        bound = PCART(max_splits=2).bind(random_data(rng, kinds, 25 if config.DISABLE_JIT else 300))
+        sets, wanted = all_sets(6, 2)
+        exact = bound.block(sets, wanted)
+        floor = np.where(rng.random(exact.shape) < 0.5, -np.inf, exact - 1e-6)
+        np.testing.assert_array_equal(bound.block(sets, wanted, floor), exact)
+
+
 @pytest.mark.parametrize("alpha", [0.5, 0.01, 30.0])
 def test_single_precision_holds_for_many_rows(alpha):
     rng = np.random.default_rng(1)

@@ -26,18 +26,16 @@ def sieve(plan, n_slots, depth, leaf_cost, log_c, site_counts, lane, cats, start
              see trees/sieve.py
     work     (value float32[., LANES], counts float32[.]): responses for which the slots are too many are not tried
     """
-    kept, at = 0, 0
-    some = np.empty(LANES, np.int64)
+    at, kept = 0, 0
+    some, place = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    keep = np.ones(cats, np.bool_)
     while at < cats:
         m = 0
         while at < cats and m < LANES:
             v = lane[at]
             if floor[v] > -np.inf and n_slots <= len(work[0]) and n_slots * levels[v] * LANES <= len(work[1]):
-                some[m] = v
+                some[m], place[m] = v, at
                 m += 1
-            else:
-                lane[kept] = v  # a place that has been read
-                kept += 1
             at += 1
         if m == 0:
             break
@@ -45,9 +43,11 @@ def sieve(plan, n_slots, depth, leaf_cost, log_c, site_counts, lane, cats, start
         for q in range(m):
             v = some[q]
             slack = terms[5][v] + ROUNDING * (depth + levels[v] + 3) * (terms[6][v] + leaf_cost)
-            if value[q] + log_c + slack > floor[v] - 1e-9 * (1.0 + abs(floor[v])):
-                lane[kept] = v
-                kept += 1
+            keep[place[q]] = value[q] + log_c + slack > floor[v] - 1e-9 * (1.0 + abs(floor[v]))
+    for q in range(cats):  # in their order: `climb` wants those of more levels first
+        if keep[q]:
+            lane[kept] = lane[q]
+            kept += 1
     return kept
 
 

@@ -53,20 +53,22 @@ def score_trees(
     n_rows = cells.shape[1]
     width, reals, n = onehot.shape[1], values.shape[1], len(order)
     site = np.zeros((k + 1, n_rows), np.int32)
-    coordinates = np.zeros((k + 1, max(n_rows, 1), k), np.int32)
     n_sites = np.zeros(k + 1, np.int64)
     n_sites[0] = min(n_rows, 1)
-    largest = 1
+    largest, most = 1, min(n_rows, 1)
     for i in range(m):
         for j in range(k):
             largest = max(largest, sizes[sets[i, j]])
-    lookup = np.empty(n_rows * largest, np.int32)
-    site_rows = np.empty(n_rows, np.int32)
-    counts = np.empty((n_rows, width), np.uint32)
-    prefix_rows = np.empty(n_rows, np.int32)
-    prefix_counts = np.empty((n_rows, width), np.uint32)
-    mean = np.empty((n_rows, reals))
-    spread = np.empty((n_rows, reals))
+    for _ in range(k):
+        most = min(most * largest, n_rows)  # sites
+    coordinates = np.zeros((k + 1, max(most, 1), k), np.int32)
+    lookup = np.empty(most * largest, np.int32)
+    site_rows = np.empty(most, np.int32)
+    counts = np.empty((most, width), np.uint32)
+    prefix_rows = np.empty(most, np.int32)
+    prefix_counts = np.empty((most, width), np.uint32)
+    mean = np.empty((most, reals))
+    spread = np.empty((most, reals))
 
     has_number = np.full(reals, -1, np.int64)
     for v in range(n):

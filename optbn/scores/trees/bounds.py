@@ -54,7 +54,8 @@ class Regret:
         """float64[N + 1]: a lower bound on the regret of n rows; [0] is inf, leaves here have rows."""
         n = np.arange(self.n_rows + 1, dtype=np.float64)
         phi = xlogy(n, n) - gammaln(n + self.alpha) + gammaln(self.alpha)
-        minorant = _convex_minorant(phi)
+        # 1/c, the curvature of c log c, is at least trigamma(c + alpha) from alpha = 1/2 on: phi is convex
+        minorant = phi if self.alpha >= 0.5 else _convex_minorant(phi)
         each = n / self.r
         low = np.floor(each).astype(np.int64)
         spread = minorant[low] + (each - low) * (minorant[np.minimum(low + 1, self.n_rows)] - minorant[low])
@@ -117,8 +118,8 @@ class Penalty:
 
 
 class NoRegret:
-    """The same where rows have weights that are not whole: nothing is known but that no regret is below 0, and that a
-    box of one unit is one row."""
+    """The same where rows have weights that are not whole, or are too many: nothing is known but that no regret is
+    below 0, and that a box of one unit is at most one row."""
 
     def of_leaves(self, leaves: int) -> float:
         """See Regret."""

@@ -171,11 +171,13 @@ class Columns:
                     used += len(rows)
                 table[v] = tabulated[kind, size]
         common = np.array([np.argmax(np.bincount(column, minlength=1)) for column in cells], np.int64)
-        rows_away = [np.flatnonzero(column != cell) for column, cell in zip(cells, common, strict=True)]
+        rows_away = [
+            np.flatnonzero(column != cell).astype(np.int32) for column, cell in zip(cells, common, strict=True)
+        ]
         return Predictors(
             cells,
             common,
-            np.concatenate(rows_away).astype(np.int32),
+            np.concatenate(rows_away),
             np.concatenate([[0], np.cumsum([len(rows) for rows in rows_away])]).astype(np.int64),
             kinds,
             sizes,

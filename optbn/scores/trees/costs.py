@@ -46,6 +46,16 @@ class Costs:
     leaves: BoundLeaves
     room: int = 8 * WORK_BYTES
 
+    @property
+    def rows_bytes(self) -> int:
+        """What all rows take: cells, columns of ones and zeros, tables by counts."""
+        data, keys = self.leaves.data, self.leaves.rows
+        columns = int(sum(max(1, r) for r in data.cardinalities))
+        tables = 8 * (2 * len(keys[0]) + 3 * len(keys[1]) + 1)
+        return data.n_rows * (
+            8 * data.n_variables + -(-columns // 32) * 32 + 8 * int(self.leaves.is_real.sum()) + tables
+        )
+
     def extent(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Per set how many boxes and splits its full lattice has."""
         parts = self._parts[sets]

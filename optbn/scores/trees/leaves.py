@@ -147,16 +147,22 @@ class LeafPrior:
         return np.array([float(value.get(name, value.get("*", default))) for name in names])
 
 
-def dirichlet_tables(alpha: float, r: int, units: int, unit: float) -> tuple[Floats, Floats]:
-    """Rows of LeafTables.per_level and total."""
+def dirichlet_tables(
+    alpha: float, r: int, units: int, unit: float, per_level: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Rows of LeafTables.per_level, which may be there already, and total."""
     n = np.arange(units + 1) * unit
-    return gammaln(n + alpha) - gammaln(alpha), gammaln(n + r * alpha) - gammaln(r * alpha)
+    levels = gammaln(n + alpha) - gammaln(alpha) if per_level is None else per_level
+    return levels, gammaln(n + r * alpha) - gammaln(r * alpha)
 
 
-def penalised_tables(weight: float, r: int, units: int, unit: float) -> tuple[Floats, Floats]:
+def penalised_tables(
+    weight: float, r: int, units: int, unit: float, per_level: Floats | None = None
+) -> tuple[Floats, Floats]:
     """The same for maximum likelihoods with so large a weight of a parameter; a leaf without rows has none."""
     n = np.arange(units + 1) * unit
-    return xlogy(n, n), xlogy(n, n) + weight * (r - 1) * (n > 0)
+    levels = xlogy(n, n) if per_level is None else per_level
+    return levels, levels + weight * (r - 1) * (n > 0)
 
 
 def normal_tables(nu: float, a: float, units: int, unit: float) -> tuple[Floats, Floats, Floats]:

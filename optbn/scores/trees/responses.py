@@ -232,10 +232,13 @@ class BoundLeaves:
         """See leaves.py; rows in the order of `Responses.row`."""
         rows, unit = self.total_units, self.unit
         tabulate = penalised_tables if self.penalised else dirichlet_tables
-        counts = [tabulate(alpha, int(r), rows, unit) for alpha, r in self.rows[0]]
-        normals = [normal_tables(nu, a, rows, unit) for nu, a in self.rows[1]]
-        per_level, total = np.array(counts).reshape(-1, 2, rows + 1).swapaxes(0, 1).copy()
-        constant, power, shrink = np.array(normals).reshape(-1, 3, rows + 1).swapaxes(0, 1).copy()
+        per_level, total = np.empty((2, len(self.rows[0]), rows + 1))
+        for i, (alpha, r) in enumerate(self.rows[0]):
+            one = i and self.rows[0][i - 1][0] == alpha
+            per_level[i], total[i] = tabulate(alpha, int(r), rows, unit, per_level[i - 1] if one else None)
+        constant, power, shrink = np.empty((3, len(self.rows[1]), rows + 1))
+        for i, (nu, a) in enumerate(self.rows[1]):
+            constant[i], power[i], shrink[i] = normal_tables(nu, a, rows, unit)
         there = [dirichlet_tables(alpha, 2, rows, unit) for alpha in self._mixed_alphas]
         there_level, there_total = np.array(there).reshape(-1, 2, rows + 1).swapaxes(0, 1).copy()
         scale = np.array([nu / unit for nu, _ in self.rows[1]])
