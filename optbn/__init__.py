@@ -29,8 +29,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.base.errors import OptbnError as OptbnError
     from optbn.classifiers.discriminative.estimator import DiscriminativeBN as DiscriminativeBN
     from optbn.classifiers.saved import read_classifier as read_classifier
-    from optbn.classifiers.trees.estimator import ProbabilityForest as ProbabilityForest
     from optbn.classifiers.trees.estimator import ProbabilityTree as ProbabilityTree
+    from optbn.classifiers.trees.forest import ProbabilityForest as ProbabilityForest
     from optbn.data.dataset import Categorical as Categorical
     from optbn.data.dataset import Dataset as Dataset
     from optbn.data.dataset import Real as Real
@@ -63,7 +63,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 
 _EXPORTS: dict[str, str] = {
     "DiscriminativeBN": "optbn.classifiers.discriminative.estimator",
-    "ProbabilityForest": "optbn.classifiers.trees.estimator",
+    "ProbabilityForest": "optbn.classifiers.trees.forest",
     "ProbabilityTree": "optbn.classifiers.trees.estimator",
     "BayesianNetwork": "optbn.network.network",
     "DynamicNetwork": "optbn.network.dynamic",

@@ -24,7 +24,7 @@ CLASSIFIERS: dict[str, str] = {
     "blend": "optbn.classifiers.soft.blend:Blend",
     "bydomain": "optbn.classifiers.by_domain:ByDomain",
     "tree": "optbn.classifiers.trees.estimator:ProbabilityTree",
-    "forest": "optbn.classifiers.trees.estimator:ProbabilityForest",
+    "forest": "optbn.classifiers.trees.forest:ProbabilityForest",
 }
 
 _EXPORTS = {target.partition(":")[2]: target.partition(":")[0] for target in CLASSIFIERS.values()}

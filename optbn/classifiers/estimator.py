@@ -6,8 +6,6 @@ of pandas, polars or pyarrow, with texts, categories, numbers and missing values
 
 from __future__ import annotations
 
-import logging
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from optbn.base.errors import UnsupportedError
-from optbn.base.numbers import counted
+from optbn.classifiers.boundary import Unseen, free_name, refuse_missing, tell, warned_of
 from optbn.classifiers.calibrate import Curves
 from optbn.classifiers.combine import logit_intervals, raised
 from optbn.classifiers.member import Member
@@ -31,13 +29,8 @@ from optbn.data.discretise.transformer import Discretizer, checked_table
 from optbn.data.discretise.weights import in_rows
 from optbn.smoothing.protocol import SMOOTHERS, Smoother, load_smoother
 
-_log = logging.getLogger("optbn.classifiers")
-
 SAMPLE = 100_000
 """Rows of a file from which cut points are found."""
-
-
-Unseen = dict[str, tuple[int, int, str]]
 
 
 class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -67,7 +60,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         table, codes, weights = self._checked(X, y, sample_weight, weight_scale=weight_scale)
         kept = np.flatnonzero(weights > 0)
         source = InMemory(table, codes, weights, len(self.classes_))
-        _warned.pop(self, None)
+        warned_of.pop(self, None)
         self._fit_source(source if len(kept) == len(weights) else source.take(kept))
         return self
 
@@ -110,7 +103,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         """float64[n, classes]: probabilities that sum to 1, the classes in the order of `classes_`."""
         check_is_fitted(self)
         table = checked_table(self, X, reset=False)
-        _tell(self, self._unseen(table))
+        tell(self, self._unseen(table))
         return self._posterior(table)
 
     def predict_interval(self, X: Any, interval: float = 0.9) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -155,7 +148,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
                 unseen[name] = (before + n, first, what)
             rows += len(table[0])
             yield self._posterior(table)
-        _tell(self, unseen)
+        tell(self, unseen)
 
     def _posterior(self, table: Table) -> NDArray[np.float64]:
         total = np.zeros((len(table[0]), len(self.classes_)))
@@ -232,10 +225,10 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         table = checked_table(self, X, reset=reset)
         name = getattr(y, "name", None)
-        self.target_ = _free(str(name) if name is not None else "class", [values.name for values in table])
+        self.target_ = free_name(str(name) if name is not None else "class", [values.name for values in table])
         target: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(table[0].data, target)
-        _refuse_missing(target, self.target_)
+        refuse_missing(target, self.target_)
         check_classification_targets(target)
         if not classes_known:
             self.classes_ = np.unique(target)
@@ -281,41 +274,3 @@ class NetworkClassifier(BayesianClassifier):
             known = ", ".join(SMOOTHERS)
             raise UnsupportedError(f"smoother={self.smoother!r}: expected one of {known}, or one of these as an object")
         return chosen
-
-
-_warned: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
-"""For each classifier the columns whose new levels it has reported since it was fitted."""
-
-
-def _tell(classifier: BayesianClassifier, unseen: Unseen) -> None:
-    """Warn of values that training has not seen, once for each column and fit."""
-    warned = _warned.setdefault(classifier, set())
-    unseen = {name: what for name, what in unseen.items() if name not in warned}
-    warned.update(unseen)
-    if unseen:
-        shown = "; ".join(
-            f"column {name!r} {n:,} (first {text!r}, row {row})" for name, (n, row, text) in list(unseen.items())[:5]
-        )
-        more = f"; and {len(unseen) - 5} more columns" if len(unseen) > 5 else ""
-        _log.warning("values that were not seen in training are treated as missing: %s%s", shown, more)
-
-
-def _refuse_missing(y: NDArray[Any], name: str) -> None:
-    if y.dtype == object:
-        absent = np.array([value is None or value != value for value in y])
-    elif y.dtype.kind == "f":
-        absent = np.isnan(y)
-    else:
-        return
-    if absent.any():
-        raise UnsupportedError(
-            f"the target {name!r} has {counted(int(absent.sum()), 'missing value')} "
-            f"(first in row {int(np.argmax(absent)) + 1})"
-        )
-
-
-def _free(name: str, taken: list[str]) -> str:
-    """The name, or one like it that no attribute has."""
-    while name in taken:
-        name += "_"
-    return name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,7 +26,7 @@ NB = tuple(Family(i, ()) for i in range(4))
 TREE = (Family(0, ()), Family(1, (0,)), Family(2, (1,)), Family(3, (1,)))
 DEEP = (Family(0, ()), Family(1, (0,)), Family(2, (0, 1)), Family(3, (2, 1)))
 CLASS_BELOW = (Family(0, (3,), of_class=True), Family(1, (0,)), Family(2, ()))
-WAYS = [("d", 4), ("e", 4), ("w", 4), ("w", 3), ("w", 2), ("w", 1)]
+WAYS = [("d", 4), ("e", 4), ("h", 4), ("w", 4), ("w", 3), ("w", 2), ("w", 1)]
 
 
 def problem(families, kind: str, level: int, seed: int = 0, smoother: str = "m_estimate", n: int = 60):
@@ -87,6 +89,25 @@ def test_gradients_are_finite_differences(families, kind: str, level: int) -> No
         ahead = [objective.loss(x + s)[0] + objective.penalty(x + s)[0] for s in (step, -step)]
         assert slope[i] + pull[i] == pytest.approx((ahead[0] - ahead[1]) / 2e-5, rel=1e-5, abs=1e-6)
     assert loss > 0 and more > 0
+
+
+@pytest.mark.parametrize("families", [NB, TREE, DEEP, CLASS_BELOW])
+def test_a_score_is_the_sum_down_the_tree_of_contexts(families) -> None:
+    _, _, chosen = problem(families, "h", 4, seed=2)
+    chosen = replace(chosen, decay=0.5)
+    layout, x = chosen.layout, np.random.default_rng(0).normal(size=chosen.size)
+    table, at = chosen.scores(x), 0
+    for f, factor in enumerate(layout.factors):
+        nodes = [tuple(v for v in path if v >= 0) for path in factor.prefixes.tolist()]
+        b = dict(zip(np.ndindex(3, len(nodes), factor.levels), x[at:], strict=False))
+        at += 3 * len(nodes) * factor.levels
+        everywhere = chosen.everywhere(x, f, np.zeros(0))
+        for y, u, v in np.ndindex(3, len(nodes), factor.levels):
+            above = [nodes.index(nodes[u][:d]) for d in range(len(nodes[u]) + 1)]
+            assert everywhere[y, u, v] == pytest.approx(sum(0.5**d * b[y, w, v] for d, w in enumerate(above)))
+        assert np.array_equal(layout.part(table, f), everywhere[:, factor.leaves])
+    assert table[:, layout.cells].tolist() == (x[at:].tolist() if layout.prior else [0.0] * 3)
+    assert (~chosen.penalised).sum() == len(x) - at
 
 
 @pytest.mark.parametrize("families", [NB, TREE])

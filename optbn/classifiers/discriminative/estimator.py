@@ -7,6 +7,7 @@ fitted classifier is a member like any other: class-first trees of scores, walke
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.classifiers.discriminative.factors import Layout
+from optbn.classifiers.discriminative.hierarchy import DECAYS
 from optbn.classifiers.discriminative.parameters import Parameters, parameters
 from optbn.classifiers.discriminative.rows import Rows
-from optbn.classifiers.discriminative.strength import chosen_strength
+from optbn.classifiers.discriminative.strength import STRENGTHS, chosen_strength
 from optbn.classifiers.discriminative.structures import families, is_moral
 from optbn.classifiers.discriminative.training import Curve, Objective, descend, minimise
 from optbn.classifiers.estimator import NetworkClassifier
@@ -33,11 +35,14 @@ SOLVERS = ("lbfgs", "sgd")
 
 class DiscriminativeBN(NetworkClassifier):
     """structure         "nb", "tan", "kdb1", "kdb2", ..., or a DAG over the columns and the target
-    parameterisation  "w" exponents on generative probabilities, "d" free, "e" probabilities (see `parameters`)
+    parameterisation  "w" exponents on generative probabilities, "d" free, "e" probabilities, "h" free and shrunk down
+                      the tree of contexts (see `parameters`)
     level             of w, which have one exponent: 4 every score, 3 every value of an attribute in every class,
                       2 every value, 1 every attribute
     init              where training starts: the "generative" parameters or "zero"
     l2                strength of the penalty (0: none), or "cv": chosen by cross-validation
+    decay             of h: by what scores are expected to become smaller with each parent (above 0, at most 1), or
+                      "cv": chosen with the penalty
     l2_towards        what the penalty pulls to: "zero" or the "generative" classifier
     solver            "lbfgs", or "sgd" for very many rows
     max_iterations    of L-BFGS, or passes of SGD;  tolerance  the relative gain at which L-BFGS stops
@@ -45,7 +50,7 @@ class DiscriminativeBN(NetworkClassifier):
     smoother          for the generative probabilities
 
     After fitting: `curve_` (loss after every iteration), `l2_` and `l2_losses_` (held-out nats per row by strength),
-    `convex_` (the optimum is global), `parameters_`, and what every classifier has.
+    `decay_`, `convex_` (the optimum is global), `parameters_`, and what every classifier has.
     """
 
     def __init__(
@@ -55,6 +60,7 @@ class DiscriminativeBN(NetworkClassifier):
         level: int = 4,
         init: str = "generative",
         l2: float | str = "cv",
+        decay: float | str = "cv",
         l2_towards: str = "zero",
         solver: str = "lbfgs",
         max_iterations: int = 1000,
@@ -69,6 +75,7 @@ class DiscriminativeBN(NetworkClassifier):
         self.level = level
         self.init = init
         self.l2 = l2
+        self.decay = decay
         self.l2_towards = l2_towards
         self.solver = solver
         self.max_iterations = max_iterations
@@ -81,6 +88,7 @@ class DiscriminativeBN(NetworkClassifier):
     curve_: Curve
     l2_: float
     l2_losses_: dict[float, float]
+    decay_: float
     convex_: bool
     parameters_: NDArray[np.float64]
 
@@ -99,18 +107,32 @@ class DiscriminativeBN(NetworkClassifier):
         rows = Rows.of(batches(), layout)
         smooth, choose, order = seed.spawn(3)
         generative, everywhere = layout.generative(layout.own_counts, layout.class_counts, smoother, smooth)
-        chosen = parameters(self.parameterisation, self.level, layout, generative)
-        self.l2_losses_ = {}
-        if self.l2 == "cv":
-            self.l2_, self.l2_losses_ = chosen_strength(
-                rows, layout, self.parameterisation, self.level, self.l2_towards, smoother, choose
-            )
-        else:
-            self.l2_ = float(self.l2)
+        self._choose_penalty(rows, layout, smoother, choose)
+        chosen = parameters(self.parameterisation, self.level, layout, generative, self.decay_)
         self.parameters_, self.curve_ = self._trained(rows, chosen, order)
         parents, forest = layout.forest(lambda f: chosen.everywhere(self.parameters_, f, everywhere[f]))
         prior = chosen.scores(self.parameters_)[:, layout.cells]
         return [Member(discretizer.columns_, prior, parents, forest)], np.ones(1)
+
+    def _choose_penalty(self, rows: Rows, layout: Layout, smoother: Smoother, seed: np.random.SeedSequence) -> None:
+        """`l2_` and `decay_`, by folds where they are not given."""
+        decays = DECAYS if self.decay == "cv" else (float(self.decay),)
+        if self.parameterisation != "h":
+            decays = (1.0,)
+        self.decay_, self.l2_losses_ = decays[0], {}
+        if self.l2 != "cv":
+            self.l2_ = float(self.l2)
+            if len(decays) == 1 or self.l2_ in (0.0, np.inf):
+                return
+        strengths = STRENGTHS if self.l2 == "cv" else (self.l2_,)
+        best = np.inf
+        for decay in decays:
+            make = partial(parameters, self.parameterisation, self.level, decay=decay)
+            stream = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)  # the same folds for each
+            l2, losses = chosen_strength(rows, layout, make, self.l2_towards, smoother, stream, strengths)
+            if min(losses.values(), default=0.0) < best:
+                best = min(losses.values(), default=0.0)
+                self.l2_, self.decay_, self.l2_losses_ = l2, decay, losses
 
     def _trained(
         self, rows: Rows, chosen: Parameters, order: np.random.SeedSequence
@@ -139,6 +161,8 @@ class DiscriminativeBN(NetworkClassifier):
                 raise unknown(f"choice of {setting}", str(value), known)
         if self.l2 != "cv" and not (isinstance(self.l2, int | float | np.number) and self.l2 >= 0):
             raise UnsupportedError(f"l2={self.l2!r}: expected a number of at least 0, or 'cv'")
+        if self.decay != "cv" and not (isinstance(self.decay, int | float | np.number) and 0 < self.decay <= 1):
+            raise UnsupportedError(f"decay={self.decay!r}: expected a number above 0, at most 1, or 'cv'")
         for setting, number in (("max_iterations", self.max_iterations), ("corrections", self.corrections)):
             if not (isinstance(number, int | np.integer) and number > 0):
                 raise UnsupportedError(f"{setting}={number!r}: expected a whole number above 0")

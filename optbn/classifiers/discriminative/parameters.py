@@ -1,14 +1,15 @@
-"""Three ways to write the scores of a network as functions of free numbers, and their derivatives.
+"""Four ways to write the scores of a network as functions of free numbers, and their derivatives.
 
     d   s = b                                   any scores at all
     e   s = z - log sum exp z                   logarithms of probabilities: the softmax is over the levels of an
                                                 attribute within class and context, over the classes for the prior
     w   s = v log theta                         exponents on fixed generative probabilities (Zaidi et al. 2017)
+    h   s = sum of b over the contexts above    free, and shrunk down the tree of contexts (`hierarchy`)
 
 The exponents of w may be shared. Level 4 has one for every score, 3 for every level of an attribute in every class, 2
 for every level of an attribute (equation 20), 1 for every attribute; the prior has one for every class (level 1: one).
 
-d and w are log-linear in their parameters, so the negative conditional log-likelihood is convex in them for every
+d, w and h are log-linear in their parameters, so the negative conditional log-likelihood is convex in them for every
 structure. e reaches the same optimum, and has no others, when the structure is moral: all parents of a variable are
 adjacent (Roos et al. 2005), as in naive Bayes, TAN and KDB with one parent. Otherwise its constraint cuts something
 away, and a local optimum may be no global one.
@@ -29,8 +30,9 @@ from numpy.typing import NDArray
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.classifiers.discriminative.factors import Layout
+from optbn.classifiers.discriminative.hierarchy import Hierarchical
 
-KINDS = ("w", "d", "e")
+KINDS = ("w", "d", "e", "h")
 
 
 class Parameters(Protocol):
@@ -243,8 +245,10 @@ class SharedExponents:
         return np.asarray(self._parts(x)[0][f] * logs)
 
 
-def parameters(kind: str, level: int, layout: Layout, generative: NDArray[np.float64]) -> Parameters:
-    """The parameterisation by its letter."""
+def parameters(
+    kind: str, level: int, layout: Layout, generative: NDArray[np.float64], decay: float = 1.0
+) -> Parameters:
+    """The parameterisation by its letter; `decay` is that of h."""
     if kind not in KINDS:
         raise unknown("parameterisation", kind, KINDS)
     if isinstance(level, bool) or level not in (1, 2, 3, 4):
@@ -253,6 +257,8 @@ def parameters(kind: str, level: int, layout: Layout, generative: NDArray[np.flo
         raise UnsupportedError(f"level={level}: only w shares parameters, {kind} has one for every score (level=4)")
     if kind == "w":
         return Exponents(layout, generative) if level == 4 else SharedExponents(layout, generative, level)
+    if kind == "h":
+        return Hierarchical(layout, generative, decay)
     return Direct(layout, generative) if kind == "d" else Constrained(layout, generative)
 
 

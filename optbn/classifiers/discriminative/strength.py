@@ -12,12 +12,13 @@ weight goes to the next fold. So a row of weight 2 is two rows, each in a fold o
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn.classifiers.discriminative.factors import Layout
-from optbn.classifiers.discriminative.parameters import parameters
+from optbn.classifiers.discriminative.parameters import Parameters
 from optbn.classifiers.discriminative.rows import Block, Rows
 from optbn.classifiers.discriminative.training import Objective, minimise
 from optbn.smoothing.protocol import Smoother
@@ -32,14 +33,19 @@ MOST_ROWS = 20_000
 ITERATIONS, TOLERANCE = 100, 1e-5
 
 
+Make = Callable[[Layout, NDArray[np.float64]], Parameters]
+"""Parameters for generative scores."""
+
+
 def chosen_strength(
-    rows: Rows, layout: Layout, kind: str, level: int, towards: str, smoother: Smoother, seed: np.random.SeedSequence
-) -> tuple[float, dict[float, float]]:
+    rows: Rows, layout: Layout, make: Make, towards: str, smoother: Smoother, seed: np.random.SeedSequence,
+    strengths: Sequence[float] = STRENGTHS,
+) -> tuple[float, dict[float, float]]:  # fmt: skip
     """The strength with the least held-out loss, and the losses (nats per row) of all that were tried."""
     draw, deal, probabilities = seed.spawn(3)
     cells, classes, weights = rows.together(MOST_ROWS, draw)
     if not weights.sum() >= 2:
-        return STRENGTHS[0], {}
+        return strengths[0], {}
     held_out = folds(classes, weights, FOLDS, deal)
     fits = []
     for fold in held_out.T:
@@ -49,7 +55,7 @@ def chosen_strength(
             continue
         counts, class_counts = layout.counted(cells, classes, inside)
         generative, _ = layout.generative(counts, class_counts, smoother, probabilities)
-        chosen = parameters(kind, level, layout, generative)
+        chosen = make(layout, generative)
         some, rest = inside > 0, fold > 0
         train: Block = (cells[some], classes[some], inside[some])
         test: Block = (cells[rest], classes[rest], fold[rest])
@@ -58,7 +64,7 @@ def chosen_strength(
     states = [chosen.neutral for chosen, *_ in fits]
     total = sum(test[2].sum() for _, _, test, _ in fits)
     worse = 0
-    for strength in (np.inf, *STRENGTHS) if towards == "generative" else STRENGTHS:
+    for strength in (np.inf, *strengths) if towards == "generative" else strengths:
         loss = 0.0
         for i, (chosen, train, test, target) in enumerate(fits):
             if strength < np.inf:

@@ -7,7 +7,7 @@ from typing import Any
 
 _EXPORTS = {
     "ProbabilityTree": "optbn.classifiers.trees.estimator",
-    "ProbabilityForest": "optbn.classifiers.trees.estimator",
+    "ProbabilityForest": "optbn.classifiers.trees.forest",
     "Explanation": "optbn.classifiers.trees.explain",
 }
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.classifiers.trees.kernels import grow as kernel
+from optbn.classifiers.trees.kernels import splits
 from optbn.classifiers.trees.tree import Tree, Values
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
@@ -80,7 +81,7 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Training rows, coded and sorted once for any number of trees; see `kernels.grow` for the arrays."""
+    """Training rows, coded and sorted once for any number of trees; see `kernels.splits` for the arrays."""
 
     codes: NDArray[np.int32]
     levels: NDArray[np.int64]
@@ -124,11 +125,11 @@ class Prepared:
         total = float(weights.sum())
         divided = bool(((self.codes < 0).any(axis=1) & ~self.third).any())
         whole = not divided and total <= LARGEST_TABLE and bool((weights == np.rint(weights)).all())
-        rows = kernel.Rows(
+        rows = splits.Rows(
             self.codes, self.levels, self.third, self.order, self.place, np.concatenate(self.points), self.point_at,
             self.classes, self.n_classes,
         )  # fmt: skip
-        rules = kernel.Rules(
+        rules = splits.Rules(
             float(growth.min_leaf), float(growth.resolution), bool(growth.mdl), growth.criterion == "gain",
             min(growth.candidates or A, A), _n_log_n(int(total)) if whole else np.zeros(0),
         )  # fmt: skip

@@ -49,7 +49,8 @@ def cell(dataset: str, method: str, data: str, folds: int, sweeps: int = 500, se
 def classifier(method: str, sweeps: int) -> Any:
     """What "tree-mle", "forest7-gradient1" and the like stand for."""
     from optbn.base.registry import unknown
-    from optbn.classifiers.trees.estimator import ProbabilityForest, ProbabilityTree
+    from optbn.classifiers.trees.estimator import ProbabilityTree
+    from optbn.classifiers.trees.forest import ProbabilityForest
     from optbn.smoothing.gradient import Gradient
     from optbn.smoothing.hdp import HDP
 
