@@ -25,9 +25,9 @@ from optbn_solvers.base.solution import Proof
 from optbn_solvers.base.solution_json import to_json
 from optbn_solvers.base.whole import is_whole
 from optbn_solvers.front.checked import checked, stopping_on_interrupt
+from optbn_solvers.front.exported import export as write_proof
 from optbn_solvers.front.near import best_graphs
 from optbn_solvers.front.registry import solver_class
-from optbn_solvers.proofs.veripb import write_problem_and_proof
 
 if TYPE_CHECKING:
     from optbn.data.anything import DataLike
@@ -269,7 +269,7 @@ def export(table: ScoreTable, solution: Solution, path: str | PathLike[str]) -> 
     """Write the proof of an optimum for VeriPB, and the problem that it is about beside it (.opb); returns that."""
     problem = Path(path).with_suffix(".opb")
     with beside(problem) as opb, beside(path) as pbp, open(opb, "w") as first, open(pbp, "w") as second:
-        write_problem_and_proof(table, solution, first, second)
+        write_proof(table, solution, first, second)
     return problem
 
 

@@ -19,7 +19,7 @@ from optbn_solvers.base.solution import Evidence, Exhausted, Parts, RowBound, Tr
 from optbn_solvers.base.solution_json import to_json
 from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.front.checked import checked
-from optbn_solvers.proofs.veripb import write_problem_and_proof
+from optbn_solvers.front.exported import export
 from tests.benchmarks import Figure
 from tests.paths import shared_neighbour
 
@@ -65,7 +65,7 @@ def exported(table: ScoreTable, answer: Solution) -> str:
     begun = time.process_time()
     with tempfile.TemporaryFile("w") as problem, tempfile.TemporaryFile("w") as proof:
         try:
-            write_problem_and_proof(table, answer, problem, proof)
+            export(table, answer, problem, proof, LIMIT)
         except NoProofError:
             return "no VeriPB proof of such evidence"
         return f"for VeriPB {proof.tell() / 1e6:.3g} MB in {time.process_time() - begun:.2g} s"

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from optbn_solvers import Constraints, solve
-from optbn_solvers.base.errors import NoProofError
+from optbn_solvers import solve
+from optbn_solvers.base.errors import ConstraintError, InfeasibleError, NoProofError
 from optbn_solvers.base.solution import Exhausted, Parts, RowBound, SubsetRow, Tree
+from optbn_solvers.front.exported import export
 from optbn_solvers.proofs.nodes import nodes_of_tree
+from optbn_solvers.proofs.opb import Encoding, before
+from optbn_solvers.proofs.opb_constraints import Demands
 from optbn_solvers.proofs.replay import Part, Replay
-from optbn_solvers.proofs.veripb import parts_of, write_problem_and_proof
+from optbn_solvers.proofs.veripb import parts_of
+from tests.naive.constraints import best_obeying, obeys, random_constraints
 from tests.naive.pseudoboolean import Checker, Refused
 from tests.naive.solvers import random_table
 
 
 def exported(table, solution) -> tuple[str, str]:
     problem, proof = io.StringIO(), io.StringIO()
-    write_problem_and_proof(table, solution, problem, proof)
+    export(table, solution, problem, proof, 0.0)
     return problem.getvalue(), proof.getvalue()
 
 
@@ -68,7 +74,9 @@ def test_trees_are_accepted():
         assert Checker(problem).check(proof) == best - table.total_units(solution.choice)
         members = tuple(range(table.n))
         replay = Replay(
-            Part.of(table, members, solution.choice), *nodes_of_tree(solution.evidence, members), supports=True
+            Part.of(table, members, solution.choice, np.ones(len(table), dtype=bool)),
+            *nodes_of_tree(solution.evidence, members),
+            supports=True,
         )
         replay.run()
         branches += sum(node.branch is not None and not node.closed for node in replay.nodes)
@@ -102,13 +110,74 @@ def test_changed_problems_and_proofs_are_refused():
     assert refused > 60  # many changes do no harm: rows and terms that the proof does not use
 
 
+def test_answers_under_constraints_are_accepted():
+    """All kinds of constraints; the problem admits every graph that obeys, and the optimum is that of all of them."""
+    rng = np.random.default_rng(7)
+    ways = [("ilp", {"search_nodes": 0}), ("auto", {}), ("cp", {"carried": 1 << 20, "restarts": 0})]
+    found: Counter[str] = Counter()
+    for trial in range(90):
+        table = random_table(rng, int(rng.integers(3, 6)), ("plain", "dense", "ties")[trial % 3], rows=8)
+        constraints = random_constraints(rng, table.names)
+        solver, settings = ways[trial % len(ways)]
+        try:
+            solution = solve(table, solver, constraints=constraints, only_listed=True, **settings)
+            problem, proof = exported(table, solution)
+        except (ConstraintError, InfeasibleError, NoProofError) as error:
+            found[type(error).__name__] += 1
+            continue
+        best = sum(int(table.units[row]) for row in table.offsets[:-1])
+        optimum = best_obeying(table, constraints)
+        assert optimum is not None
+        assert Checker(problem).check(proof) == best - optimum
+        found["accepted"] += 1
+        found.update(list(constraints.given()))
+        if isinstance(solution.evidence, RowBound):
+            found.update({type(row).__name__ for stage in solution.evidence.stages for row in stage})
+    assert found["accepted"] >= 40 and found["NoProofError"] <= 15  # claims: no tree under constraints
+    assert min(found[kind] for kind in ("ClauseRow", "LimitRow", "independences", "ancestors", "no_ancestors")) >= 2
+
+
+def test_the_problem_admits_what_obeys():
+    """Each acyclic graph that obeys is a solution of the problem, each that does not obey is refused."""
+    rng = np.random.default_rng(8)
+    obeying = 0
+    for _ in range(25):
+        table = random_table(rng, 4, "dense", rows=6)
+        constraints = random_constraints(rng, table.names)
+        encoding = Encoding(table)
+        demands = Demands(encoding, constraints)
+        problem = io.StringIO()
+        encoding.write(problem, demands.rows, len(demands.variables))
+        for order in itertools.permutations(range(4)):
+            graph = [
+                next((row for row in table.rows(v) if set(table.parents(row)) <= set(order[: order.index(v)])), None)
+                for v in range(4)
+            ]
+            if None in graph:
+                continue
+            masks = tuple(sum(1 << u for u in table.parents(row)) for row in graph)
+            literals = [f"x{row + 1}" if row in graph else f"~x{row + 1}" for row in range(len(table))]
+            literals += [before(*sorted(pair, key=order.index)) for pair in itertools.combinations(range(4), 2)]
+            checker = Checker(problem.getvalue())
+            known = {x.removeprefix("~"): not x.startswith("~") for x in literals}
+            if obeys(masks, constraints, table.names) and keeps(order, demands.chains):
+                checker.solution([*literals, *demands.true(masks)])
+                obeying += 1
+            elif not obeys(masks, constraints, table.names) and not constraints.ancestors:
+                assert checker.propagate(known, list(checker.constraints))
+    assert obeying > 50
+
+
+def keeps(order, chains) -> bool:
+    return all(order.index(u) < order.index(v) for u, v in chains)
+
+
 def test_what_has_no_such_proof_is_said():
     table = random_table(np.random.default_rng(3), 6)
     best = solve(table, "ilp", search_nodes=0)
     for answer, message in (
         (replace(best, evidence=Exhausted("somebody")), "only rows and trees can be exported"),
         (replace(best, bound=best.bound + 1, status="feasible"), "only an optimal graph"),
-        (replace(best, constraints=Constraints(max_arcs=30)), "under constraints"),
         (replace(best, evidence=RowBound(())), "do not prove the optimum"),
     ):
         with pytest.raises(NoProofError, match=message):

@@ -81,6 +81,11 @@ class Literal:
     others: tuple[int, ...]
     meets: bool
 
+    def true(self, parents: int) -> bool:
+        """Of a family, its parents as bits."""
+        others = sum(1 << u for u in self.others)
+        return bool(parents & others) if self.meets else parents & others != others
+
 
 @dataclass(frozen=True)
 class ClauseRow:

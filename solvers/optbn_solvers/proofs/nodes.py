@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import NoProofError
-from optbn_solvers.base.solution import ClusterRow, RowBound, SubsetRow, Tree
+from optbn_solvers.base.solution import BoundRow, ClusterRow, RowBound, SubsetRow, Tree
 from optbn_solvers.proofs.format import BRANCH, CLUSTER, FILTER, LEAF, SUBSET, numbers, unpacked
 
-Row = ClusterRow | SubsetRow
+Row = BoundRow
 Bools = NDArray[np.bool_]
 
 
@@ -56,12 +56,10 @@ def nodes_of_rows(evidence: RowBound) -> tuple[list[Row], list[Node], int]:
     rows: list[Row] = []
     known: dict[object, int] = {}
     nodes = []
-    for i, stage in enumerate(evidence.stages):
+    for i, stage in enumerate(evidence.stages or ((),)):
         multipliers: dict[int, int] = {}
         for row in stage:
-            if not isinstance(row, ClusterRow | SubsetRow):
-                raise NoProofError("rows that only constraints make valid cannot be exported")
-            statement = (row.members, row.coefficients) if isinstance(row, SubsetRow) else row.members
+            statement = replace(row, multiplier=0)
             if statement not in known:
                 known[statement] = len(rows)
                 rows.append(row)
@@ -74,7 +72,7 @@ def nodes_of_rows(evidence: RowBound) -> tuple[list[Row], list[Node], int]:
 def nodes_of_tree(tree: Tree, members: Sequence[int]) -> tuple[list[Row], list[Node], int]:
     """The same of a tree, whose variables are places among the members; it was checked before."""
     stream = numbers(unpacked(tree.body, "a tree in the evidence"))
-    rows: list[Row] = []
+    rows: list[ClusterRow | SubsetRow] = []
     nodes: list[Node] = []
     waiting: list[tuple[int, bool | None, dict[int, int]]] = [(-1, None, {})]
     while waiting:
@@ -97,10 +95,10 @@ def nodes_of_tree(tree: Tree, members: Sequence[int]) -> tuple[list[Row], list[N
             waiting += [(at, not first, multipliers), (at, bool(first), multipliers)]
         elif kind != LEAF:
             raise NoProofError(f"the tree has a record of the unknown kind {kind}")
-    return rows, nodes, tree.denominator
+    return list(rows), nodes, tree.denominator
 
 
-def _defined(kind: int, stream: Iterator[int], members: Sequence[int]) -> Row:
+def _defined(kind: int, stream: Iterator[int], members: Sequence[int]) -> ClusterRow | SubsetRow:
     inside = tuple(members[next(stream)] for _ in range(next(stream)))
     if kind == CLUSTER:
         return ClusterRow(inside, 0)

@@ -4,6 +4,7 @@
     one       per variable exactly one family
     link      for u and v: at most o(u before v) of the families of v that contain u are chosen
     order     no three variables go round in a circle
+    demands   what constraints demand (proofs.opb_constraints)
     minimise  sum of (best score of the variable - score) x, in units: what the graph loses
 
 Rows are normalised: whole coefficients > 0 over literals, >=.
@@ -12,7 +13,7 @@ Rows are normalised: whole coefficients > 0 over literals, >=.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from optbn_solvers.base.table import ScoreTable
@@ -59,19 +60,19 @@ class Encoding:
         self.some: list[int] = []  # the row "at least one family of v"
         self.only: list[int] = []  # "at most one"
         self.link: dict[tuple[int, int], int] = {}  # (u, v) -> "no family of v with u, or u comes before v"
-        self.count = sum(1 for _ in self._rows())
+        self.own_rows = sum(1 for _ in self._rows())
 
     def choice(self, row: int) -> str:
         """The literal of a family."""
         return f"x{row + 1}"
 
-    def write(self, out: TextIO) -> None:
-        """The OPB file."""
-        variables = len(self.table) + self.n * (self.n - 1) // 2
-        out.write(f"* #variable= {variables} #constraint= {self.count}\n")
+    def write(self, out: TextIO, demands: Sequence[str], more: int) -> None:
+        """The OPB file, with the rows of constraints, which have so many more variables."""
+        variables = len(self.table) + self.n * (self.n - 1) // 2 + more
+        out.write(f"* #variable= {variables} #constraint= {self.own_rows + len(demands)}\n")
         losses = (f"{loss} {self.choice(row)}" for row, loss in enumerate(self.loss) if loss)
         out.write(f"min: {' '.join(losses)} ;\n")
-        for row in self._rows():
+        for row in itertools.chain(self._rows(), demands):
             out.write(f"{row} ;\n")
 
     def _rows(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import NoProofError
-from optbn_solvers.base.solution import ClusterRow, SubsetRow
+from optbn_solvers.base.solution import ClauseRow, ClusterRow, LimitRow, SubsetRow
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.kernels import tree
 from optbn_solvers.proofs.nodes import Bools, Node, Row
@@ -42,9 +42,10 @@ class Part:
     masks: list[int]
     losses: list[int]
     loss: int
+    usable: Bools  # what constraints do not exclude
 
     @classmethod
-    def of(cls, table: ScoreTable, members: tuple[int, ...], choice: Sequence[int]) -> Part:
+    def of(cls, table: ScoreTable, members: tuple[int, ...], choice: Sequence[int], usable: Bools) -> Part:
         rows = [row for v in members for row in table.rows(v)]
         inside = sum(1 << v for v in members)
         masks = [sum(1 << u for u in table.parents(row)) & inside for row in rows]
@@ -52,7 +53,7 @@ class Part:
         child = [int(v) for v in table.children[rows]]
         losses = [tops[v] - int(table.units[row]) for v, row in zip(child, rows, strict=True)]
         loss = sum(tops[v] - int(table.units[choice[v]]) for v in members)
-        return cls(members, np.array(rows), np.array(child), masks, losses, loss)
+        return cls(members, np.array(rows), np.array(child), masks, losses, loss, usable[rows])
 
 
 class Replay:
@@ -65,13 +66,16 @@ class Replay:
         self.number = {v: i for i, v in enumerate(part.members)}
         self.place = np.array([self.number[v] for v in part.child.tolist()])
         self.words = self._words()
+        self.excluded: list[int] = []  # families that the constraints exclude, where that is needed
         self.effects: dict[int, tuple[Ints, Ints, int]] = {}
         self.children: list[list[int]] = [[] for _ in nodes]
         for at, node in enumerate(nodes):
             if node.parent >= 0:
                 self.children[node.parent].append(at)
         weight = max((sum(node.multipliers.values()) for node in nodes), default=0)
-        coefficients = max((a for row in rows if isinstance(row, SubsetRow) for *_, a in row.coefficients), default=1)
+        coefficients = len(part.members) + max(
+            (a for row in rows if isinstance(row, SubsetRow) for *_, a in row.coefficients), default=1
+        )
         largest = fine * max(part.losses) + weight * max(coefficients, 1)
         self.kind = np.int64 if largest * (2 * len(part.members) + 2) < LARGEST else object  # which does not overflow
         self.base = -fine * np.array(part.losses, dtype=self.kind)
@@ -89,13 +93,47 @@ class Replay:
             self.enter(at, node)
         if not self.nodes:
             raise NoProofError(OPEN)
+        self.justify_all(set())
+        self.justify_all(self.needless())
+
+    def justify_all(self, without: set[int]) -> None:
+        """What is to be proved of each node; without some rows, where the others do."""
         wanted: list[Bools] = [np.zeros(len(self.place), dtype=np.bool_) for _ in self.nodes]
         for at in range(len(self.nodes) - 1, -1, -1):
-            self.justify(at, wanted)
+            self.justify(at, wanted, without)
+
+    def needless(self) -> set[int]:
+        """Clusters that can be left out of all sums: without one the bound rises by no more than its multiplier.
+
+        Rarely used ones first: each has to be derived.
+        """
+        uses: dict[int, list[tuple[int, int]]] = {}
+        room: dict[int, int] = {}
+        for at, node in enumerate(self.nodes):
+            if node.summed:
+                room[at] = self.room(node, *self.adjusted(node.multipliers))
+                for number, y in node.multipliers.items():
+                    if y:
+                        uses.setdefault(number, []).append((at, y))
+        found = set()
+        for number in sorted(uses, key=lambda number: (len(uses[number]), sum(y for _, y in uses[number]))):
+            if isinstance(self.rows[number], ClusterRow) and all(y <= room[at] for at, y in uses[number]):
+                found.add(number)
+                for at, y in uses[number]:
+                    room[at] -= y
+        return found
+
+    def room(self, node: Node, adjusted: Numbers, constant: int) -> int:
+        """By how much the bound of a node may rise and still prove what it has to; negative if it does not."""
+        tops = self.tops(adjusted, node.placed)
+        rooms = (tops[self.place] - adjusted)[node.dropped].tolist()
+        if node.closed and node.empty is None:
+            rooms.append(0)
+        return self.target - int(tops.sum()) - constant + int(min(rooms))
 
     def enter(self, at: int, node: Node) -> None:
         """What is alive at a node, and whether it is closed."""
-        alive = np.ones(len(self.place), dtype=np.bool_)
+        alive = self.part.usable
         if node.parent >= 0:
             above = self.nodes[node.parent]
             node.skipped = above.skipped or above.closed
@@ -106,7 +144,7 @@ class Replay:
                 v, inside = above.branch
                 alive = alive & ((self.part.child != v) | (self.disjoint(inside) == node.side))
         node.before = node.placed = node.after = alive
-        adjusted, constant = self.adjusted(node)
+        adjusted, constant = self.adjusted(node.multipliers)
         if self.closes(node, adjusted, constant):
             return
         if self.supports:
@@ -129,31 +167,31 @@ class Replay:
         )
         return node.closed
 
-    def done(self) -> dict[int, list[int]]:
-        """The branches whose two sides are closed after a node, the lowest first."""
+    def ends(self) -> list[int]:
+        """Of each node, the last one that is looked at below it, or itself."""
         ends = list(range(len(self.nodes)))
-        done: dict[int, list[int]] = {}
-        for at in range(len(self.nodes) - 1, -1, -1):
+        for at in range(len(self.nodes) - 1, 0, -1):
             node = self.nodes[at]
             if not node.skipped:
-                if node.parent >= 0:
-                    ends[node.parent] = max(ends[node.parent], ends[at])
-                if node.branch is not None and not node.closed:
-                    done.setdefault(ends[at], []).append(at)
-        return done
+                ends[node.parent] = max(ends[node.parent], ends[at])
+        return ends
 
-    def justify(self, at: int, wanted: list[Bools]) -> None:
+    def justify(self, at: int, wanted: list[Bools], without: set[int]) -> None:
         """From what is wanted to be dead below a node to what it proves and what it wants of the nodes above."""
         node = self.nodes[at]
         if node.skipped:
             return
+        node.support = {}
         want = wanted[at] & ~node.after
         if node.closed and node.empty is not None:
             want[self.own[node.empty]] = True
         by_bound = want & node.placed
         node.dropped = np.flatnonzero(by_bound).tolist()
         if node.summed:
-            adjusted, _ = self.adjusted(node)
+            fewer = {number: y for number, y in node.multipliers.items() if number not in without}
+            if len(fewer) < len(node.multipliers) and self.room(node, *self.adjusted(fewer)) >= 0:
+                node.multipliers = fewer
+            adjusted, _ = self.adjusted(node.multipliers)
             want |= ~node.placed & (adjusted > self.tops(adjusted, node.placed)[self.place])
         want &= ~node.placed
         unplaced = np.flatnonzero(want & node.before)
@@ -167,17 +205,17 @@ class Replay:
                     want[self.own[u][disjoint[self.own[u]]]] = True
         if node.parent >= 0:
             wanted[node.parent] |= want & ~node.before
-        elif (want & ~node.before).any():
-            raise AssertionError("something is dead before anything was done")
+        else:
+            self.excluded = np.flatnonzero(want & ~node.before).tolist()
 
     def used(self) -> set[int]:
         """The numbers of the rows that something is proved with."""
         return {number for node in self.nodes if node.summed for number, y in node.multipliers.items() if y}
 
-    def adjusted(self, node: Node) -> tuple[Numbers, int]:
+    def adjusted(self, multipliers: Mapping[int, int]) -> tuple[Numbers, int]:
         """(adjusted scores, what the rows add to the bound)."""
         adjusted, constant = self.base.copy(), 0
-        for number, y in node.multipliers.items():
+        for number, y in multipliers.items():
             if y:
                 at, worth, rhs = self.effect(number)
                 adjusted[at] -= y * worth.astype(self.kind)
@@ -191,6 +229,19 @@ class Replay:
             if isinstance(row, ClusterRow):
                 at = np.flatnonzero(self.disjoint(row.members) & np.isin(self.part.child, row.members))
                 self.effects[number] = at, np.full(len(at), -1), -1
+            elif isinstance(row, LimitRow):
+                begins = sum(1 << u for u in row.parents)
+                counts = np.array([(mask & begins).bit_count() for mask in self.part.masks])
+                self.effects[number] = np.arange(len(counts)), counts, row.rhs
+            elif isinstance(row, ClauseRow):
+                literals = {literal.child: literal for literal in row.literals}
+                pairs = enumerate(zip(self.part.child.tolist(), self.part.masks, strict=True))
+                false = [f for f, (v, mask) in pairs if v in literals and not literals[v].true(mask)]
+                self.effects[number] = (
+                    np.array(false, dtype=np.int64),
+                    np.ones(len(false), dtype=int),
+                    len(literals) - 1,
+                )
             else:
                 lifted = Lifted(row)
                 listed = np.flatnonzero(np.isin(self.part.child, row.members)).tolist()
