@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.learning.constraint_files import read_constraints as read_constraints
     from optbn.learning.constraint_files import write_constraints as write_constraints
     from optbn.learning.cross_validation import cross_validate as cross_validate
+    from optbn.learning.differing import learn_differing as learn_differing
     from optbn.learning.edges import edges as edges
     from optbn.learning.gap import gap as gap
     from optbn.learning.learn import learn as learn
@@ -92,6 +93,7 @@ _EXPORTS: dict[str, str] = {
     "write": "optbn.data.write",
     "fit": "optbn.smoothing.fitting",
     "RunningFit": "optbn.smoothing.running",
+    "learn_differing": "optbn.learning.differing",
     "fit_domains": "optbn.smoothing.domains",
     "learn_domains": "optbn.learning.related",
     "read_network": "optbn.network.formats",
