@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.classifiers.trees.kernels.walk import child, depths, spread
+from optbn.classifiers.trees.kernels.walk import Nodes, child, depths, spread
 from optbn.smoothing.tree import CountTree
 
 Values = NDArray[np.float64]
@@ -144,10 +144,8 @@ class Tree:
         self, values: Values, weights: NDArray[np.float64], classes: NDArray[np.int32], answers: NDArray[np.float64],
         out: NDArray[np.float64],
     ) -> None:  # fmt: skip
-        spread(
-            values, np.flatnonzero(weights > 0), self.kind, self.attribute, self.cut, self.first, self.children,
-            self.branch, self.totals, weights, classes, answers, out,
-        )  # fmt: skip
+        nodes = Nodes(self.kind, self.attribute, self.cut, self.first, self.children, self.branch, self.totals)
+        spread(values, np.flatnonzero(weights > 0), nodes, weights, classes, answers, out)
 
     def path(self, values: Sequence[float]) -> list[tuple[int, float]]:
         """The nodes one row passes, each with the share of the row; more than one per level after unknown values."""

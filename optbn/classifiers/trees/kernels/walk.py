@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from optbn_solvers.base.compiled import kernel, leaf
@@ -39,15 +41,28 @@ def child(node, value, kind, cut, first, children, branch):
     return low if low < first[node] + children[node] and branch[low] == wanted else -1
 
 
+class Nodes(NamedTuple):
+    """kind int64[A]; per node as in `trees.tree`: attribute, cut, first, children, branch, and totals, in proportion to
+    which an unknown value goes down every branch."""
+
+    kind: Any
+    attribute: Any
+    cut: Any
+    first: Any
+    children: Any
+    branch: Any
+    totals: Any
+
+
 @kernel
-def spread(values, rows, kind, attribute, cut, first, children, branch, totals, weights, classes, answers, out):
+def spread(values, rows, nodes, weights, classes, answers, out):
     """Every row's weight down the tree: out[r] += weight * answers[node] where it ends, or out[node, class] += weight.
 
-    values   float64[A, n], levels as numbers, NaN for unknown;  rows  those to walk;  kind  int64[A]
-    totals   float64[m], in proportion to which an unknown value goes down every branch
+    values   float64[A, n], levels as numbers, NaN for unknown;  rows  those to walk
     answers  float64[m, C] to predict (out float64[n, C]), or of no rows to count (out float64[m, C], all nodes passed)
     Twin: tests.naive.trees.posterior.
     """
+    kind, attribute, cut, first, children, branch, totals = nodes
     waiting, share = np.empty(64, dtype=np.int64), np.empty(64)
     for r in rows:
         waiting[0], share[0] = 0, weights[r]
