@@ -12,8 +12,10 @@ Twins: tests/naive/ilp.py.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optbn_solvers.base.compiled import kernel
 from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag, max_dag_around
@@ -21,6 +23,31 @@ from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag, max
 INSIDE, CUT, STUCK = 0, 1, 2
 MOST_MULTIPLE = 60
 EPSILON = 1e-9
+
+
+class Rows(NamedTuple):
+    """Of the linear program: row j is about the pattern pattern[j] of node[j]."""
+
+    node: NDArray[np.int64]
+    pattern: NDArray[np.int64]
+
+
+class Basis(NamedTuple):
+    """Of the simplex method: its inverse, the values of basic variables, and their costs (0 for a row's surplus)."""
+
+    inverse: NDArray[np.float64]
+    basic: NDArray[np.float64]
+    cost: NDArray[np.float64]
+
+
+class Work(NamedTuple):
+    """Scratch: of the subset DP, and a column with its image under the inverse."""
+
+    best: NDArray[np.float64]
+    value: NDArray[np.float64]
+    last: NDArray[np.int64]
+    column: NDArray[np.float64]
+    step: NDArray[np.float64]
 
 
 @kernel
@@ -50,31 +77,58 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
     """
     m, size = weight.shape
     node, pattern, x = np.empty(most_rows, np.int64), np.empty(most_rows, np.int64), np.empty(most_rows)
-    r = 0
+    r = _patterns(weight, least_weight, node, pattern, x)
+    if r < 0:
+        return STUCK, 0, 0.0
+    if r < 3:
+        return INSIDE, 0, 0.0
+    rows = Rows(node[:r], pattern[:r])
+    basis = Basis(np.eye(r), x[:r].copy(), np.ones(r))  # the first one: every pattern alone is a DAG
+    work = Work(np.zeros((m, size)), np.zeros(size), np.zeros(size, dtype=np.int64), np.zeros(r), np.zeros(r))
+    _begin(rows, basis, x[:r], work)
+    state, total, dual = _optimum(rows, basis, least_violation, most_pivots, work)
+    if state != CUT:
+        return state, 0, total - 1.0 if state == INSIDE else 0.0
+    rhs = _whole_multiple(dual)
+    if rhs == 0:
+        return STUCK, 0, total - 1.0
+    table[:] = 0
+    for j in range(r):
+        table[node[j], pattern[j]] = max(0, math.floor(dual[j] * rhs + 0.5))
+    best = work.best
     for i in range(m):
-        for among in range(1, size):
+        for among in range(size):
+            best[i, among] = table[i, among]
+    close_upwards(best)
+    if max_dag(best, work.value, work.last) > rhs:
+        return STUCK, 0, total - 1.0
+    return CUT, rhs, total - 1.0
+
+
+@kernel
+def _patterns(weight, least_weight, node, pattern, x):
+    """Fill in the patterns with weight; returns their number, or -1 when there is no room for all."""
+    r = 0
+    for i in range(weight.shape[0]):
+        for among in range(1, weight.shape[1]):
             if weight[i, among] > least_weight:
-                if r == most_rows:
-                    return STUCK, 0, 0.0
+                if r == len(x):
+                    return -1
                 node[r], pattern[r] = i, among
                 # a small, fixed perturbation, different for every row, against degenerate pivots
                 x[r] = weight[i, among] + 1e-6 * ((r * 7919 + 13 * r * r) % 101)
                 r += 1
-    if r < 3:
-        return INSIDE, 0, 0.0
-    node, pattern = node[:r], pattern[:r]
+    return r
 
-    # the first basis: every pattern alone is a DAG
-    inverse, basic, cost = np.zeros((r, r)), x[:r].copy(), np.ones(r)
-    for j in range(r):
-        inverse[j, j] = 1.0
-    best, value, last = np.zeros((m, size)), np.zeros(size), np.zeros(size, dtype=np.int64)
-    column, step = np.zeros(r), np.zeros(r)
 
-    # then DAGs of a greedy decomposition enter, each at the pattern it uses up
-    rest, spent = x[:r].copy(), np.zeros(r, dtype=np.bool_)
+@kernel
+def _begin(rows, basis, x, work):
+    """DAGs of a greedy decomposition of x enter, each at the pattern it uses up."""
+    r = len(x)
+    column, step = work.column, work.step
+    rest, spent = x.copy(), np.zeros(r, dtype=np.bool_)
     for _ in range(r):
-        _best_graph(node, pattern, rest, best, value, last, column)
+        _best_graph(rows.node, rows.pattern, rest, work.best, work.value, work.last, column)
         leaving = np.int64(-1)
         for j in range(r):
             if column[j] > 0 and (leaving < 0 or rest[j] < rest[leaving]):
@@ -89,76 +143,80 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
         if spent[leaving]:
             break
         spent[leaving] = True
-        _direction(inverse, column, step)
+        _direction(basis.inverse, column, step)
         if abs(step[leaving]) < 1e-7:
             break
-        _pivot(inverse, basic, step, leaving)
-        cost[leaving] = 1.0
+        _pivot(basis.inverse, basis.basic, step, leaving)
+        basis.cost[leaving] = 1.0
 
-    dual = np.zeros(r)
-    proved = False
+
+@kernel
+def _optimum(rows, basis, least_violation, most_pivots, work):
+    """(INSIDE, CUT or STUCK, the minimum so far, its duals): CUT when it is above 1 and no DAG has a price above 1."""
+    column, step = work.column, work.step
+    dual = np.zeros(len(basis.basic))
     for _ in range(most_pivots):
-        total = 0.0
-        dual[:] = 0.0
-        for k in range(r):
-            if cost[k] != 0.0:
-                total += basic[k]
-                for j in range(r):
-                    dual[j] += inverse[k, j]
+        total = _price(basis, dual)
         if total <= 1.0 + least_violation:
-            return INSIDE, 0, total - 1.0
+            return INSIDE, total, dual
         entering = 1.0
-        lowest = 0
-        for j in range(r):
-            if dual[j] < dual[lowest]:
-                lowest = j
+        lowest = np.argmin(dual)
         if dual[lowest] < -EPSILON:  # the surplus of a row
             column[:] = 0.0
             column[lowest] = -1.0
             entering = 0.0
-        elif _best_graph(node, pattern, dual, best, value, last, column) <= 1.0 + 1e-7:
-            proved = True
-            break
-        _direction(inverse, column, step)
-        leaving = np.int64(-1)
-        for k in range(r):
-            if step[k] > EPSILON:
-                if leaving < 0:
-                    leaving = k
-                else:
-                    ratio, least = basic[k] / step[k], basic[leaving] / step[leaving]
-                    if ratio < least - 1e-13 or (ratio < least + 1e-13 and step[k] > step[leaving]):
-                        leaving = k
+        elif _best_graph(rows.node, rows.pattern, dual, work.best, work.value, work.last, column) <= 1.0 + 1e-7:
+            return CUT, total, dual
+        _direction(basis.inverse, column, step)
+        leaving = _leaving(basis.basic, step)
         if leaving < 0:
-            return STUCK, 0, 0.0
-        _pivot(inverse, basic, step, leaving)
-        cost[leaving] = entering
-    if not proved:
-        return STUCK, 0, 0.0
+            return STUCK, total, dual
+        _pivot(basis.inverse, basis.basic, step, leaving)
+        basis.cost[leaving] = entering
+    return STUCK, 0.0, dual
 
-    rhs = 0
+
+@kernel
+def _price(basis, dual):
+    """The objective of a basis; fills in its duals."""
+    total = 0.0
+    dual[:] = 0.0
+    for k in range(len(dual)):
+        if basis.cost[k] != 0.0:
+            total += basis.basic[k]
+            for j in range(len(dual)):
+                dual[j] += basis.inverse[k, j]
+    return total
+
+
+@kernel
+def _leaving(basic, step):
+    """The first basic variable to reach 0, of nearly equal ones that with the largest step; -1 if none does."""
+    leaving = np.int64(-1)
+    for k in range(len(step)):
+        if step[k] > EPSILON:
+            if leaving < 0:
+                leaving = k
+            else:
+                ratio, least = basic[k] / step[k], basic[leaving] / step[leaving]
+                if ratio < least - 1e-13 or (ratio < least + 1e-13 and step[k] > step[leaving]):
+                    leaving = k
+    return leaving
+
+
+@kernel
+def _whole_multiple(dual):
+    """The least multiple of the duals that is whole, or 0."""
     for multiple in range(1, MOST_MULTIPLE + 1):
         whole = True
-        for j in range(r):
+        for j in range(len(dual)):
             scaled = dual[j] * multiple
             if abs(scaled - math.floor(scaled + 0.5)) > 1e-5:
                 whole = False
                 break
         if whole:
-            rhs = multiple
-            break
-    if rhs == 0:
-        return STUCK, 0, total - 1.0
-    table[:] = 0
-    for j in range(r):
-        table[node[j], pattern[j]] = max(0, math.floor(dual[j] * rhs + 0.5))
-    for i in range(m):
-        for among in range(size):
-            best[i, among] = table[i, among]
-    close_upwards(best)
-    if max_dag(best, value, last) > rhs:
-        return STUCK, 0, total - 1.0
-    return CUT, rhs, total - 1.0
+            return multiple
+    return 0
 
 
 @kernel
