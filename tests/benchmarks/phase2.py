@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from optbn_solvers import SOLVERS, Budget, Solution, Status, solve
+from optbn_solvers import SOLVERS, Budget, Solution, solve
 from optbn_solvers.base.files import read_table
+from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.front.components import restrict
 from optbn_solvers.front.kbest import k_best
 from optbn_solvers.front.posterior import posterior
@@ -100,9 +102,8 @@ def _solve(folder: Path, name: str, solver: str, optimum: float, **options: obje
 
 
 def _words(answers: list[Solution]) -> str:
-    optimal = sum(answer.status is Status.OPTIMAL for answer in answers)
-    proved = sum(not answer.statistics["checked"]["claimed"] for answer in answers)
-    return f"optimal {optimal} of {len(answers)}, with a checked proof {proved}"
+    counts = Counter(standing(answer) for answer in answers)
+    return ", ".join(f"{what} {counts[what]}" for what in Standing if counts[what]) + f" of {len(answers)}"
 
 
 def _greedy(folder: Path, optima: dict[str, float | None]) -> Iterator[Figure]:
@@ -154,6 +155,4 @@ def _open(folder: Path, name: str) -> Figure:
     seconds = time.process_time() - begun
     assert answer.score is not None
     gap = f"score {answer.score:.6f}, bound {answer.bound:.6f}, gap {100 * answer.gap / abs(answer.score):.3f} %"
-    how = "claimed" if answer.statistics["checked"]["claimed"] else "proved and checked"
-    told = f"{answer.status}, {how}: {gap}"
-    return Figure(f"auto: {name}, never solved before", seconds, OPEN_SECONDS, note=told)
+    return Figure(f"auto: {name}, optimum unknown before", seconds, OPEN_SECONDS, note=f"{standing(answer)}: {gap}")

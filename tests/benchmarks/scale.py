@@ -26,6 +26,7 @@ from optbn.scores.parent_sets import ParentSets
 from optbn.scores.scoring import bind
 from optbn.scores.store import Block
 from optbn_solvers import ScoreTable
+from optbn_solvers.base.standing import standing
 from tests.benchmarks import Figure
 
 SEARCH = 8.0  # CPU seconds of Phase II
@@ -88,7 +89,7 @@ def _searched(table: ScoreTable) -> str:
     begun = time.process_time()
     solution = optbn.solve(table, cpu_limit=SEARCH)
     spent = time.process_time() - begun
-    return f"searched {spent:.0f} s: " + ("optimal" if solution.status == "optimal" else f"gap {solution.gap:.3g}")
+    return f"searched {spent:.0f} s: " + (f"{standing(solution)}, gap {solution.gap:.3g}")
 
 
 class _Telling:
