@@ -1,8 +1,10 @@
 """`python -m tests.fuzz.forge [COUNT]`: change the evidence of answers, and look for a bound below the optimum.
 
 An answer is written as JSON, one to three things in it are changed (numbers, rows, stages, parts, bytes of trees, the
-graph, the score), and the checker reads it again. It may refuse it, or prove less; what it proves must be true: the
-optimum is known from all acyclic graphs, those that obey where there are constraints.
+graph, the score), and the checker reads it again. Half of them are whole lies first: a worse graph that calls itself
+optimal, with a claim, the rows or the tree of the true one, in parts whose variables may be in any order, again and
+again, or too few. The checker may refuse it, or prove less; what it proves must be true: the optimum is known from all
+acyclic graphs, those that obey where there are constraints.
 """
 
 from __future__ import annotations
@@ -70,7 +72,8 @@ def changed(rng: np.random.Generator, fields: dict[str, Any]) -> dict[str, Any]:
         holder = holder[key]
     value = holder[way[-1]]
     if isinstance(value, list) and value:
-        holder[way[-1]] = [value[:-1], value[1:], value * 2, value[::-1]][int(rng.integers(4))]
+        shuffled = [value[i] for i in rng.permutation(len(value))]
+        holder[way[-1]] = [value[:-1], value[1:], value * 2, value[::-1], shuffled][int(rng.integers(5))]
     elif isinstance(value, bool) or value is None or isinstance(value, dict | list):
         return fields
     elif isinstance(value, int):
@@ -84,6 +87,24 @@ def changed(rng: np.random.Generator, fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def worse(rng: np.random.Generator, table: ScoreTable, found: Solution, fields: dict[str, Any]) -> dict[str, Any]:
+    """Another graph, which says that it is optimal; its evidence may be cut into parts that make no sense."""
+    choice = [int(rng.integers(table.offsets[v], table.offsets[v + 1])) for v in range(table.n)]
+    score = table.total(choice)
+    fields = copy.deepcopy(fields) | {"status": "optimal", "score": score, "bound": score}
+    fields["parents"] = {table.names[v]: [table.names[u] for u in table.parents(row)] for v, row in enumerate(choice)}
+    inner = [{"kind": "exhausted", "method": "nobody"}, {"kind": "rows", "stages": []}, fields["evidence"]]
+    evidence = inner[int(rng.integers(len(inner)))]
+    if evidence is not None and evidence["kind"] != "parts" and rng.random() < 0.7:
+        order = rng.permutation(table.n).tolist()
+        cut = int(rng.integers(1, table.n + 1))
+        listed = [each for each in (order[:cut], order[cut:], order[: cut // 2]) if each][: int(rng.integers(1, 4))]
+        bounds = [sum(int(table.units[choice[v]]) for v in members) for members in listed]
+        parts = [{"members": m, "bound": b, "evidence": evidence} for m, b in zip(listed, bounds, strict=True)]
+        evidence = {"kind": "parts", "parts": parts}
+    return fields | {"evidence": evidence}
+
+
 def forged(rng: np.random.Generator, count: int) -> Counter[str]:
     """Judge `count` changed answers and count the outcomes; AssertionError where the checker proves a falsehood."""
     seen: Counter[str] = Counter()
@@ -93,8 +114,9 @@ def forged(rng: np.random.Generator, count: int) -> Counter[str]:
         kind = type(found.evidence).__name__ + (" under constraints" if found.constraints else "")
         fields = json.loads(to_json(table, found))
         for _ in range(25):
-            mutant = fields
-            for _ in range(int(rng.integers(1, 4))):
+            lie = bool(rng.random() < 0.5)
+            mutant = worse(rng, table, found, fields) if lie else fields
+            for _ in range(int(rng.integers(0 if lie else 1, 4))):
                 mutant = changed(rng, mutant)
             begun = time.process_time()
             try:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import optbn_solvers.verify.checker
-from optbn_solvers import Constraints, Solution, Status, load_solver
+from optbn_solvers import Constraints, Solution, Status, load_solver, solve
 from optbn_solvers.base.errors import CheckFailed
 from optbn_solvers.base.solution import (
     ClauseRow,
@@ -528,3 +528,26 @@ def test_changed_evidence_never_proves_what_is_false():
     """Some hundred here; `python -m tests.fuzz.forge` makes as many as one likes."""
     seen = forged(np.random.default_rng(3), 300)
     assert sum(times for what, times in seen.items() if what.endswith("refused")) > 100
+
+
+def test_a_part_of_all_variables_has_them_in_order():
+    """Under constraints a search that counted variables by another order proved bounds below the optimum."""
+    rng = np.random.default_rng(3)
+    refused = 0
+    for _ in range(20):
+        table = random_table(rng, 4, "dense", rows=8)
+        constraints = Constraints(ancestors=((table.names[2], table.names[1]),))
+        best = solve(table, "dp", constraints=constraints, only_listed=True)
+        assert best.choice is not None
+        for members in list(itertools.permutations(range(4)))[1:]:
+            for choice in itertools.product(*(table.rows(v)[:3] for v in range(4))):
+                units = table.total_units(choice)
+                if units < table.total_units(best.choice):
+                    score = table.score_of(units)
+                    evidence = Parts((Part(members, units, Exhausted("nobody")),))
+                    forged = replace(best, choice=choice, score=score, bound=score, evidence=evidence)
+                    with pytest.raises(CheckFailed):
+                        verify(table, forged)
+                    refused += 1
+                    break
+    assert refused > 100

@@ -224,6 +224,8 @@ class _Check:
         for part in evidence.parts:
             if not part.members or not rest.issuperset(part.members) or len(set(part.members)) < len(part.members):
                 raise CheckFailed("the parts of the evidence are not disjoint sets of variables")
+            if len(part.members) == self.n and part.members != tuple(range(self.n)):
+                raise CheckFailed("a part of the evidence has all variables, but not in the order of the table")
             rest.difference_update(part.members)
             bounds.append(self.part(part.members, part.evidence, part.bound))
         bounds += [self.part((v,), None, 0) for v in sorted(rest)]
@@ -327,8 +329,9 @@ class _Check:
         if not all(left):
             return in_hand  # the rows say that nothing is better
         bit = {u: 1 << i for i, u in enumerate(members)}
-        renamed = [[(sum(bit[u] for u in members_of(mask)), units) for mask, units in own] for own in left]
-        families = Families.of(renamed)
+        if len(members) < self.n:  # counted by places among the members
+            left = [[(sum(bit[u] for u in members_of(mask)), units) for mask, units in own] for own in left]
+        families = Families.of(left)
         if families is None:
             return None
         target = stated if in_hand is None else max(stated, in_hand)
