@@ -21,7 +21,7 @@ from optbn.data.dataset import Dataset
 from optbn.scores.by_evidence import bound_by_evidence
 from optbn.scores.kernels.averages import average_trees, predict
 from optbn.scores.kernels.kinds import CATEGORICAL
-from optbn.scores.kernels.lattice import finest_part
+from optbn.scores.kernels.parts import finest_part
 from optbn.scores.pcart import PCART, BoundTrees
 from optbn.scores.protocol import BoundScore
 from optbn.scores.trees.columns import Columns

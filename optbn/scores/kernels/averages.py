@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from optbn.scores.kernels.lattice import finest_part, splits
+from optbn.scores.kernels.parts import finest_part, splits
 from optbn.scores.kernels.sites import refine, tabulate
 from optbn.scores.kernels.trees import arrange
 from optbn_solvers.base.compiled import kernel, part

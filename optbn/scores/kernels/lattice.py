@@ -26,52 +26,41 @@ from __future__ import annotations
 import numpy as np
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
-from optbn_solvers.base.compiled import kernel
+from optbn.scores.kernels.parts import copy_splits, finest_part, list_sides, member_splits
+from optbn.scores.kernels.simd import lowest_bit
+from optbn_solvers.base.compiled import kernel, leaf
 from optbn_solvers.base.compiled import part as inlined
 
-
-@kernel
-def interval_end(part):
-    """The hi of an ordinal part."""
-    hi = int((np.sqrt(8.0 * part + 1.0) - 1.0) * 0.5)
-    while hi * (hi + 1) // 2 > part:
-        hi -= 1
-    while (hi + 1) * (hi + 2) // 2 <= part:
-        hi += 1
-    return hi
+NO_BIT = 64
+"""What `lowest_bit` says of 0."""
 
 
 @kernel
-def finest_part(kind, cell):
-    """The part that is one finest cell."""
-    if kind == CATEGORICAL:
-        return (1 << cell) - 1
-    if kind == ORDINAL:
-        return cell * (cell + 1) // 2
-    return cell
+def place_sites(members, digits, coordinates, site_rows, n_sites, shapes, box):
+    """Mark the finest boxes that hold rows; returns (stride and shift of the members, down, number of boxes).
 
-
-@kernel
-def place_sites(members, digits, coordinates, site_rows, n_sites, kinds, sizes, parts, box):
-    """Put the rows into the finest boxes; returns (stride, shift and levels of the members, number of boxes).
-
-    shift uint64[k]: where a member's bits of `support` begin; levels uint64[k]: as many ones as it has of them
+    shift uint64[k]: where a member's bits of `support` begin; down int64[64]: per bit how many boxes further down lies
+    the one without that level, where members are unordered
     """
+    kinds, sizes, parts, _, _, _ = shapes
     box_rows, support, slot = box
     k = len(members)
-    stride = np.empty(k, np.int64)
-    shift, levels = np.zeros(k, np.uint64), np.zeros(k, np.uint64)
+    stride, shift, down = np.empty(k, np.int64), np.zeros(k, np.uint64), np.zeros(65, np.int64)
     boxes, bits = 1, 0
     for j in digits:
         v = members[j]
         stride[j] = boxes
         boxes *= parts[v]
         shift[j] = bits
+        if kinds[v] == CATEGORICAL:
+            for level in range(sizes[v]):
+                down[bits + level] = stride[j] << level
         if kinds[v] != REAL:
             bits += sizes[v]
-            levels[j] = (np.uint64(1) << np.uint64(sizes[v])) - np.uint64(1)
     for i in range(boxes):
         box_rows[i] = 0
+        support[i] = 0
+        slot[i] = 0
     for s in range(n_sites):
         i = 0
         bitset = np.uint64(0)
@@ -82,155 +71,176 @@ def place_sites(members, digits, coordinates, site_rows, n_sites, kinds, sizes, 
                 bitset |= np.uint64(1) << (shift[j] + np.uint64(coordinates[s, j]))
         box_rows[i] = site_rows[s]
         support[i] = bitset
-        slot[i] = s
-    return stride, shift, levels, boxes
+        slot[i] = -1 - s
+    return stride, shift, down, boxes
 
 
 @kernel
-def dense_plan(
-    members, digits, coordinates, site_rows, n_sites, leaf_rows, kinds, sizes, parts, table, halves, need, box, plan
-):
+def dense_plan(members, digits, coordinates, site_rows, n_sites, leaf_rows, shapes, box, plan):
     """Fill the plan of one predictor set; returns the number of slots.
 
     members      int32[k]; coordinates int32[n_sites, k] and site_rows int32[n_sites] say where the rows are
     digits       int64[k], the positions of the members in the order of a box's digits, innermost first
-    kinds, sizes, parts   int64[n] per variable: kind, finest cells, parts
-    table        int64[n], where the variable's rows of `halves` int32[., 2] (two parts it is made of, or -1) and of
-                 `need` uint64[.] (levels that must occur, or the box is the same as a smaller one) begin
+    shapes       (kinds, sizes, parts int64[n] per variable: kind, finest cells, parts; table int64[n], where the
+                 variable's rows of `halves` int32[., 2] (two parts it is made of, or -1) and of `need` uint64[.]
+                 (levels that must occur, or the box is the same as a smaller one) begin; halves; need)
     box          scratch (rows int32, support uint64, slot int32), one entry per box
     plan         (first int32, second int32, rows int32, offset int64, left int32, right int32)
+
+    Boxes that differ in their innermost part alone are a row of boxes. What their other parts need, are made of and can
+    be split into is found once per row; a row without one of the levels it needs is the same as another one.
     """
+    parts = shapes[2]
+    stride, shift, down, boxes = place_sites(members, digits, coordinates, site_rows, n_sites, shapes, box)
+    most, most_parts = 0, 1
+    for v in members:
+        most += parts[v] // 2 + 1
+        most_parts = max(most_parts, parts[v])
+    below = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most_parts + 1, np.int64)
+    part = np.zeros(len(members), np.int64)
+    lattice = members, digits, stride, shift, down
+    return lay_out(lattice, shapes, boxes, leaf_rows, part, below, box, plan)
+
+
+@leaf
+def lay_out(lattice, shapes, boxes, leaf_rows, part, below, box, plan):
+    """The same where the sites are in place; `part` (zeros) and `below` are scratch.
+
+    Makes no array and counts no references, which would take longer than the rest."""
+    members, digits, stride, _, down = lattice
+    kinds, _, parts, table, halves, need = shapes
     box_rows, support, slot = box
     first, second, rows, offset, left, right = plan
+    left_below, right_below, made = below
     k = len(members)
-    stride, shift, levels, boxes = place_sites(
-        members, digits, coordinates, site_rows, n_sites, kinds, sizes, parts, box
-    )
     ordered = False
     for v in members:
         ordered |= kinds[v] == ORDINAL
-    first[0] = second[0] = 0
-    rows[0] = 0
+    first[0] = second[0] = rows[0] = 0
     offset[0] = offset[1] = 0
     n_slots, n_splits = 1, np.int64(0)
-    part = np.zeros(k, np.int64)
-    innermost, inner, table0 = 0, 1, 0
+    innermost, inner, table0, kind = 0, 1, 0, REAL
     if k > 0:
         innermost = digits[0]
-        inner, table0 = parts[members[innermost]], table[members[innermost]]
+        inner, table0, kind = parts[members[innermost]], table[members[innermost]], kinds[members[innermost]]
     for base in range(0, boxes, inner):
-        outer_need = np.uint64(0)
-        outer_first, outer_second, outer = 0, 0, False
-        for j in digits[:0:-1]:
-            v = members[j]
-            t = table[v] + part[j]
-            outer_need |= need[t] << shift[j]
-            if halves[t, 0] >= 0:
-                outer = True
-                outer_first = (halves[t, 0] - part[j]) * stride[j]
-                outer_second = (halves[t, 1] - part[j]) * stride[j]
+        outer_need, down_first, down_second = outer_parts(lattice, shapes, part)
+        add_row(base, inner, table0, down_first, down_second, halves, box_rows, support)
+        missing = np.uint64(0) if ordered else outer_need & ~support[base + inner - 1]
+        if missing:
+            if box_rows[base + inner - 1] > 0:
+                same = base - down[lowest_bit(missing)]
+                for p in range(inner):
+                    slot[base + p] = slot[same + p]
+            next_part(digits, members, parts, part)
+            continue
+        begin = n_slots
         for p in range(inner):
-            i = base + p
-            a, b = i, i
-            if halves[table0 + p, 0] >= 0:
-                a, b = base + halves[table0 + p, 0], base + halves[table0 + p, 1]
-            elif outer:
-                a, b = i + outer_first, i + outer_second
-            if a == b:  # a finest cell
-                if box_rows[i] == 0:
-                    slot[i] = 0
-                    support[i] = 0
-                    continue
-                first[n_slots], second[n_slots] = slot[i], -1
-                rows[n_slots] = box_rows[i]
-                slot[i] = n_slots
-                n_slots += 1
-                offset[n_slots] = n_splits
+            one, other = halves[np.uint64(table0 + p), 0], halves[np.uint64(table0 + p), 1]
+            if one < 0 and not down_first:  # a finest cell
+                if slot[base + p] < 0:
+                    first[n_slots], second[n_slots] = -1 - slot[base + p], -1
+                    rows[n_slots] = box_rows[base + p]
+                    made[n_slots - begin] = p
+                    slot[base + p] = n_slots
+                    n_slots += 1
                 continue
-            box_rows[i] = box_rows[a] + box_rows[b]
-            support[i] = support[a] | support[b]
-            if box_rows[i] == 0:
-                slot[i] = 0
-                continue
-            absent = (outer_need | need[table0 + p]) & ~support[i]
-            if absent:
-                if ordered:
-                    part[innermost] = p
-                    slot[i] = slot[smallest(i, members, part, support[i], kinds, sizes, stride, shift)]
-                else:
-                    slot[i] = slot[np.uint64(without(i, absent, stride, shift, levels))]
-                continue
-            first[n_slots], second[n_slots] = slot[a], slot[b]
-            rows[n_slots] = box_rows[i]
-            if box_rows[i] > leaf_rows:
-                part[innermost] = p
-                n_splits = splits(i, members, part, kinds, parts, stride, slot, left, right, n_splits)
-            slot[i] = n_slots
-            n_slots += 1
-            offset[n_slots] = n_splits
-        for j in digits[1:]:
-            part[j] += 1
-            if part[j] < parts[members[j]]:
-                break
-            part[j] = 0
+            i = np.uint64(base + p)
+            a, b = base + one, base + other
+            if one < 0:
+                a, b = base + p - down_first, base + p - down_second
+            n = box_rows[i]
+            absent = (outer_need | need[np.uint64(table0 + p)]) & ~support[i]
+            # Whether a box is new cannot be foretold: what a new one would be is written down anyway.
+            next_slot = np.uint64(n_slots)
+            first[next_slot], second[next_slot] = slot[np.uint64(a)], slot[np.uint64(b)]
+            rows[next_slot] = n
+            made[next_slot - np.uint64(begin)] = p
+            if ordered:
+                same = smallest(base + p, p, lattice, shapes, part, support) if absent and n > 0 else base + p
+            else:  # a box without rows may have none below
+                same = base + p - down[lowest_bit(absent) if n > 0 else NO_BIT]
+            new = n > 0 and not absent
+            slot[i] = n_slots if new else slot[np.uint64(same)]
+            n_slots += new
+
+        before = list_sides(0, innermost, members, part, kinds, parts, stride, left_below, right_below, 0)
+        after = list_sides(innermost + 1, k, members, part, kinds, parts, stride, left_below, right_below, before)
+        for s in range(begin, n_slots):
+            offset[s] = n_splits
+            if second[s] >= 0 and rows[s] > leaf_rows:
+                p = made[s - begin]
+                n_splits = copy_splits(base + p, 0, before, left_below, right_below, slot, left, right, n_splits)
+                if k > 0:
+                    n_splits = member_splits(base + p, p, kind, inner, 1, slot, left, right, n_splits)
+                n_splits = copy_splits(base + p, before, after, left_below, right_below, slot, left, right, n_splits)
+        offset[n_slots] = n_splits
+        next_part(digits, members, parts, part)
     return n_slots
 
 
+@leaf
+def outer_parts(lattice, shapes, part):
+    """(levels that a row of boxes needs of all members but the innermost, how far below lie the two it is made of)."""
+    members, digits, stride, shift, _ = lattice
+    _, _, _, table, halves, need = shapes
+    outer_need, down_first, down_second = np.uint64(0), 0, 0
+    for digit in range(len(members) - 1, 0, -1):
+        j = digits[digit]
+        t = table[members[j]] + part[j]
+        outer_need |= need[t] << shift[j]
+        if halves[t, 0] >= 0:
+            down_first = (part[j] - halves[t, 0]) * stride[j]
+            down_second = (part[j] - halves[t, 1]) * stride[j]
+    return outer_need, down_first, down_second
+
+
 @inlined
-def without(i, absent, stride, shift, levels):
-    """The number of box i without those levels of its unordered members."""
-    for j in range(len(stride)):
-        j = np.uint64(j)
-        i -= np.int64((absent >> shift[j]) & levels[j]) * stride[j]
-    return i
+def add_row(base, inner, table0, down_first, down_second, halves, box_rows, support):
+    """Rows and levels of the boxes of a row that are made of others."""
+    if down_first:
+        for i in range(np.uint64(base), np.uint64(base + inner)):
+            one, other = i - np.uint64(down_first), i - np.uint64(down_second)
+            box_rows[i] = box_rows[one] + box_rows[other]
+            support[i] = support[one] | support[other]
+        return
+    for p in range(inner):
+        one, other = halves[table0 + p, 0], halves[table0 + p, 1]
+        if one >= 0:
+            box_rows[base + p] = box_rows[base + one] + box_rows[base + other]
+            support[base + p] = support[base + one] | support[base + other]
 
 
-@kernel
-def smallest(i, members, part, support, kinds, sizes, stride, shift):
-    """The number of the smallest box that holds the rows of box i, given the levels they have."""
+@inlined
+def next_part(digits, members, parts, part):
+    """The parts of the next row of boxes."""
+    for digit in range(1, len(digits)):
+        j = digits[digit]
+        part[j] += 1
+        if part[j] < parts[members[j]]:
+            break
+        part[j] = 0
+
+
+@leaf
+def smallest(i, p, lattice, shapes, part, support):
+    """The number of the smallest box that holds the rows of box i, given the levels they have; p its innermost part."""
+    members, digits, stride, shift, _ = lattice
+    kinds, sizes, _, _, _, _ = shapes
+    found = support[i]
     for j in range(len(members)):
         v = members[j]
         if kinds[v] == REAL:
             continue
-        levels = np.int64((support >> shift[j]) & ((np.uint64(1) << np.uint64(sizes[v])) - np.uint64(1)))
+        at = p if j == digits[0] else part[j]
+        levels = np.int64((found >> shift[j]) & ((np.uint64(1) << np.uint64(sizes[v])) - np.uint64(1)))
         if kinds[v] == CATEGORICAL:
-            i += (levels - 1 - part[j]) * stride[j]
+            i += (levels - 1 - at) * stride[j]
         else:
             lo, hi = 0, sizes[v] - 1
             while not (levels >> lo) & 1:
                 lo += 1
             while not (levels >> hi) & 1:
                 hi -= 1
-            i += (hi * (hi + 1) // 2 + hi - lo - part[j]) * stride[j]
+            i += (hi * (hi + 1) // 2 + hi - lo - at) * stride[j]
     return i
-
-
-@inlined  # once per box: a call with eight arrays would take as long
-def splits(i, members, part, kinds, parts, stride, slot, left, right, n):
-    """Append the pairs of slots that box i can be split into; returns the new length of left and right."""
-    for at in range(len(members)):
-        j = np.uint64(at)
-        v, p, st = np.uint64(members[j]), part[j], stride[j]  # what is known not to be negative is found sooner
-        if kinds[v] == CATEGORICAL:
-            mask = p + 1
-            rest = mask & (mask - 1)
-            away = rest
-            while away:  # the lowest level stays left: every partition in two once
-                left[np.uint64(n)] = slot[np.uint64(i - away * st)]
-                right[np.uint64(n)] = slot[np.uint64(i + (away - mask) * st)]
-                n += 1
-                away = (away - 1) & rest
-        elif kinds[v] == ORDINAL:
-            hi = interval_end(p)
-            lo = hi - (p - hi * (hi + 1) // 2)
-            for cut in range(lo, hi):
-                left[n] = slot[i + (cut * (cut + 1) // 2 + cut - lo - p) * st]
-                right[n] = slot[i + (hi * (hi + 1) // 2 + hi - cut - 1 - p) * st]
-                n += 1
-        else:
-            half = 2 * p - parts[v]
-            if half >= 0:
-                left[n] = slot[i + (half - 1 - p) * st]
-                right[n] = slot[i + (half - p) * st]
-                n += 1
-    return n

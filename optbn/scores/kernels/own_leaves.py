@@ -16,7 +16,8 @@ import math
 import numpy as np
 
 from optbn.scores.kernels.kinds import CATEGORICAL
-from optbn.scores.kernels.lattice import dense_plan, interval_end
+from optbn.scores.kernels.lattice import dense_plan
+from optbn.scores.kernels.parts import interval_end
 from optbn.scores.kernels.simd import WIDTH, raise_to_best_sum
 from optbn.scores.kernels.sites import refine, tabulate
 from optbn_solvers.base.compiled import kernel, part
@@ -105,7 +106,7 @@ def score_own_leaves(sets, digits, wanted, priors, predictors, responses, leaves
             u = refine(cells[v], sizes[v], site[j], u, coordinates[j], j, site[j + 1], lookup, coordinates[j + 1])
         tabulate(site[k], u, onehot, values[:, :0], has_number, site_rows, counts, mean, spread)
         n_slots = dense_plan(
-            sets[i], digits[i], coordinates[k], site_rows, u, 1, kinds, sizes, parts, table, halves, need, box, plan
+            sets[i], digits[i], coordinates[k], site_rows, u, 1, (kinds, sizes, parts, table, halves, need), box, plan
         )
         share_of_slots(sets[i], digits[i], kinds, sizes, parts, box[2], share)
         climb(plan, n_slots, leaf_cost[i], counts, lane[:n_lanes], responses, leaves, share, work)

@@ -104,3 +104,19 @@ def _raise_plainly(value, s, vectors, left, right, begin, end):
 
 raise_to_best_sum = _raise_plainly if config.DISABLE_JIT else _raise_vectors  # type: ignore[attr-defined]
 """(value float64[slots, lanes], s, vectors, left, right uint32[.], begin, end): see `_raise_rows`, from lane 0 on."""
+
+
+@intrinsic
+def _trailing_zeros(typingctx, word):
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+def _plain_trailing_zeros(word):
+    return (int(word) & -int(word)).bit_length() - 1 if word else 64
+
+
+lowest_bit = _plain_trailing_zeros if config.DISABLE_JIT else _trailing_zeros  # type: ignore[attr-defined]
+"""The number of the lowest bit of a uint64; 64 where there is none."""

@@ -122,7 +122,15 @@ def score_trees(
             continue
         whole = leaf_rows[i] if n_lanes == cats else 1
         n_slots = dense_plan(
-            sets[i], digits[i], coordinates[k], site_rows, u, whole, kinds, sizes, parts, table, halves, need, box, plan
+            sets[i],
+            digits[i],
+            coordinates[k],
+            site_rows,
+            u,
+            whole,
+            (kinds, sizes, parts, table, halves, need),
+            box,
+            plan,
         )
         if cats > 0 and len(sieve_work[0]) > 0:
             depth = 0
