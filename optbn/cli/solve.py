@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -73,6 +74,7 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
         table = table_of(scores, required is not None, options.data)
     start = None if options.start is None else _read(table, options.start).choice
     values = options.keywords("solve") | {"solver": solver, "start": start, "constraints": required, "data": None}
+    values |= _left(options)
     values |= {"thorough": True} if options.certify and options.proof is None else {}
     with live(table, solver) as progress:
         solution = search(table, **values, progress=progress, **solver_settings)
@@ -90,6 +92,19 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     print(_sentence(table, solution) + note, file=sys.stderr if options.output == "-" else sys.stdout)
     if checked_gap(solution) > options.gap:
         raise typer.Exit(3)
+
+
+def _left(options: Values) -> dict[str, float]:
+    """What is left of the limits, which count from the start of the program, with some of it for the check."""
+    from optbn_solvers.base.clock import age
+
+    left = {}
+    if options.time_limit is not None:
+        grace = CHECK_SHARE * options.time_limit
+        left = {"time_limit": max(0.0, options.time_limit - grace - age()), "grace": max(LEAST_GRACE, grace)}
+    if options.cpu_limit is not None:
+        left["cpu_limit"] = max(0.0, (1 - CHECK_SHARE) * options.cpu_limit - time.process_time())
+    return left
 
 
 def _solver(options: Values) -> tuple[str, dict[str, Any]]:
@@ -134,6 +149,7 @@ def _read(table: ScoreTable, path: str) -> Solution:
         raise UnsupportedError(f"--start {path}: {error}") from None
 
 
+CHECK_SHARE, LEAST_GRACE = 0.1, 1.0  # of a limit, and seconds, for the check of the answer
 MOST = 10_000  # graphs of a window that are listed
 
 

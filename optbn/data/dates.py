@@ -28,6 +28,7 @@ _LONG = (
     "december",
 )
 _PARTS = {
+    "yyyymmdd": r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",
     "yyyy": r"(?P<year>\d{4})",
     "yy": r"(?P<year>\d{2})",
     "mm": r"(?P<month>\d{1,2})",
@@ -36,7 +37,7 @@ _PARTS = {
     "hh:mm": r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?(?: ?(?P<half>[AaPp][Mm]))?"
     r"(?:Z| ?[+-]\d{2}:?\d{2}| UTC)?",
 }
-_TOKEN = re.compile("hh:mm|yyyy|mon|yy|mm|dd")
+_TOKEN = re.compile("hh:mm|yyyymmdd|yyyy|mon|yy|mm|dd")
 _DAYS = (
     "yyyy-mm-dd",
     "yyyy/mm/dd",
@@ -56,7 +57,10 @@ _DAYS = (
     "mon dd yyyy",
     "yyyy-mm",
 )
-FORMS: tuple[str, ...] = (*_DAYS, *(f"{day} hh:mm" for day in _DAYS[:-1]), "yyyy-mm-ddThh:mm", "hh:mm")
+COMPACT = "yyyymmdd"
+FORMS: tuple[str, ...] = (*_DAYS, *(f"{day} hh:mm" for day in _DAYS[:-1]), "yyyy-mm-ddThh:mm", "hh:mm", COMPACT)
+FIRST_YEAR, LAST_YEAR = 1850, 2100
+"""Of whole numbers that are taken for dates."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,14 @@ def from_text(text: str, unit: str) -> float | None:
     """The number that a date (2024-01-31, 2024-01-31 12:30) or a time of day stands for; None if it is none."""
     forms = {"days": ("yyyy-mm-dd", "yyyy-mm-dd hh:mm", "yyyy-mm-ddThh:mm"), "hours": ("hh:mm",)}.get(unit, ())
     return next((number for form in forms if (number := DateForm(form)(text)) is not None), None)
+
+
+def compact(texts: Collection[str]) -> DateForm | None:
+    """The form of dates written as whole numbers, if all of these are days of not unlikely years."""
+    form = DateForm(COMPACT)
+    low, high = ((date(year, 1, 1).toordinal() - EPOCH) for year in (FIRST_YEAR, LAST_YEAR))
+    days = map(form, texts)
+    return form if texts and all(day is not None and low <= day < high for day in days) else None
 
 
 def _clock(minutes: int) -> str:

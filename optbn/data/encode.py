@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError
 from optbn.data.arrow import days, from_texts, is_text, to_numpy
 from optbn.data.dataset import Categorical, Real, code_dtype
-from optbn.data.dates import DateForm
+from optbn.data.dates import DateForm, compact
 from optbn.data.findings import Finding
 from optbn.data.judge import Judgement, Texts, judge, number_like, short
 from optbn.data.missing import Encoded
@@ -260,6 +260,8 @@ class TextColumn:
         """Numbers from here on."""
         if self.known.decimal == ",":
             return self  # 1.500 may be fifteen hundred: that is seen at the end
+        if compact(list(self.codes)[-ENOUGH:]):
+            return self  # and whether all are days
         numbers = np.full(len(self.first), np.nan)
         for text, code in self.codes.items():
             numbers[code] = float(text)

@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from optbn.data.dates import DateForm, date_forms
+from optbn.data.dates import DateForm, compact, date_forms
 from optbn.data.findings import Finding, Grade
 from optbn.data.numerals import Notation, Numeral, numerals, three_follow, ways
 from optbn.data.schema import FEW, Written, is_number, is_whole, makes_real, parse_number
@@ -162,6 +162,8 @@ def _plain(column: Texts, texts: Sequence[str]) -> Judgement | None:
     """Numbers as programs write them; None if they are levels as they stand."""
     if row_names := _row_numbers(column, texts):
         return row_names
+    if dates := _compact_dates(column, texts):
+        return dates
     numbers = {text: float(text) for text in texts}
     absent = () if column.real else _sentinels(column, numbers)
     kept = [text for text in texts if numbers[text] not in absent]
@@ -174,6 +176,16 @@ def _plain(column: Texts, texts: Sequence[str]) -> Judgement | None:
     if column.real or makes_real(kept):
         return _thousands_with_points(column, kept) or Judgement("real", None, frozenset(), absent, findings)
     return Judgement("categorical", None, gone, (), findings)
+
+
+def _compact_dates(column: Texts, texts: Sequence[str]) -> Judgement | None:
+    """20210304, 20210305, ..: days, if they are many and all of them are some."""
+    form = None if column.real or len(texts) <= FEW else compact(texts)
+    if form is None:
+        return None
+    what = f"{texts[0]!r} read as {form.words} ({form.example}): {form(texts[0]):.12g}"
+    keep = f"{_keep(column.name, 'real')} keeps the number"
+    return Judgement("real", form, findings=(column.finding("probable", what, texts[0], keep),))
 
 
 def _row_numbers(column: Texts, texts: Sequence[str]) -> Judgement | None:

@@ -234,3 +234,32 @@ def test_a_wide_tree_is_legible_and_opens_on_its_root(open_page):
     shown = "const a = arguments[0].getBoundingClientRect(), b = arguments[1].getBoundingClientRect();"
     last = picture.find_elements("css selector", "text[font-weight]")[-1]  # the root is drawn last
     assert browser.execute_script(shown + "return a.left > b.left && a.right < b.right", last, panel)
+
+
+def test_dates_are_dates_everywhere(open_page):
+    """In histograms, captions, tables and fields; nobody reads days since 1970."""
+    day = Real(18687.0, 18787.0, unit="days")
+    level = Categorical(("a", "b"))
+    network = BayesianNetwork(
+        ("when", "what"),
+        (day, level),
+        (
+            BinnedTableCPD(day, (), (), (), NormalLeaves(np.array([18737.0]), np.array([20.0]))),
+            BinnedTableCPD(
+                level, ("when",), (day,), (np.array([18740.0]),),
+                CategoricalLeaves(np.array([[0.9, 0.1], [0.2, 0.8]])),
+            ),
+        ),
+    )  # fmt: skip
+    browser = open_page(report_of(network))
+    node = browser.find_element("css selector", '.node[data-name="when"]')
+    titles = [each.get_attribute("textContent") for each in node.find_elements("css selector", ".strip title")]
+    assert titles[0].startswith("2021-03-01 to 2021-03-") and titles[-1].endswith("to 2021-06-09")
+    assert "2021-04-20" in node.text and "20 days" in node.text
+    click(browser, '.node[data-name="when"]')
+    below = browser.find_element("css selector", '#panel input[aria-label="below"]')
+    assert "2021-03-04" in below.get_attribute("placeholder")
+    below.send_keys("2021-04-23\ue007")
+    assert "when < 2021-04-23" in text(browser, "body")
+    click(browser, '.node[data-name="what"]')
+    assert "< 2021-04-23" in text(browser, "#panel")

@@ -122,6 +122,16 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
     "codes like prices": (of("x,k", lambda i: f"A{i % 12},{ab(i)}"), {"x": lv("A0", "A1")}, ""),
     # dates
     "dates": (of("x,k", lambda i: f"2021-03-{i + 1:02d},{ab(i)}"), {"x": r(18687, 18688)}, "certain"),
+    "dates as whole numbers": (
+        of("x,k", lambda i: f"{20210301 + i},{ab(i)}"),
+        {"x": r(18687, 18688)},
+        "probable",
+    ),
+    "whole numbers that are hardly dates": (
+        of("x,k", lambda i: f"{20210301 + 17 * i},{ab(i)}"),
+        {"x": r(20210301, 20210318)},
+        "",
+    ),
     "dates of Germans": (of("x,k", lambda i: f"{i + 1:02d}.03.2021,{ab(i)}"), {"x": r(18687, 18688)}, "certain"),
     "the day first": (of("x,k", lambda i: f"{i + 1:02d}/03/2021,{ab(i)}"), {"x": r(18687, 18688)}, "certain"),
     "the month first": (of("x,k", lambda i: f"03/{i + 1:02d}/2021,{ab(i)}"), {"x": r(18687, 18688)}, "certain"),

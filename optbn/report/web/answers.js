@@ -117,8 +117,8 @@ function parts(model, posterior, v) { // the groups a variable is looked at in: 
   const ends = [0.25, 0.5, 0.75].map((share) => quantileOf(posterior, share, variable.range)).filter((x, i, all) => !i || x > all[i - 1]);
   const none = posterior.missing > 0 ? [{ label: "missing", fact: { value: NaN }, of: (post) => post.missing || 0 }] : [];
   return [...none, ...[-Infinity, ...ends].map((low, i) => {
-    const high = i < ends.length ? ends[i] : Infinity;
-    const label = i === 0 ? `below ${short(high)}` : high === Infinity ? `${short(low)} or more` : `${short(low)} to ${short(high)}`;
+    const high = i < ends.length ? ends[i] : Infinity, say = (x) => numberOf(x, variable);
+    const label = i === 0 ? `below ${say(high)}` : high === Infinity ? `${say(low)} or more` : `${say(low)} to ${say(high)}`;
     return { label, fact: { low, high }, of: (post) => chanceBetween(post, low, high) };
   })];
 }

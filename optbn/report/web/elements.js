@@ -20,6 +20,22 @@ const clipped = (text, length) => (text.length > length ? text.slice(0, length -
 const button = (text, act, attributes) => el("button", { type: "button", text, onclick: act, ...attributes });
 
 const short = (x) => (Number.isNaN(x) ? "unknown" : Math.abs(x) >= 1000 ? x.toFixed(1) : Number(x.toPrecision(4)).toString());
+function numberOf(x, v) { // a variable's number in words: days since 1970-01-01 as a date, hours as a time of day
+  if (v.unit === "days" && Number.isFinite(x)) {
+    const minutes = Math.round(x * 1440), text = Math.abs(x) < 1e8 ? new Date(minutes * 60000).toISOString() : "";
+    if (text) return minutes % 1440 ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
+  }
+  if (v.unit === "hours" && x >= 0 && x <= 24) return clock(Math.round(x * 60));
+  return short(x);
+}
+const clock = (minutes) => `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+const deviation = (sd, v) => `${short(sd)}${v.unit ? ` ${v.unit}` : ""}`;
+function fromWords(text, v) { // the number that somebody writes into a field; NaN if it is none
+  const date = v.unit === "days" && /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}):(\d{2}))?$/.exec(text.trim());
+  if (date) return (Date.parse(`${date[1]}T00:00Z`) / 60000 + 60 * (date[2] || 0) + Number(date[3] || 0)) / 1440;
+  const time = v.unit === "hours" && /^(\d{1,2}):(\d{2})$/.exec(text.trim());
+  return time ? Number(time[1]) + time[2] / 60 : Number(text);
+}
 const share = (p) => (p === 0 ? "0" : p < 0.0005 ? p.toExponential(0) : p.toFixed(3));
 function percent(p) { // never 0 or 100 % of what is possible and open
   if (Number.isNaN(p)) return "?";

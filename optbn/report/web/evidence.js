@@ -6,9 +6,10 @@ let answer = null, prior = null, setting = false;
 function factWords(v, fact) {
   const { name, levels } = model.variables[v];
   if (levels) return `${name} ${fact.do ? "set to" : "="} ${fact.codes.map((code) => levels[code]).join(" or ")}`;
-  if (fact.value !== undefined) return `${name} ${fact.do ? "set to" : "="} ${short(fact.value)}`;
-  if (fact.low === -Infinity) return `${name} < ${short(fact.high)}`;
-  return fact.high === Infinity ? `${name} ≥ ${short(fact.low)}` : `${short(fact.low)} ≤ ${name} < ${short(fact.high)}`;
+  const say = (x) => numberOf(x, model.variables[v]);
+  if (fact.value !== undefined) return `${name} ${fact.do ? "set to" : "="} ${say(fact.value)}`;
+  if (fact.low === -Infinity) return `${name} < ${say(fact.high)}`;
+  return fact.high === Infinity ? `${name} ≥ ${say(fact.low)}` : `${say(fact.low)} ≤ ${name} < ${say(fact.high)}`;
 }
 function learn(v, fact) { // a new fact about a variable, or none
   if (fact) known.set(v, fact); else known.delete(v);

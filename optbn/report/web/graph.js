@@ -71,8 +71,8 @@ function makeStrip(node, index, levels, left, top, w) { // columns: levels that 
   const strip = svg("g", { class: "strip", "aria-hidden": "true" }, svg("rect", { class: "track", x: left + 5, y: top, width: w - 10, height: STRIP, rx: 2 }));
   for (let i = 0; i < count; i++) {
     const x = left + 6 + i * wide, bar = svg("rect", { class: "bar", x: x + 0.5, y: top + STRIP, width: Math.max(0.6, wide - 1), height: 0 });
-    const from = levels ? 0 : range[0] + (i * (range[1] - range[0])) / count;
-    const group = svg("g", { class: "level" }, svg("title", { text: levels ? levels[i] : `${short(from)} to ${short(from + (range[1] - range[0]) / count)}` }),
+    const from = levels ? 0 : range[0] + (i * (range[1] - range[0])) / count, say = (x) => numberOf(x, model.variables[index]);
+    const group = svg("g", { class: "level" }, svg("title", { text: levels ? levels[i] : `${say(from)} to ${say(from + (range[1] - range[0]) / count)}` }),
       svg("rect", { class: "hit", x, y: top, width: wide, height: STRIP }), bar);
     if (levels) group.addEventListener("click", (e) => pick(e, index, i));
     node.bars.push({ bar, group, base: top + STRIP });
@@ -90,7 +90,8 @@ function rangeByDragging(node, index, strip, left, w, range) {
     const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(strip.getScreenCTM().inverse());
     return Math.min(1, Math.max(0, (p.x - left) / w));
   };
-  const value = (part) => (part <= 0 ? -Infinity : part >= 1 ? Infinity : Number((range[0] + part * (range[1] - range[0])).toPrecision(4)));
+  const rounded = (x) => (model.variables[index].unit ? Math.round(x * 10) / 10 : Number(x.toPrecision(4)));
+  const value = (part) => (part <= 0 ? -Infinity : part >= 1 ? Infinity : rounded(range[0] + part * (range[1] - range[0])));
   strip.addEventListener("pointerdown", (e) => { e.stopPropagation(); from = at(e); strip.setPointerCapture(e.pointerId); });
   strip.addEventListener("pointermove", (e) => { if (from !== null) fill(node.span, { x: left + w * Math.min(from, at(e)), width: w * Math.abs(at(e) - from) }); });
   strip.addEventListener("pointerup", (e) => {
@@ -140,9 +141,9 @@ function chances(posterior, variable) { // per bar
 function captionOf(posterior, variable, fact) {
   if (!posterior) return "too large to compute";
   if (variable.levels) { const i = argmax(posterior.p); return `${variable.levels[i]} ${percent(posterior.p[i])}`; }
-  if (posterior.value !== undefined) return Number.isNaN(posterior.value) ? "missing" : `= ${short(posterior.value)}`;
+  if (posterior.value !== undefined) return Number.isNaN(posterior.value) ? "missing" : `= ${numberOf(posterior.value, variable)}`;
   const none = posterior.missing > 0 ? `, ${percent(posterior.missing)} missing` : "";
-  return fact && fact.do ? "set" : `${short(posterior.mean)} ± ${short(posterior.sd)}${none}`;
+  return fact && fact.do ? "set" : `${numberOf(posterior.mean, variable)} ± ${deviation(posterior.sd, variable)}${none}`;
 }
 function markSpan(node, fact, [low, high]) {
   const left = -node.width / 2 + 6, w = node.width - 12, at = (x) => left + w * Math.min(1, Math.max(0, (x - low) / (high - low)));

@@ -10,16 +10,16 @@ function heat(p) {
   cell.style.backgroundColor = `rgba(var(--heat), ${(0.55 * p).toFixed(3)})`;
   return cell;
 }
-function leafText(leaves, cell) {
-  if (leaves.absent) return `${percent(leaves.absent[cell])} missing, ${leafText({ ...leaves, absent: null }, cell)}`;
+function leafText(leaves, cell, v) {
+  if (leaves.absent) return `${percent(leaves.absent[cell])} missing, ${leafText({ ...leaves, absent: null }, cell, v)}`;
   if (leaves.kind === "normal") {
     const [mean, variance] = momentsBetween(lawOf(leaves, cell), -Infinity, Infinity);
-    return `${short(mean)} ± ${short(Math.sqrt(variance))}`;
+    return `${numberOf(mean, v)} ± ${deviation(Math.sqrt(variance), v)}`;
   }
-  return `${short(leaves.location[cell])} ± ${short(leaves.scale[cell])} (t, ${short(leaves.dof[cell])})`;
+  return `${numberOf(leaves.location[cell], v)} ± ${deviation(leaves.scale[cell], v)} (t, ${short(leaves.dof[cell])})`;
 }
 function cellNames(cpd, i) { // of a parent's levels or bins
-  const parent = model.variables[cpd.parents[i]], cuts = cpd.cuts[i].map(short), none = parent.absent ? ["missing"] : [];
+  const parent = model.variables[cpd.parents[i]], cuts = cpd.cuts[i].map((cut) => numberOf(cut, parent)), none = parent.absent ? ["missing"] : [];
   if (parent.levels) return parent.levels;
   if (!cuts.length) return ["any", ...none];
   return [`< ${cuts[0]}`, ...cuts.slice(1).map((cut, k) => `${cuts[k]} to ${cut}`), `≥ ${cuts[cuts.length - 1]}`, ...none];
@@ -31,7 +31,7 @@ function table(v, cpd, counts) {
     const given = [];
     for (let i = names.length - 1, left = cell; i >= 0; i--) { given.unshift(names[i][left % names[i].length]); left = Math.floor(left / names[i].length); }
     body.push(el("tr", {}, ...given.map((text) => el("td", { text })),
-      ...(levels ? cpd.leaves.rows[cell].map(heat) : [el("td", { text: leafText(cpd.leaves, cell) })]),
+      ...(levels ? cpd.leaves.rows[cell].map(heat) : [el("td", { text: leafText(cpd.leaves, cell, model.variables[v]) })]),
       counts ? el("td", { class: "number soft", text: counts[cell] }) : null));
   }
   const head = [...cpd.parents.map((p) => model.variables[p].name), ...(levels || [name]), ...(counts ? ["rows"] : [])];
@@ -52,7 +52,7 @@ function tree(v, cpd, counts) { // leaves side by side, inner nodes above the mi
       shapes.push(svg("rect", { class: "bar", x: x - LEAF / 2 + 11 + i * wide, y: y + 12 - 22 * p, width: Math.max(1, wide - 2), height: 22 * p },
         svg("title", { text: `${levels[i]}: ${share(p)}` })));
     });
-    const text = row ? `${clipped(levels[argmax(row)], 9)} ${percent(Math.max(...row))}` : leafText(cpd.leaves, cell);
+    const text = row ? `${clipped(levels[argmax(row)], 9)} ${percent(Math.max(...row))}` : leafText(cpd.leaves, cell, model.variables[v]);
     shapes.push(svg("text", { x, y: row ? y + 25 : y + 4, text }));
     if (counts) shapes.push(svg("text", { class: "answer", x, y: y + 46, text: counts[cell] === 1 ? "1 row" : `${counts[cell]} rows` }));
     return { x, y: y - 14 };
@@ -64,7 +64,7 @@ function tree(v, cpd, counts) { // leaves side by side, inner nodes above the mi
     const parent = model.variables[cpd.parents[node.at]], here = possible[node.at];
     const sides = parent.levels ? [here.filter((c) => node.codes.has(c)), here.filter((c) => !node.codes.has(c))] : [here, here];
     const texts = parent.levels ? sides.map((side) => side.map((c) => parent.levels[c]).join(", "))
-      : node.below === Infinity ? ["a number", "missing"] : [`< ${short(node.below)}`, `≥ ${short(node.below)}`];
+      : node.below === Infinity ? ["a number", "missing"] : [`< ${numberOf(node.below, parent)}`, `≥ ${numberOf(node.below, parent)}`];
     const below = [node.left, node.right].map((to, k) => ({ ...lay(to, level + 1, possible.map((all, i) => (i === node.at ? sides[k] : all))), text: texts[k] }));
     const x = (below[0].x + below[1].x) / 2, y = level * LEVEL + 20;
     for (const b of below) {

@@ -62,9 +62,11 @@ function showPosteriorPanel(index) { // chances as buttons: the keyboard's way t
   if (focused !== null) holder.querySelector(`[data-at="${focused}"]`)?.focus();
 }
 function numbers(index, post, fact) { // a real variable: what is expected, and fields for a number or a range
-  const field = (name, value) => el("input", { type: "number", step: "any", "aria-label": name, "data-at": name, class: "short", value: Number.isFinite(value) ? value : "", placeholder: name });
+  const variable = model.variables[index], say = (x) => numberOf(x, variable), form = { days: "2021-03-04", hours: "12:30" }[variable.unit];
+  const type = form ? { type: "text" } : { type: "number", step: "any" };
+  const field = (name, value) => el("input", { ...type, "aria-label": name, "data-at": name, class: "short", value: Number.isFinite(value) ? (form ? say(value) : value) : "", placeholder: form ? `${name} ${form}` : name });
   const exactly = field("exactly", fact?.value), from = field("from", fact?.low), below = field("below", fact?.high);
-  const number = (input, none) => (input.value === "" ? none : Number(input.value));
+  const number = (input, none) => (input.value === "" || Number.isNaN(fromWords(input.value, variable)) ? none : fromWords(input.value, variable));
   const apply = (e) => {
     e.preventDefault();
     const value = number(exactly, null), low = number(from, -Infinity), high = number(below, Infinity);
@@ -72,9 +74,9 @@ function numbers(index, post, fact) { // a real variable: what is expected, and 
     else if (low < high && (low > -Infinity || high < Infinity)) learn(index, { low, high });
     else learn(index, null);
   };
-  const quartiles = post && post.parts?.length ? [0.05, 0.5, 0.95].map((s) => short(quantileOf(post, s, model.variables[index].range))) : null;
+  const quartiles = post && post.parts?.length ? [0.05, 0.5, 0.95].map((s) => say(quantileOf(post, s, variable.range))) : null;
   return el("form", { onsubmit: apply },
-    el("p", { text: !post ? "Not computed." : post.value !== undefined ? `Known: ${short(post.value)}.` : `Mean ${short(post.mean)}, standard deviation ${short(post.sd)}.` }),
+    el("p", { text: !post ? "Not computed." : post.value !== undefined ? `Known: ${say(post.value)}.` : `Mean ${say(post.mean)}, standard deviation ${deviation(post.sd, variable)}.` }),
     quartiles ? el("p", { class: "soft", text: `Nine times out of ten between ${quartiles[0]} and ${quartiles[2]}; in the middle ${quartiles[1]}.` }) : "",
     el("p", { class: "fields screen" }, exactly, el("span", { text: " or " }), from, below, el("button", { text: "Say so", "data-at": "apply" })));
 }
