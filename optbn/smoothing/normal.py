@@ -38,7 +38,12 @@ WIDEST = 1e150
 
 def check_range(name: str, domain: Real) -> None:
     """Refuse a variable whose variance would silently become 0 or infinite."""
-    width = domain.high - domain.low
+    width, largest = domain.high - domain.low, max(abs(domain.low), abs(domain.high))
+    if largest > WIDEST and width < WIDEST:
+        raise DataError(
+            f"column {name!r}: its values are as large as {largest:.3g}, and their squares no floating-point numbers: "
+            "rescale it"
+        )
     if width and not 1 / WIDEST < width < WIDEST:
         raise DataError(
             f"column {name!r}: its range is {width:.3g} wide, and its variance no floating-point number: rescale it"
