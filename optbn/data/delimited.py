@@ -158,8 +158,10 @@ def parse(
             row = ragged[0]
             fields = f"{row.actual_columns:,} field{'s' if row.actual_columns > 1 else ''}"
             shown = row.text if len(row.text) <= 60 else row.text[:57] + "..."
+            few = row.actual_columns < row.expected_columns
+            remedy = "missing cells need their delimiters" if few else "a cell with a delimiter inside needs quotes"
             raise DataError(
-                f"{text.where}: row {row.number:,} has {fields}, expected {row.expected_columns:,}: {shown!r}"
+                f"{text.where}: row {row.number:,} has {fields}, expected {row.expected_columns:,}: {shown!r}; {remedy}"
             ) from None
         if "straddling" in str(error):
             raise DataError(

@@ -297,7 +297,10 @@ class TextColumn:
             if number is not None and not np.isfinite(number):
                 row = self.first[code]
                 at = None if row is None else row + 1
-                findings.append(Finding("doubtful", f"{text} is not a finite number", self.place.name, at))
+                what = f"{text} is not a finite number"
+                settle = ("--missing-token", text)
+                remedy = f"if it marks a missing value: --missing-token {text}"
+                findings.append(Finding("doubtful", what, self.place.name, at, remedy, settle))
                 number = None
             if number is not None and number not in found.absent:
                 numbers[code] = number

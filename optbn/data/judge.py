@@ -170,6 +170,9 @@ def _plain(column: Texts, texts: Sequence[str]) -> Judgement | None:
     if not column.real and not makes_real(kept) and not makes_real(texts):
         return None  # few enough to be levels, one that marks missing values among them
     findings = tuple(_sentinel_finding(column, value, numbers) for value in absent)
+    largest = max(numbers.values(), key=abs)
+    if abs(largest) >= EXACT and all(map(is_whole, kept)):
+        findings = (too_many_digits(column.name, largest), *findings)
     gone = frozenset(text for text, number in numbers.items() if number in absent)
     if not column.real and (finding := _written_with_point(column, kept, bool(gone))):
         return Judgement("categorical", Notation(), gone, (), (*findings, finding))
@@ -311,6 +314,7 @@ def _dated(column: Texts, texts: Sequence[str]) -> Judgement | None:
     absent = tuple(value for value in _DATE_SENTINELS if value in values.values() and _far(value, values.values()))
     findings = tuple(_sentinel_finding(column, value, values) for value in absent)
     gone = frozenset(one for one, value in values.items() if value in absent)
+    text = next((one for one in texts if one not in gone), text)
     what = f"{text!r} read as {form.words} ({form.example}{order}): {form(text):.12g}"
     return Judgement("real", form, gone, (), (column.finding("certain", what, text, column.another()), *findings))
 
@@ -436,6 +440,12 @@ def sentinel_finding(name: str, text: str, count: int, row: int | None) -> Findi
     what = f"{text}, far from all others, read as missing ({count:,} {'cell' if count == 1 else 'cells'})"
     remedy = f"{_keep(name, 'real')} keeps the number"
     return Finding("probable", what, name, None if row is None else row + 1, remedy)
+
+
+def too_many_digits(name: str, largest: float) -> Finding:
+    """The finding about whole numbers that are rounded."""
+    what = f"whole numbers up to {largest:.0f} have more digits than are kept (2^53); keys rather than amounts?"
+    return Finding("note", what, name, None, f"--column {quoted(f'{name}=ignore')} leaves it out")
 
 
 def numbers_of_rows(name: str, start: int, rows: int, unnamed: bool) -> Judgement:

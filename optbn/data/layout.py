@@ -93,10 +93,14 @@ def layout(where: str, head: bytes, whole: bool, options: Options) -> Layout:
     first = list(rows[0])
     body = rows[1:]
     if body and all(len(row) == len(first) + 1 for row in body) and options.header is None:
-        findings.append(
-            Finding("certain", "the header has one name less than the rows have fields: the first has none")
-        )
-        first.insert(0, "")
+        if all(not row[-1].strip() for row in body):
+            findings.append(Finding("certain", "the rows end in a delimiter, after which there is nothing"))
+            first.append("")
+        else:
+            findings.append(
+                Finding("certain", "the header has one name less than the rows have fields: the first has none")
+            )
+            first.insert(0, "")
     names, unnamed = _named(where, first, delimiter, findings)
     start = skipped + _length_of_rows(where, head[skipped:], delimiter, 1)
     arities = _arities(body, names) if options.header is None else None

@@ -21,6 +21,7 @@ from optbn.data.judge import (
     quoted,
     sentinel_finding,
     sentinels,
+    too_many_digits,
 )
 from optbn.data.schema import FEW
 
@@ -109,11 +110,7 @@ class Numbers:
             return keys(self.name, self.rows)
         said_all: list[Finding] = []
         if beyond:
-            largest = self.high if self.high >= EXACT else self.low
-            what = f"whole numbers up to {largest:.0f} have more digits than are kept (2^53); keys rather than amounts?"
-            said_all.append(
-                Finding("note", what, self.name, None, f"--column {quoted(f'{self.name}=ignore')} leaves it out")
-            )
+            said_all.append(too_many_digits(self.name, self.high if self.high >= EXACT else self.low))
         absent = sentinels({value: n for value, (n, _) in self._known.items()}, *self._inner)
         for value in absent:
             count, row = self._known[value]

@@ -120,6 +120,17 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
     "several units": (of("x,k", lambda i: f"{60 + i} {'kg' if i % 2 else 'lb'},{ab(i)}"), REFUSED, "doubtful"),
     "percent, few": (of("x,k", lambda i: f"{10 * (i % 3)} %,{ab(i)}"), {"x": lv("0 %", "10 %")}, ""),
     "codes like prices": (of("x,k", lambda i: f"A{i % 12},{ab(i)}"), {"x": lv("A0", "A1")}, ""),
+    "rows that end in a delimiter": (
+        of("x,k", lambda i: f"{i / 4},{ab(i)},"),
+        {"x": r(0.0, 0.25), "k": lv("a", "b")},
+        "certain",
+    ),
+    "more digits than are kept": (
+        of("x,k", lambda i: f"{9007199254740992 + 2 * (i // 2)},{ab(i)}"),
+        {"x": r(9007199254740992.0, 9007199254740992.0)},
+        "note",
+    ),
+    "no finite number": (of("x,k", "inf,a", lambda i: f"{i / 4},{ab(i)}"), REFUSED, "doubtful"),
     # dates
     "dates": (of("x,k", lambda i: f"2021-03-{i + 1:02d},{ab(i)}"), {"x": r(18687, 18688)}, "certain"),
     "dates as whole numbers": (
