@@ -70,6 +70,7 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         target: str,
         *,
         schema: Any = None,
+        weights: str | None = None,
         sample_size: int = SAMPLE,
         progress: Callable[[int], None] | None = None,
         **how: Any,
@@ -77,11 +78,12 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[m
         """Learn from a csv, parquet, Arrow or ARFF file that need not fit into memory, in a few passes.
 
         schema       what is known about columns (see `optbn.read`); the rest is found in a first pass
+        weights      the column that says how many rows each row counts for; it is no attribute
         sample_size  rows, drawn uniformly, from which cut points of numeric columns are found
         progress     called with the number of rows read so far in each pass
         how          format, header, delimiter, encoding, missing_tokens
         """
-        source = OnDisk(path, target, schema, sample_size, self._seed(), progress, how)
+        source = OnDisk(path, target, schema, sample_size, self._seed(), progress, how, weights)
         self.classes_ = np.array(source.classes, dtype=object)
         self.feature_names_in_ = np.array(source.names, dtype=object)
         self.n_features_in_ = len(source.names)

@@ -20,7 +20,8 @@ from optbn.base.numbers import counted
 from optbn.base.registry import unknown
 from optbn.classifiers.pairs import Batch
 from optbn.classifiers.reservoir import Reservoir
-from optbn.data.dataset import Categorical
+from optbn.data.anything import with_weights
+from optbn.data.dataset import Categorical, Real
 from optbn.data.discretise.table import Table, Values, code_type
 from optbn.data.discretise.transformer import Column, Discretizer
 from optbn.data.encode import Encoder, Known
@@ -77,11 +78,12 @@ class InMemory:
 
 
 class OnDisk:
-    """The rows of a file, by pass. `classes` are the levels of the target, `names` the attributes."""
+    """The rows of a file, by pass. `classes` are the levels of the target, `names` the attributes; a column `weights`
+    says how many rows each row counts for, and is no attribute."""
 
     def __init__(
         self, path: Any, target: str, schema: Any, sample_size: int, seed: int, progress: Callable[[int], None] | None,
-        how: Mapping[str, Any],
+        how: Mapping[str, Any], weights: str | None = None,
     ) -> None:  # fmt: skip
 
         if isinstance(sample_size, bool) or not isinstance(sample_size, int | np.integer) or sample_size < 1:
@@ -92,7 +94,10 @@ class OnDisk:
         self.where = source.where
         if target not in source.names:
             raise DataError(f"{self.where}: {unknown('column', target, source.names)}")
-        declared = Schema.of(schema)
+        if weights is not None and (weights not in source.names or weights == target):
+            others = [name for name in source.names if name != target]
+            raise DataError(f"{self.where}: {unknown('column of weights', weights, others)}")
+        declared = Schema.of(schema if weights is None else with_weights(schema, weights))
         if declared.columns.get(target) == "ignore":
             raise DataError(f"{self.where}: the target {target!r} is ignored by the schema")
         columns = survey(source, declared, keep=False)
@@ -102,6 +107,9 @@ class OnDisk:
         if target not in found:
             raise DataError(f"{self.where}: the target {target!r} only names the rows")
         self.known = {name: Known(column.domain, column.written) for name, column in found.items()}
+        self._weights = weights
+        if weights is not None:
+            check_weights(self.where, found.get(weights), weights)
         reservoir = Reservoir(sample_size, np.random.default_rng(seed))
         self.n_rows = 0
         for batch in source.rows(list(self.known)):
@@ -123,7 +131,7 @@ class OnDisk:
             raise DataError(f"{self.where}: the target {target!r} has {absent}")
         self.classes = domain.levels
         self.n_classes = len(domain.levels)
-        self.names = tuple(name for name in self.known if name != target)
+        self.names = tuple(name for name in self.known if name not in (target, weights))
         if not self.names:
             raise DataError(f"{self.where}: there is no column besides the target {target!r}")
         self._incomplete = {name for name in self.names if found[name].n_missing}
@@ -131,26 +139,35 @@ class OnDisk:
         for batch in reservoir.batches():
             chosen.add(batch)
         sampled = {column.name: column for column in chosen.finish()}
-        self._sample = [_values(sampled[name]) for name in self.names]
-        self._sample_classes = sampled[target].values.astype(np.int64)
+        self._sample, self._sample_classes, self._sample_weights = self._rows_of(sampled)
         for values in self._sample:
             self._keep_missing(values)
+        if weights is not None:
+            self.n_rows = sum(len(classes) for _, classes, _ in self._blocks())  # those of weight 0 do not exist
 
     def _open(self) -> Any:
         return open_source(self._path, options(**self._how))
 
-    def _blocks(self) -> Iterator[tuple[list[Values], NDArray[np.int64]]]:
-        """Attributes and classes of consecutive rows."""
+    def _blocks(self) -> Iterator[Sample]:
+        """Attributes, classes and weights of consecutive rows."""
         first = 0
         for block in encoded_blocks(self._open(), self.known, ROWS):
-            columns = {column.name: column for column in block}
             first += len(block[0].values)
-            yield [_values(columns[name]) for name in self.names], columns[self.target].values.astype(np.int64)
+            yield self._rows_of({column.name: column for column in block})
             if self._progress is not None:
                 self._progress(first)
 
+    def _rows_of(self, columns: Mapping[str, Encoded]) -> Sample:
+        """Those of weight 0 do not exist."""
+        table, classes = [_values(columns[name]) for name in self.names], columns[self.target].values.astype(np.int64)
+        if self._weights is None:
+            return table, classes, np.ones(len(classes))
+        weights = columns[self._weights].values.astype(np.float64)
+        some = np.flatnonzero(weights > 0)
+        return [each.take(some) for each in table], classes[some], weights[some]
+
     def sample(self) -> Sample:
-        return self._sample, self._sample_classes, np.ones(len(self._sample_classes))
+        return self._sample, self._sample_classes, self._sample_weights
 
     def _keep_missing(self, values: Values) -> None:
         """A column with missing values anywhere has them in the sample, so that they get a level."""
@@ -159,10 +176,24 @@ class OnDisk:
 
     def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
         def one_pass() -> Iterator[Batch]:
-            for table, y in self._blocks():
-                yield discretizer.encode(table), y, np.ones(len(y))
+            for table, y, weights in self._blocks():
+                yield discretizer.encode(table), y, weights
 
         return one_pass
+
+
+def check_weights(where: str, column: Any, name: str) -> None:
+    """Refuse a column that has something else than weights."""
+    if column is None or not isinstance(column.domain, Real):
+        raise DataError(f"{where}: column {name!r} has no numbers, so it cannot be weights")
+    if column.n_missing:
+        absent = counted(column.n_missing, "missing value")
+        raise DataError(f"{where}: column {name!r} has {absent}, and every row needs a weight")
+    if column.domain.low < 0 or not np.isfinite(column.domain.high):
+        worst = column.domain.low if column.domain.low < 0 else column.domain.high
+        raise DataError(f"{where}: column {name!r} has the weight {worst:g}, which is not a number of at least 0")
+    if column.domain.high == 0:
+        raise DataError(f"{where}: column {name!r}: all weights are 0, so no row counts")
 
 
 def tables(path: Any, columns: Sequence[Column], how: Mapping[str, Any]) -> Iterator[list[Values]]:

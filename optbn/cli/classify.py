@@ -56,7 +56,9 @@ def classify(
     classifier = unfitted()
     with bars("number", after=2) as show:
         progress = None if show is None else partial(show, "rows")
-        classifier.fit_file(data, options.target, sample_size=options.sample, progress=progress, **how)
+        classifier.fit_file(
+            data, options.target, weights=options.weights, sample_size=options.sample, progress=progress, **how
+        )
     save_classifier(classifier, output)
     members = f", {len(classifier.members_)} members" if len(classifier.members_) > 1 else ""
     many = len(classifier.classes_)

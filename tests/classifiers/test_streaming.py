@@ -37,6 +37,40 @@ def test_fit_file_is_fit(name: str, ending: str, tmp_path, small_blocks: None) -
     assert passes[:6] == [37, 74, 111, 148, 185, 200]
 
 
+@pytest.mark.parametrize("name", ["nb", "kdb", "skdb", "aode", "eskdb"])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_column_of_weights_is_sample_weight(name: str, ending: str, tmp_path, small_blocks: None) -> None:
+    X, y = mixed(0)
+    X = X.drop(columns="size").assign(age=X.age.round(3), hours=X.hours + 0.5)
+    weights = np.tile([2.0, 0.0, 1.0, 0.5], 50)
+    path = tmp_path / f"train.{ending}"
+    whole = X.assign(income=y, people=weights)
+    whole.to_csv(path, index=False) if ending == "csv" else whole.to_parquet(path)
+    fitted = load_classifier(name).fit_file(path, "income", weights="people")
+    direct = load_classifier(name).fit(X, y, sample_weight=weights, weight_scale="counts")
+    assert list(fitted.feature_names_in_) == list(X.columns)
+    assert fitted.predict_proba(X) == pytest.approx(direct.predict_proba(X), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([1.0, -2.0, 1.0], "the weight -2"),
+        ([0.0, 0.0, 0.0], "all weights are 0"),
+        ([1.0, None, 2.0], "4 missing value"),
+    ],
+)
+def test_what_is_no_weight_is_named(column, message, tmp_path) -> None:
+    import pandas
+
+    rows = pandas.DataFrame({"a": [*"xyx"] * 4, "y": [*"uvu"] * 4, "w": column * 4})
+    rows.to_csv(tmp_path / "d.csv", index=False)
+    with pytest.raises(DataError, match="column 'w'.*" + message):
+        load_classifier("nb").fit_file(tmp_path / "d.csv", "y", weights="w")
+    with pytest.raises(DataError, match="column of weights"):
+        load_classifier("nb").fit_file(tmp_path / "d.csv", "y", weights="v")
+
+
 def test_arrow_and_several_passes(tmp_path, small_blocks: None) -> None:
     import pyarrow as pa
     import pyarrow.feather as feather

@@ -102,6 +102,17 @@ def test_the_command_line_with_local_processes(tmp_path):
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
+def test_weights_of_rows_go_to_the_workers():
+    """The same bits as here, and as of rows that are repeated."""
+    weights = np.arange(300) % 3
+    weighted = data().weighted(weights.astype(np.float64))
+    here = optbn.score_table(weighted, "bdeu", 2)
+    there = optbn.score_table(weighted, "bdeu", 2, scheduler="local", jobs=1)
+    repeated = optbn.score_table(data().take(np.repeat(np.arange(300), weights)), "bdeu", 2)
+    for table in (there, repeated):
+        assert (table.masks == here.masks).all() and (table.units == here.units).all()
+
+
 @pytest.mark.parametrize("moment", ["beginning", "at work"])
 def test_a_request_to_end_local_processes_is_answered_in_one_line(tmp_path, moment):
     from optbn.data.write import write
