@@ -116,7 +116,7 @@ def test_answers_under_constraints_are_accepted():
     ways = [("ilp", {"search_nodes": 0}), ("auto", {}), ("cp", {"carried": 1 << 20, "restarts": 0})]
     found: Counter[str] = Counter()
     for trial in range(90):
-        table = random_table(rng, int(rng.integers(3, 6)), ("plain", "dense", "ties")[trial % 3], rows=8)
+        table = random_table(rng, int(rng.integers(4, 6)), ("plain", "dense", "ties")[trial % 3], rows=12)
         constraints = random_constraints(rng, table.names)
         solver, settings = ways[trial % len(ways)]
         try:

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from optbn_solvers import ScoreTable, Solution, solve
+from optbn_solvers import Constraints, ScoreTable, Solution, solve
 from optbn_solvers.base.errors import CheckFailed, ConstraintError, InfeasibleError
 from optbn_solvers.base.solution_json import from_json, to_json
 from optbn_solvers.front.checked import bound_of_proof
 from optbn_solvers.verify import verify
-from tests.naive.constraints import best_obeying, random_constraints
+from tests.naive.constraints import best_obeying, obeys, random_constraints
 from tests.naive.solvers import optimum, random_table, random_unpruned_table
 
 WORK = 1e7  # steps of the checker's own search
@@ -87,9 +87,22 @@ def changed(rng: np.random.Generator, fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def graph(rng: np.random.Generator, table: ScoreTable, constraints: Constraints | None) -> list[int]:
+    """A random choice of families, acyclic and obeying, if one of fifty is."""
+    for _ in range(50):
+        order = rng.permutation(table.n).tolist()
+        ahead = [set(order[: order.index(v)]) for v in range(table.n)]
+        fits = [[row for row in table.rows(v) if ahead[v].issuperset(table.parents(row))] for v in range(table.n)]
+        choice = [int(rng.choice(own or list(table.rows(v)))) for v, own in enumerate(fits)]
+        masks = tuple(sum(1 << u for u in table.parents(row)) for row in choice)
+        if all(fits) and (constraints is None or obeys(masks, constraints, table.names)):
+            break
+    return choice
+
+
 def worse(rng: np.random.Generator, table: ScoreTable, found: Solution, fields: dict[str, Any]) -> dict[str, Any]:
     """Another graph, which says that it is optimal; its evidence may be cut into parts that make no sense."""
-    choice = [int(rng.integers(table.offsets[v], table.offsets[v + 1])) for v in range(table.n)]
+    choice = graph(rng, table, found.constraints)
     score = table.total(choice)
     fields = copy.deepcopy(fields) | {"status": "optimal", "score": score, "bound": score}
     fields["parents"] = {table.names[v]: [table.names[u] for u in table.parents(row)] for v, row in enumerate(choice)}
@@ -97,7 +110,7 @@ def worse(rng: np.random.Generator, table: ScoreTable, found: Solution, fields: 
     evidence = inner[int(rng.integers(len(inner)))]
     if evidence is not None and evidence["kind"] != "parts" and rng.random() < 0.7:
         order = rng.permutation(table.n).tolist()
-        cut = int(rng.integers(1, table.n + 1))
+        cut = table.n if rng.random() < 0.5 else int(rng.integers(1, table.n))
         listed = [each for each in (order[:cut], order[cut:], order[: cut // 2]) if each][: int(rng.integers(1, 4))]
         bounds = [sum(int(table.units[choice[v]]) for v in members) for members in listed]
         parts = [{"members": m, "bound": b, "evidence": evidence} for m, b in zip(listed, bounds, strict=True)]

@@ -170,6 +170,7 @@ class DemandedRows:
     def __init__(self, demands: Demands, lines: Lines) -> None:
         self.demands, self.lines, self.encoding = demands, lines, demands.encoding
         self.cuts: set[tuple[int, tuple[int, ...]]] = set()
+        self.seen: set[Arc] = set()
 
     def row(self, row: ClauseRow | LimitRow) -> int:
         """The number of the row."""
@@ -178,6 +179,9 @@ class DemandedRows:
     def _clause(self, row: ClauseRow) -> int:
         """One of the literals is true; so there are fewer families for which they are false than literals."""
         self._cut({literal.child for literal in row.literals})
+        for literal in row.literals:
+            if not literal.meets:
+                self._there(literal.child, literal.others)
         true = [
             (1, self.encoding.choice(each))
             for literal in row.literals
@@ -186,6 +190,13 @@ class DemandedRows:
         ]
         number = self.lines.rup(true)
         return self.lines.pol(" ".join([str(number), *(f"{self.encoding.only[x.child]} +" for x in row.literals)]))
+
+    def _there(self, v: int, others: Sequence[int]) -> None:
+        """An arc is there, or the family of v is one without it: where all of those are excluded, the arc is seen."""
+        for u in others:
+            if (u, v) in self.demands.no_more and (u, v) not in self.seen:
+                self.seen.add((u, v))
+                self.lines.pol(f"{self.demands.no_more[u, v]} {self.encoding.some[v]} +")
 
     def _cut(self, outside: set[int]) -> None:
         """A path to one of these variables from another has an arc from the others to them."""
