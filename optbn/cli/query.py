@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -106,9 +106,15 @@ def _each(model: BayesianNetwork, evidence: dict[str, str], interval: float | No
     if as_json:
         print(json.dumps({name: _content(answer) for name, answer in answers.items()}))
         return
-    blocks: list[list[tuple[tuple[str, ...], tuple[float, ...]]]] = []
+    from optbn.data.dates import in_unit
+
+    blocks: list[list[tuple[tuple[str, ...], tuple[float | str, ...]]]] = []
     for name, answer in answers.items():
-        rows: list[tuple[str, tuple[float, ...]]] = [(what, (number,)) for what, number in _moments(answer).items()]
+        unit = getattr(model.domain(name), "unit", "")
+        rows: list[tuple[str, tuple[float | str, ...]]] = [
+            (what, (in_unit(number, unit) if unit and what != "sd" else number,))
+            for what, number in _moments(answer).items()
+        ]
         rows += [(level, numbers) for (level, *_), numbers in _rows(answer)]
         blocks.append([((name if i == 0 else "", level), numbers) for i, (level, numbers) in enumerate(rows)])
     _show(("variable", "level"), blocks)
@@ -245,8 +251,8 @@ def _split(text: str, separator: str) -> list[str]:
     return parts if text.strip() else []
 
 
-def _show(names: tuple[str, ...], blocks: list[list[tuple[tuple[str, ...], tuple[float, ...]]]]) -> None:
-    """A table of texts and numbers, with a line between blocks."""
+def _show(names: tuple[str, ...], blocks: Sequence[Sequence[tuple[tuple[str, ...], tuple[float | str, ...]]]]) -> None:
+    """A table of texts and numbers (or their words), with a line between blocks."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -261,6 +267,6 @@ def _show(names: tuple[str, ...], blocks: list[list[tuple[tuple[str, ...], tuple
         table.add_column(title, justify="right", no_wrap=True, min_width=11)
     for block in blocks:
         for texts, numbers in block:
-            table.add_row(*map(escape, texts), *(f"{number:.6g}" for number in numbers))
+            table.add_row(*map(escape, texts), *(n if isinstance(n, str) else f"{n:.6g}" for n in numbers))
         table.add_section()
     console().print(table)

@@ -42,7 +42,8 @@ def _numbers(a: Numbers, b: Numbers) -> Iterator[str]:
         there, here = (" to ".join(in_unit(end, one.unit) for end in one.range) for one in (b, a))
         yield f"from {there}, outside {here}"
     if a.mean is not None and b.mean is not None and a.sd and abs(b.mean - a.mean) > a.sd / 2:
-        yield f"mean {a.mean:.4g}, then {b.mean:.4g} ({(b.mean - a.mean) / a.sd:+.1f} standard deviations)"
+        before, after = (in_unit(x, a.unit) if a.unit else f"{x:.4g}" for x in (a.mean, b.mean))
+        yield f"mean {before}, then {after} ({(b.mean - a.mean) / a.sd:+.1f} standard deviations)"
 
 
 def _levels(a: Levels, b: Levels) -> Iterator[str]:

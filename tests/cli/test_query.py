@@ -140,3 +140,16 @@ def test_intervals_from_a_file(run, tmp_path):
         code, _, err = run("query", path, question, *options)
         assert code == 2 and message in err
     assert "does not say how sure it is" in run("query", "asia", "P(lung)", "--interval", "0.9")[2]
+
+
+def test_dates_are_words_for_all_variables_too(run, tmp_path):
+    rows = "".join(f"2021-03-{1 + i % 28:02d},{'ab'[i % 2]}\n" for i in range(84))
+    (tmp_path / "d.csv").write_text("when,k\n" + rows)
+    (tmp_path / "later.csv").write_text("when,k\n" + rows.replace("2021-03", "2021-06"))
+    network = str(tmp_path / "d.json")
+    assert run("learn", str(tmp_path / "d.csv"), "-o", network)[0] == 0
+    out = run("query", network, "P(*)")[1]
+    assert "2021-03-14" in out and "187" not in out
+    assert run("query", network, "P(*)", "--json")[1].count("187") > 2  # numbers for machines
+    out = run("describe", str(tmp_path / "d.csv"), str(tmp_path / "later.csv"))[1]
+    assert "column 'when': mean 2021-03-14 12:00, then 2021-06-14 12:00" in out
