@@ -26,9 +26,10 @@ def export_proof(
     """
     from optbn.base.files import check_writable
     from optbn.learning.solving import export, table_of
-    from optbn_solvers.base.solution_json import from_json
+    from optbn_solvers.base.solution_json import from_json, has_constraints
 
     check_writable(output)
-    table = table_of(scores)
-    problem = export(table, from_json(table, Path(solution).read_bytes()), output)
+    text = Path(solution).read_bytes()
+    table = table_of(scores, keep_dominated=has_constraints(text))
+    problem = export(table, from_json(table, text), output)
     print(f"{problem}, {output}: {Path(output).stat().st_size / 1e6:.3g} MB")
