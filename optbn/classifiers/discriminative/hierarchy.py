@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ DECAYS = (1.0, 0.5, 0.25)
 
 @dataclass(frozen=True, eq=False)
 class Hierarchical:
-    """h. Parameters are float64[C, nodes, levels] of each factor, end to end, then the class's own."""
+    """h. Parameters are float64[C, width]: nodes by levels of each factor, end to end, then the class's own."""
 
     layout: Layout
     generative: NDArray[np.float64]
@@ -32,68 +33,75 @@ class Hierarchical:
 
     @cached_property
     def _starts(self) -> list[int]:
-        C = self.layout.n_classes
-        sizes = [C * len(factor.tree.parent) * factor.levels for factor in self.layout.factors]
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
+        sizes = [len(factor.tree.parent) * factor.levels for factor in self.layout.factors]
+        return [0, *np.cumsum(sizes).tolist()]
 
     @cached_property
-    def _by_depth(self) -> list[list[NDArray[np.int64]]]:
-        """Per factor the nodes of each depth."""
-        trees = [factor.tree for factor in self.layout.factors]
-        return [[np.flatnonzero(tree.depth == d) for d in range(int(tree.depth[-1]) + 1)] for tree in trees]
+    def _down(self) -> Any:
+        """Sparse [cells, nodes by levels]: what each b is in each score."""
+        from scipy.sparse import csr_array
+
+        rows, columns, values = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
+        for f, factor in enumerate(self.layout.factors):
+            level, node = np.arange(factor.levels), factor.leaves
+            own = self.layout.starts[f] + np.arange(factor.cells)
+            for d in range(len(factor.family.parents), -1, -1):
+                rows.append(own)
+                columns.append(self._starts[f] + (node[:, None] * factor.levels + level).ravel())
+                values.append(np.full(len(own), self.decay**d))
+                node = factor.tree.parent[node].astype(np.int64)
+        shape = (self.layout.cells, self._starts[-1])
+        place = (np.concatenate(rows), np.concatenate(columns))
+        return csr_array((np.concatenate(values), place), shape=shape)
+
+    @cached_property
+    def _up(self) -> Any:
+        return self._down.T.tocsr()
+
+    @property
+    def width(self) -> int:
+        return self._starts[-1] + self.layout.prior
 
     @property
     def size(self) -> int:
-        return self._starts[-1] + self.layout.n_classes * self.layout.prior
+        return self.layout.n_classes * self.width
 
     @property
     def penalised(self) -> NDArray[np.bool_]:
-        return np.arange(self.size) < self._starts[-1]
+        return np.arange(self.size) % self.width < self._starts[-1]
 
     @property
     def neutral(self) -> NDArray[np.float64]:
         """The generative scores, all of them at the leaves."""
-        x = np.zeros(self.size)
+        x = np.zeros((self.layout.n_classes, self.width))
         for f, factor in enumerate(self.layout.factors):
             unit = self.decay ** len(factor.family.parents)
             self._part(x, f)[:, factor.leaves] = self.layout.part(self.generative, f) / unit
-        if self.layout.prior:
-            x[self._starts[-1] :] = self.generative[:, self.layout.cells]
-        return x
+        x[:, self._starts[-1] :] = self.generative[:, self.layout.cells : self.layout.cells + self.layout.prior]
+        return x.ravel()
 
     def scores(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        table = np.zeros_like(self.generative)
-        for f, factor in enumerate(self.layout.factors):
-            self.layout.part(table, f)[:] = self._sums(x, f)[:, factor.leaves]
-        if self.layout.prior:
-            table[:, self.layout.cells] = x[self._starts[-1] :]
+        table, b, cells = np.zeros_like(self.generative), x.reshape(-1, self.width), self.layout.cells
+        table[:, :cells] = (self._down @ b[:, : self._starts[-1]].T).T
+        table[:, cells : cells + self.layout.prior] = b[:, self._starts[-1] :]
         return table
 
     def pullback(
         self, x: NDArray[np.float64], scores: NDArray[np.float64], gradient: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        found = np.zeros(self.size)
-        for f, factor in enumerate(self.layout.factors):
-            part, depths = self._part(found, f).swapaxes(0, 1), self._by_depth[f]
-            part[factor.leaves] = self.layout.part(gradient, f).swapaxes(0, 1)
-            for d in range(len(depths) - 1, 0, -1):
-                np.add.at(part, factor.tree.parent[depths[d]], part[depths[d]])
-                part[depths[d]] *= self.decay**d
-        if self.layout.prior:
-            found[self._starts[-1] :] = gradient[:, self.layout.cells]
-        return found
+        cells = self.layout.cells
+        own = gradient[:, cells : cells + self.layout.prior]
+        return np.concatenate([(self._up @ gradient[:, :cells].T).T, own], axis=1).ravel()
 
     def everywhere(self, x: NDArray[np.float64], f: int, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._sums(x, f)
+        found, tree = self._part(x.reshape(-1, self.width), f).copy(), self.layout.factors[f].tree
+        for d in range(1, int(tree.depth[-1]) + 1):
+            nodes = np.flatnonzero(tree.depth == d)
+            found[:, nodes] = self.decay**d * found[:, nodes] + found[:, tree.parent[nodes]]
+        return found
 
     def _part(self, x: NDArray[np.float64], f: int) -> NDArray[np.float64]:
+        """View of float64[C, width] as float64[C, nodes, levels] of factor f."""
         factor = self.layout.factors[f]
-        own = x[self._starts[f] : self._starts[f + 1]]
-        return own.reshape(self.layout.n_classes, len(factor.tree.parent), factor.levels)
-
-    def _sums(self, x: NDArray[np.float64], f: int) -> NDArray[np.float64]:
-        """float64[C, nodes, levels]: scores at all nodes."""
-        found, parent = self._part(x, f).copy(), self.layout.factors[f].tree.parent
-        for d, nodes in enumerate(self._by_depth[f][1:], 1):
-            found[:, nodes] = self.decay**d * found[:, nodes] + found[:, parent[nodes]]
-        return found
+        own = x[:, self._starts[f] : self._starts[f + 1]]
+        return own.reshape(len(x), len(factor.tree.parent), factor.levels)
