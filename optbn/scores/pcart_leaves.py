@@ -82,13 +82,19 @@ class BoundOwnLeaves(BoundTrees):
         rest = wanted & ~self._own
         if not (wanted & self._own).any():
             return super()._dense(sets, wanted, floor, priors, boxes, splits)
-        found = self._own_leaves(sets, wanted & self._own, priors, boxes, splits)
+        found = self._own_leaves(sets, wanted & self._own, floor, priors, boxes, splits)
         if rest.any():
             np.maximum(found[0], super()._dense(sets, rest, floor, priors, boxes, splits)[0], out=found[0])
         return found
 
     def _own_leaves(
-        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], priors: Priors, boxes: Floats, splits: Floats
+        self,
+        sets: NDArray[np.int32],
+        wanted: NDArray[np.bool_],
+        floor: Floats | None,
+        priors: Priors,
+        boxes: Floats,
+        splits: Floats,
     ) -> tuple[Floats, Any, Any, Any]:
         """As `_dense`, of the responses that have such leaves."""
         most_boxes, most_splits = int(boxes.max(initial=1)), int(splits.max(initial=0))
@@ -100,6 +106,7 @@ class BoundOwnLeaves(BoundTrees):
         )
         kind, out, part = BDEU if self.leaves.by_share else RUNS, np.full(wanted.shape, -np.inf), np.empty(wanted.shape)
         mine = np.flatnonzero((wanted & self._own).any(axis=0))
+        below = np.empty((0, 0)) if floor is None else np.ascontiguousarray(floor, dtype=np.float64)
         lanes = min(len(mine), self.costs.lanes_at_a_time(most_boxes))
         work = workspace(most_boxes + 1, lanes, self.leaves.widths[mine], self.leaves.is_real[mine])
         for begin in range(0, len(mine), lanes):
@@ -107,7 +114,8 @@ class BoundOwnLeaves(BoundTrees):
                 sets,
                 self._digits(sets),
                 wanted & np.isin(np.arange(wanted.shape[1]), mine[begin : begin + lanes]),
-                (priors.leaf_cost, priors.constant),
+                below,
+                (priors.leaf_cost, priors.constant, self._xlogx),
                 tuple(self.columns.predictors),
                 tuple(self.leaves.responses),
                 (kind, self._weights, self.leaves.unit),

@@ -21,6 +21,7 @@ from optbn.scores.trees import costs
 from optbn.scores.trees.leaves import best_runs
 from tests.naive import pcart as naive
 from tests.scores_pcart.columns import all_sets, random_data, score
+from tests.scores_pcart.test_pcart import survivors
 
 CATEGORICAL = ("c2", "c3", "c4", "o3", "o4")
 
@@ -120,6 +121,23 @@ def test_a_batch_gives_the_bits_of_single_families(monkeypatch):
     runs, plain = PCART(leaf="runs").bind(data), PCART().bind(data)
     for child in (0, 3, 4):  # not ordered
         assert score(runs, 5, child, (1, 2)) == pytest.approx(score(plain, 5, child, (1, 2)), rel=1e-12)
+
+
+@pytest.mark.parametrize("leaf", ["bdeu", "runs"])
+def test_bounds_never_discard_a_survivor(leaf):
+    discarded = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        data = random_data(rng, [(*CATEGORICAL, "o5")[i] for i in rng.integers(0, 6, 5)], int(rng.integers(1, 200)))
+        if seed % 2:  # nearly constant columns are where bounds bite
+            columns = [np.where(rng.random(data.n_rows) < 0.9, 0, c).astype(np.uint8) for c in data.columns]
+            data = Dataset(data.names, data.domains, tuple(columns))
+        settings = {"gamma": (0.25, None, 0.01)[seed % 3], "alpha": float(rng.choice([0.1, 0.5, 2.0]))}
+        bound = PCART(leaf=leaf, ess=float(rng.choice([0.1, 1.0, 20.0])), **settings).bind(data)
+        with_bounds, skipped = survivors(bound, 5, 3, use_floor=True)
+        assert with_bounds == survivors(bound, 5, 3, use_floor=False)[0]
+        discarded += skipped
+    assert discarded > 100  # or nothing was tested
 
 
 def test_weights_of_two_are_two_rows():

@@ -64,17 +64,19 @@ def runs_leaf(counts, rows, alpha, unit, best):
 
 
 @kernel
-def score_own_leaves(sets, digits, wanted, priors, predictors, responses, leaves, box, plan, work, out):
-    """out[i, v] = score of v given sets[i] where wanted, all of them categorical; -inf elsewhere.
+def score_own_leaves(sets, digits, wanted, floor, priors, predictors, responses, leaves, box, plan, work, out):
+    """out[i, v] = score of v given sets[i] where wanted, all of them categorical; -inf elsewhere, and where the maximum
+    likelihood of the sites less k + 1 leaves is not above floor[i, v] (see trees/bounds.py; no leaf beats its own).
 
+    floor     float64[m, n], or float64[0, 0] for none
     digits, predictors, responses   see kernels/trees.py, but declared levels have cells
-    priors    (leaf_cost, log_c float64[m])
+    priors    (leaf_cost, log_c float64[m]; xlogx float64[N + 1])
     leaves    (kind; weight float64[n], ess or alpha; unit)
     box, plan   see kernels/lattice.py; work (counts uint32[slots, W], _, _, value float64[slots, L])
     """
-    leaf_cost, log_c = priors
+    leaf_cost, log_c, xlogx = priors
     cells, _, _, _, kinds, sizes, parts, table, halves, need = predictors
-    order, onehot, _, _, _, values, _, _, _ = responses
+    order, onehot, start, levels, _, values, _, _, _ = responses
     if leaves[0] == BDEU:
         need = np.zeros_like(need)
     m, k = sets.shape
@@ -92,19 +94,30 @@ def score_own_leaves(sets, digits, wanted, priors, predictors, responses, leaves
     lane = np.empty(len(order), np.int64)
     share = np.empty(len(plan[0]))
     for i in range(m):
-        n_lanes = 0
-        for v in order:
-            out[i, v] = -np.inf
-            if wanted[i, v]:
-                lane[n_lanes] = v
-                n_lanes += 1
-        if n_lanes == 0:
+        out[i] = -np.inf
+        if not wanted[i].any():
             continue
         u = min(n_rows, 1)
         for j in range(k):
             v = sets[i, j]
             u = refine(cells[v], sizes[v], site[j], u, coordinates[j], j, site[j + 1], lookup, coordinates[j + 1])
         tabulate(site[k], u, onehot, values[:, :0], has_number, site_rows, counts, mean, spread)
+        n_lanes = 0
+        for v in order:
+            if not wanted[i, v]:
+                continue
+            if len(floor) > 0 and floor[i, v] > -np.inf:
+                top = log_c[i] - (k + 1) * leaf_cost[i]
+                for s in range(u):
+                    top -= xlogx[site_rows[s]]
+                    for w in range(start[v], start[v] + levels[v]):
+                        top += xlogx[counts[s, w]]
+                if top <= floor[i, v] - 1e-9 * (1.0 + abs(floor[i, v])):
+                    continue
+            lane[n_lanes] = v
+            n_lanes += 1
+        if n_lanes == 0:
+            continue
         n_slots = dense_plan(
             sets[i], digits[i], coordinates[k], site_rows, u, 1, (kinds, sizes, parts, table, halves, need), box, plan
         )
