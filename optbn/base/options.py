@@ -400,7 +400,8 @@ def check_numbers(verb: str, values: Mapping[str, Any]) -> None:
         if value is None or option.kind not in (int, float):
             continue
         least = 0 if option.kind is float or option.least is None else int(option.least)
-        if isinstance(value, bool) or not isinstance(value, Integral if option.kind is int else Real) or value < least:
+        number = not isinstance(value, bool) and isinstance(value, Integral if option.kind is int else Real)
+        if not (number and float(value) >= least):  # nan is not
             what = "a whole number" if option.kind is int else "a number"
             raise UnsupportedError(f"{name} is {value!r}, expected {what}, at least {least}")
 

@@ -202,7 +202,10 @@ class Dataset:
             where, values = f"column {by!r}", self.numbers(by)
             rest = self.select([name for name in self.names if name != by])
         else:
-            values = np.asarray(by, dtype=np.float64)
+            try:
+                values = np.asarray(by, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise DataError("weights are a column's name, or a number for every row") from None
         if self.weights is not None and values.shape == (self.n_rows,):
             values = values * self.weights.values
         weights, rows = weights_of(values, self.n_rows, where)

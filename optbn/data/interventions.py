@@ -92,10 +92,8 @@ def _named(data: Dataset, column: str, variables: tuple[str, ...]) -> dict[str, 
             if name in rows:
                 rows[name] |= codes == level
             elif name.lower() not in NOTHING:
-                where = int(np.argmax(codes == level)) + 1
-                raise DataError(
-                    f"column {column!r}, row {where}: {name!r} was set, but it is not a variable of the data"
-                )
+                at = f", row {int(np.argmax(codes == level)) + 1}" if data.weights is None else ""  # rows are left out
+                raise DataError(f"column {column!r}{at}: {name!r} was set, but it is not a variable of the data")
     return rows
 
 

@@ -18,6 +18,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -199,8 +200,10 @@ def bootstrap(
     """
     from optbn_solvers import Budget
 
-    if resamples < 1:
-        raise UnsupportedError(f"{resamples} resamples, expected at least 1")
+    if isinstance(resamples, bool) or not isinstance(resamples, Integral) or resamples < 1:
+        raise UnsupportedError(f"{resamples} resamples, expected a whole number, at least 1")
+    if resampling is not None and not isinstance(resampling, Resampling):
+        raise UnsupportedError(f"resampling is {resampling!r}, expected Resampling('rows') or another kind")
     check_seed(seed)
     rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     method, how = load_score(score, caller=bootstrap, **settings), resampling or Resampling()

@@ -1,6 +1,6 @@
 """Files of constraints, read by what is in them and written by their ending.
 
-ours        JSON: {"format": "optbn-constraints 1"} and the fields of `Constraints`
+ours        JSON: {"format": "optbn-constraints 1"}, which may be missing, and the fields of `Constraints`
 benchpress  JSON ("edgeConstraints"): arcs, groups, tiers with settings, context variables, sources; names that the data
             do not have are left out, as one file may serve several data sets
 Tetrad      text (.txt, .knowledge): /knowledge, then parts with a line per item
@@ -46,7 +46,7 @@ def read_constraints(path: str | PathLike[str], names: Sequence[str]) -> Constra
         raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: {error}") from None
-    if isinstance(record, dict) and record.get("format") == FORMAT:
+    if isinstance(record, dict) and (record.get("format") == FORMAT or _has_our_names(record)):
         return _of_ours(path, record)
     return of_benchpress(path, record, names)
 
@@ -86,6 +86,11 @@ def of_benchpress(path: str | PathLike[str], record: Any, names: Sequence[str]) 
         forbidden=tuple(sorted(pair for pair in forbidden if set(pair) <= known)),
         roots=tuple(roots),
     )
+
+
+def _has_our_names(record: Mapping[str, Any]) -> bool:
+    """Only fields of ours, and not only those that benchpress has, too."""
+    return record.keys() <= {field.name for field in fields(Constraints)} and not record.keys() <= BENCHPRESS
 
 
 def _of_ours(path: str | PathLike[str], record: Mapping[str, Any]) -> Constraints:

@@ -15,7 +15,7 @@ Cost: the sum over eliminated variables of the size of their table.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def query(network: BayesianNetwork, targets: str | Sequence[str], evidence: Evidence | None = None) -> Posterior:
     """The joint posterior of the targets given values of other variables (see `BayesianNetwork.query`)."""
     states = States.under(network, evidence or {})
-    targets = (targets,) if isinstance(targets, str) else tuple(targets)
+    targets = tuple(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else (targets,)
     _check(network, targets, states)
     if len(targets) == 1 and isinstance(network.domain(targets[0]), Real):
         return _mixture(states, targets[0], *_joint(states, (*states.free_parents(targets[0]), targets[0])))

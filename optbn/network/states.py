@@ -68,6 +68,9 @@ class States:
     @classmethod
     def under(cls, network: BayesianNetwork, evidence: Evidence) -> States:
         """Check the evidence: variables that exist, levels that exist, finite numbers, ranges of either."""
+        if not isinstance(evidence, Mapping):
+            kind = type(evidence).__name__
+            raise UnsupportedError(f"evidence is a dictionary such as {{'age': 40}}, not of type {kind}")
         given: dict[str, int | float] = {}
         within: dict[str, Range] = {}
         for name, value in evidence.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -70,6 +70,8 @@ class Structure:
 
     def index(self, name: str) -> int:
         """The position of a variable; an unknown name lists the nearest."""
+        if not isinstance(name, Hashable):
+            raise NetworkError(f"expected the name of a variable first, not a {type(name).__name__}")
         if name not in self._index:
             raise unknown("variable", name, self.names)
         return self._index[name]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import DataError, LimitError, OptbnError
+from optbn.base.errors import DataError, LimitError, OptbnError, UnsupportedError
 from optbn.base.memory import parse_memory, readable
 from optbn.base.registry import unknown
 from optbn.base.threads import check_jobs, spread
@@ -253,6 +253,8 @@ def score(
     **settings: Any,
 ) -> float:
     """The score of one family."""
+    if isinstance(parents, str):
+        raise UnsupportedError(f"parents is {parents!r}, expected a list of names: [{parents!r}]")
     return float(score_families(data, [(child, parents)], score, jobs=1, **settings).scores[0])
 
 

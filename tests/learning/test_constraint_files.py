@@ -81,7 +81,7 @@ def test_bad_files_are_named(tmp_path):
         ("/knowledge\nforbiddirect\na b c\n", "line 3"),
         ("/knowledge\nforbiddengroup\na b\n", "groups are not read"),
         (json.dumps({"format": FORMAT, "forbiden": []}), "no constraint 'forbiden'"),
-        ('{"forbidden": []}', "optbn-constraints 1"),
+        ('{"forbiden": []}', "optbn-constraints 1"),
         ("{", "Expecting"),
     ):
         path = tmp_path / "bad.txt"
