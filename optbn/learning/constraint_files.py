@@ -6,6 +6,8 @@ benchpress  JSON ("edgeConstraints"): arcs, groups, tiers with settings, context
 Tetrad      text (.txt, .knowledge): /knowledge, then parts with a line per item
                 addtemporal     1 a b     tiers in order; 1* forbids arcs within a tier, 1- arcs that skip the next one
                 forbiddirect    a b       (or a ==> b);   requiredirect  likewise
+                forbiddengroup  a b       and on the next line  c d: from each of the first to each of the second;
+                                          requiredgroup  likewise
 
 Tiers of Tetrad and benchpress forbid arcs backwards, like ours. What a format cannot say is refused when written.
 """
@@ -31,6 +33,7 @@ BENCHPRESS = {
     "context_all", "context_tier", "source_nodes",
 }  # fmt: skip
 PARTS = ("addtemporal", "forbiddirect", "requiredirect", "forbiddengroup", "requiredgroup")
+GROUPS = {"forbiddengroup": "forbiddirect", "requiredgroup": "requiredirect"}
 SPELLED = {"forbidden": "forbiddirect", "required": "requiredirect"}
 TIER = re.compile(r"(\d+)([*-]*)$")
 
@@ -108,29 +111,34 @@ def _of_tetrad(path: str | PathLike[str], text: str) -> Constraints:
     tiers: dict[int, list[str]] = {}
     flags: dict[int, tuple[bool, bool]] = {}
     pairs: dict[str, list[tuple[str, str]]] = {"forbiddirect": [], "requiredirect": []}
-    part = ""
+    part, causes = "", list[str]()  # of a group, until the line of its effects
     for number, line in enumerate(text.splitlines(), 1):
         words = line.replace("==>", " ").replace("-->", " ").split()
         if not words or words[0].startswith(("#", "//")) or words == ["/knowledge"]:
             continue
-        if words[0] in PARTS and len(words) == 1:
+        if words[0] in PARTS and len(words) == 1 and not causes:
             part = words[0]
         elif part == "addtemporal" and (tier := TIER.match(words[0])):
             tiers.setdefault(int(tier[1]), []).extend(words[1:])
             flags[int(tier[1])] = ("*" in tier[2], "-" in tier[2])
         elif part in pairs and len(words) == 2:
             pairs[part].append((words[0], words[1]))
-        elif part.endswith("group"):
-            raise UnsupportedError(f"{path}, line {number}: groups are not read; write their arcs under forbiddirect")
+        elif part in GROUPS and not causes:
+            causes = words
+        elif part in GROUPS:
+            pairs[GROUPS[part]] += [(u, v) for u, v in product(causes, words) if u != v]
+            causes = []
         else:
             raise DataError(f"{path}, line {number}: {line.strip()[:60]!r} is not knowledge of Tetrad")
+    if causes:
+        raise DataError(f"{path}: the last group, of {' '.join(causes)[:60]!r}, has no line of effects")
     if not part:
         raise DataError(f"{path}: expected JSON, or Tetrad's knowledge with one of the parts {', '.join(PARTS)}")
     ordered = sorted(tiers)
     groups = [tiers[tier] for tier in ordered]
     more = _between_tiers(groups, [flags[tier] for tier in ordered], backwards=False)
     return Constraints(
-        required=tuple(pairs["requiredirect"]),
+        required=tuple(dict.fromkeys(pairs["requiredirect"])),
         forbidden=tuple(dict.fromkeys([*pairs["forbiddirect"], *more])),
         tiers=tuple(map(tuple, groups)),
     )

@@ -79,7 +79,7 @@ def test_bad_files_are_named(tmp_path):
         ("nothing\n", "is not knowledge of Tetrad"),
         ("", "expected JSON, or Tetrad's"),
         ("/knowledge\nforbiddirect\na b c\n", "line 3"),
-        ("/knowledge\nforbiddengroup\na b\n", "groups are not read"),
+        ("/knowledge\nforbiddengroup\na b\n", "'a b', has no line of effects"),
         (json.dumps({"format": FORMAT, "forbiden": []}), "no constraint 'forbiden'"),
         ('{"forbiden": []}', "optbn-constraints 1"),
         ("{", "Expecting"),
@@ -88,3 +88,12 @@ def test_bad_files_are_named(tmp_path):
         path.write_text(text)
         with pytest.raises((DataError, UnsupportedError), match=message):
             read_constraints(path, ("a", "b"))
+
+
+def test_groups_of_tetrad_are_all_their_arcs(tmp_path):
+    """Two lines each, the causes and the effects, as Tetrad's loader reads them."""
+    path = tmp_path / "groups.knowledge"
+    path.write_text("/knowledge\naddtemporal\n1 a\n\nforbiddengroup\na b\nc d\nd\na d\n\nrequiredgroup\na\nb\n")
+    found = read_constraints(path, "abcd")
+    assert found.forbidden == (("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("d", "a"))
+    assert found.required == (("a", "b"),) and found.tiers == (("a",),)
