@@ -35,7 +35,6 @@ from optbn.scores.scoring import Scoring
 from optbn.scores.store import Block, Store, Survivors
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.base.whole import UNDOMINATED
 
 if TYPE_CHECKING:
     from optbn.scores.cluster import Elsewhere
@@ -209,7 +208,6 @@ def describe_run(data: Dataset, method: LocalScore, sets: ParentSets) -> dict[st
         "the program's version": __version__,
         "the data": data.digest,
         "the score": repr(method),
-        "the families that are kept": UNDOMINATED,
         "max_parents": sets.max_parents.tolist(),
         "the arcs allowed and required": sha256(np.packbits(arcs).tobytes()).hexdigest(),
     }
