@@ -34,6 +34,7 @@ from optbn_solvers.front.checked import solve
 from optbn_solvers.front.filtering import allowed_families
 from optbn_solvers.relaxation.cases import parents_of, shortest_clause
 from optbn_solvers.relaxation.strengthen import strengthen
+from optbn_solvers.search.kernels import path
 from optbn_solvers.search.kernels import search as kernel
 from optbn_solvers.search.start import Known, apply
 from optbn_solvers.search.workspace import Workspace
@@ -158,20 +159,20 @@ class _Found:
         table = self.table
         work = Workspace(table)
         state, top = work.state, int(work.best.sum())
-        state[kernel.EVERY] = 1
-        everything = top - least + 1 >= state[kernel.UPPER]
-        state[kernel.UPPER] = min(int(state[kernel.UPPER]), top - least + 1)
+        state[path.EVERY] = 1
+        everything = top - least + 1 >= state[path.UPPER]
+        state[path.UPPER] = min(int(state[path.UPPER]), top - least + 1)
         if rows.stages:
-            work.begin_with(apply(Known.of(table, rows), top - int(state[kernel.UPPER])), table)
+            work.begin_with(apply(Known.of(table, rows), top - int(state[path.UPPER])), table)
         for choice in _graphs(work, budget):
             if choice != self.best:
                 self.take(choice)
             if len(self.scores) == self.most:  # only better ones are wanted from here on
-                state[kernel.UPPER] = min(int(state[kernel.UPPER]), top - self.scores[-1])
+                state[path.UPPER] = min(int(state[path.UPPER]), top - self.scores[-1])
             if progress is not None:
                 best = table.score_of(self.scores[0])
                 phase = f"{len(self.scores)} graphs"
-                progress(Progress(best, best, int(state[kernel.NODES]), budget.elapsed(), phase))
+                progress(Progress(best, best, int(state[path.NODES]), budget.elapsed(), phase))
         return work.finished, everything
 
     def take(self, choice: Choice) -> None:
@@ -201,7 +202,7 @@ class _Found:
 def _graphs(work: Workspace, budget: Budget) -> Iterator[Choice]:
     """The graphs that the search meets."""
     while not (work.finished or budget.exhausted()):
-        work.state[kernel.LIMIT] = work.state[kernel.NODES] + NODES
+        work.state[path.LIMIT] = work.state[path.NODES] + NODES
         code = kernel.search(
             work.costs,
             work.levels,

@@ -26,6 +26,7 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter, TreeWriter
 from optbn_solvers.relaxation.orders import search as local_search
 from optbn_solvers.relaxation.strengthen import strengthen
+from optbn_solvers.search.kernels import path
 from optbn_solvers.search.kernels import search as kernel
 from optbn_solvers.search.start import Known, apply
 from optbn_solvers.search.workspace import Workspace
@@ -127,7 +128,7 @@ class _Search:
             if work.finished:
                 self.evidence = Exhausted("cp")
                 if writer is not None:
-                    proof = writer.finish(work.incumbent.tolist(), int(work.state[kernel.RECORDS]))
+                    proof = writer.finish(work.incumbent.tolist(), int(work.state[path.RECORDS]))
                     self.evidence = proof or self.evidence
         for name, count in work.statistics().items():
             run.statistics[name] = run.statistics.get(name, 0) + count
@@ -152,7 +153,7 @@ class _Search:
         step = 1
         while not (work.finished or self.budget.exhausted()):
             begun = time.perf_counter()
-            state[kernel.LIMIT] = state[kernel.NODES] + step
+            state[path.LIMIT] = state[path.NODES] + step
             code = kernel.search(
                 work.costs,
                 work.levels,
@@ -176,11 +177,11 @@ class _Search:
                 step = max(1, min(MOST_NODES, int(step * min(4.0, SLICE_SECONDS / taken))))
             elif code != kernel.DONE:
                 work.grow(code)
-            run.nodes = int(state[kernel.NODES])
+            run.nodes = int(state[path.NODES])
             run.report("search", 0.0 if work.finished else REPORT_SECONDS)
-            if nodes is not None and state[kernel.NODES] >= nodes:
+            if nodes is not None and state[path.NODES] >= nodes:
                 done, more = work.share_done(), settings.patience * nodes
-                if state[kernel.NODES] * (1 - done) > more * done or (last and state[kernel.NODES] >= nodes + more):
+                if state[path.NODES] * (1 - done) > more * done or (last and state[path.NODES] >= nodes + more):
                     break
             if (writer is None or settings.proof is None) and self.near_enough():
                 break

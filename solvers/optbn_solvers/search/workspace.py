@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from optbn_solvers.base.kernels.masks import pack_sets
 from optbn_solvers.base.solution import ClusterRow
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.search.kernels import path
 from optbn_solvers.search.kernels import search as kernel
 from optbn_solvers.search.kernels.multipliers import UNNAMED, Pool, Room
+from optbn_solvers.search.kernels.records import most_records
 from optbn_solvers.search.kernels.subsets import CLASSES
 from optbn_solvers.search.start import Start
 
@@ -37,8 +39,8 @@ class Workspace:
         masks = np.zeros((wide, size), dtype=np.uint64)
         masks[: table.words] = table.masks.T
         self.best = table.units[table.offsets[:-1]]
-        self.costs = kernel.Costs(table.offsets.copy(), masks, self.best[table.children] - table.units)
-        self.levels = kernel.Levels(
+        self.costs = path.Costs(table.offsets.copy(), masks, self.best[table.children] - table.units)
+        self.levels = path.Levels(
             offsets=_zeros(FIRST_LEVELS, n + 1),
             lower=_zeros(FIRST_LEVELS),
             y=_zeros(FIRST_LEVELS, clusters),
@@ -85,18 +87,18 @@ class Workspace:
             effort=np.array([0, EFFORT // wide]),
             random=np.array([0x9E3779B97F4A7C15 ^ (seed + 1)], dtype=np.uint64),
         )
-        self.state = _zeros(kernel.STATE)
-        self.state[kernel.FRESH] = 1
-        self.state[kernel.DEPTH] = 1
+        self.state = _zeros(path.STATE)
+        self.state[path.FRESH] = 1
+        self.state[path.DEPTH] = 1
         # Without an incumbent: one more than the costliest choice of families.
-        self.state[kernel.UPPER] = int(np.maximum.reduceat(self.costs.cost, table.offsets[:-1]).sum()) + 1
+        self.state[path.UPPER] = int(np.maximum.reduceat(self.costs.cost, table.offsets[:-1]).sum()) + 1
         self.incumbent = np.full(n, -1, dtype=np.int64)
         self.records = np.empty(0, dtype=np.int64)  # of a proof; none is written while this is empty
 
     def start_from(self, rows: NDArray[np.int64]) -> None:
         """Make an acyclic graph the incumbent."""
         self.incumbent[:] = rows
-        self.state[kernel.UPPER] = int(self.costs.cost[rows].sum())
+        self.state[path.UPPER] = int(self.costs.cost[rows].sum())
 
     def begin_with(self, start: Start, table: ScoreTable) -> NDArray[np.int64]:
         """Begin the tree below known rows; returns the records that a proof begins with."""
@@ -125,49 +127,49 @@ class Workspace:
             if not isinstance(row, ClusterRow):
                 pool.subset[slot], pool.rhs[slot] = number, row.rhs
                 pool.largest[slot] = max(a for _, _, a in row.coefficients)
-        self.state[kernel.TOP] = int(np.flatnonzero(pool.size).max(initial=-1)) + 1
+        self.state[path.TOP] = int(np.flatnonzero(pool.size).max(initial=-1)) + 1
         self.pool = pool._replace(coefficients=start.coefficients)
-        self.state[kernel.NAMES], self.state[kernel.RECORDS] = start.defined, start.filters
+        self.state[path.NAMES], self.state[path.RECORDS] = start.defined, start.filters
         return start.records
 
     @property
     def finished(self) -> bool:
         """The tree is empty."""
-        return bool(self.state[kernel.DEPTH] < 1)
+        return bool(self.state[path.DEPTH] < 1)
 
     def make_room_for_records(self) -> None:
         """Begin a proof, or give its records more room than one step can fill."""
         n, clusters = len(self.incumbent), len(self.pool.size)
-        self.records = np.empty(RECORDS + 2 * kernel.most_records(clusters, n), dtype=np.int64)
+        self.records = np.empty(RECORDS + 2 * most_records(clusters, n), dtype=np.int64)
 
     def take_records(self) -> NDArray[np.int64]:
         """The records written since the last call."""
-        written = self.records[: self.state[kernel.WRITTEN]]
-        self.state[kernel.WRITTEN] = 0
+        written = self.records[: self.state[path.WRITTEN]]
+        self.state[path.WRITTEN] = 0
         return written
 
     def statistics(self) -> dict[str, int]:
         """What was counted, for people."""
         state = self.state
         return {
-            "nodes": int(state[kernel.NODES]),
-            "depth": int(state[kernel.DEEPEST]),
-            "unsupported": int(state[kernel.DROPPED]),
-            "evictions": int(state[kernel.EVICTIONS]),
-            "incumbents": int(state[kernel.FOUND]),
+            "nodes": int(state[path.NODES]),
+            "depth": int(state[path.DEEPEST]),
+            "unsupported": int(state[path.DROPPED]),
+            "evictions": int(state[path.EVICTIONS]),
+            "incumbents": int(state[path.FOUND]),
         }
 
     def bound(self) -> int:
         """No graph costs less: the least bound of the nodes that are still open, or the incumbent's cost."""
-        upper, depth = int(self.state[kernel.UPPER]), int(self.state[kernel.DEPTH])
+        upper, depth = int(self.state[path.UPPER]), int(self.state[path.DEPTH])
         open_levels = self.levels.stage[: depth + 1] < 2
-        if depth >= 0 and self.state[kernel.FRESH]:
+        if depth >= 0 and self.state[path.FRESH]:
             open_levels[depth] = True
         return min(upper, int(self.levels.lower[: depth + 1][open_levels].min(initial=upper)))
 
     def share_done(self) -> float:
         """Which part of the tree is done, if both children of a node always hold equal parts."""
-        depth = int(self.state[kernel.DEPTH])
+        depth = int(self.state[path.DEPTH])
         seconds = np.flatnonzero(self.levels.stage[1 : depth + 1] == 2)
         return float((0.5 ** (seconds + 1)).sum())
 
