@@ -103,6 +103,31 @@ def test_pyagrum_opens_what_is_written_for_it(name, format, tmp_path):
     assert same_values(legal(network, "pyagrum"), BayesianNetwork.from_pyagrum(gum.loadBN(str(path))))
 
 
+@pytest.mark.parametrize("reader", ["hugin", "bnlearn"])
+@pytest.mark.parametrize("name", ["awkward", "asia", "alarm"])
+def test_pyagrum_opens_what_is_written_for_programs_that_are_not_here(name, reader, tmp_path):
+    """Hugin needs a licence and R its packages: another program that reads their formats stands in."""
+    gum = pytest.importorskip("pyagrum", reason="pyagrum is not installed")
+    network = awkward() if name == "awkward" else optbn.load_network(name)
+    path = tmp_path / "n.net"
+    write_network(network, path, reader=reader)
+    assert same_values(legal(network, reader), BayesianNetwork.from_pyagrum(gum.loadBN(str(path))))
+
+
+def test_xdsl_lists_tables_as_genie_does(tmp_path):
+    """The last parent changes fastest: dyspnoea of asia as GeNIe writes it (pyAgrum 3.3 has it the other way round)."""
+    levels = '<state id="no"/><state id="yes"/>'
+    roots = "".join(f'<cpt id="{v}">{levels}<probabilities>0.5 0.5</probabilities></cpt>' for v in ("either", "bronc"))
+    table = "<parents>either bronc</parents><probabilities>0.9 0.1 0.2 0.8 0.3 0.7 0.1 0.9</probabilities>"
+    text = f'<smile version="1.0"><nodes>{roots}<cpt id="dysp">{levels}{table}</cpt></nodes></smile>'
+    (tmp_path / "n.xdsl").write_text(text)
+    network = read_network(tmp_path / "n.xdsl")
+    assert network.query("dysp", {"either": "no", "bronc": "yes"})["yes"] == pytest.approx(0.8)
+    assert network.query("dysp", {"either": "yes", "bronc": "no"})["yes"] == pytest.approx(0.7)
+    write_network(network, tmp_path / "again.xdsl")
+    assert "0.9 0.1 0.2 0.8 0.3 0.7 0.1 0.9" in (tmp_path / "again.xdsl").read_text()
+
+
 def same_values(a: BayesianNetwork, b: BayesianNetwork) -> bool:
     """`same`, but with the six digits that pyAgrum's readers keep."""
     rounded = [BayesianNetwork(n.names, n.domains, tuple(_rounded(cpd) for cpd in n.cpds)) for n in (a, b)]
