@@ -21,10 +21,11 @@ from optbn.base.registry import unknown
 from optbn.classifiers.pairs import Batch
 from optbn.classifiers.reservoir import Reservoir
 from optbn.data.anything import with_weights
+from optbn.data.column import Known
 from optbn.data.dataset import Categorical, Real
 from optbn.data.discretise.table import Table, Values, code_type
 from optbn.data.discretise.transformer import Column, Discretizer
-from optbn.data.encode import Encoder, Known
+from optbn.data.encode import Encoder
 from optbn.data.findings import refuse
 from optbn.data.missing import Encoded
 from optbn.data.read import encoded_blocks, options, survey

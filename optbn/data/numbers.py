@@ -10,20 +10,10 @@ from numpy.typing import NDArray
 
 from optbn.data.dataset import Real
 from optbn.data.findings import Finding
-from optbn.data.judge import (
-    EXACT,
-    MANY_NAMES,
-    SENTINELS,
-    Judgement,
-    is_id,
-    keys,
-    numbers_of_rows,
-    quoted,
-    sentinel_finding,
-    sentinels,
-    too_many_digits,
-)
+from optbn.data.row_names import EXACT, MANY_NAMES, is_id, keys, numbers_of_rows, too_many_digits
 from optbn.data.schema import FEW
+from optbn.data.sentinels import SENTINELS, sentinel_finding, sentinels
+from optbn.data.texts import Judgement, quoted
 
 _SENTINELS = np.array(sorted(SENTINELS))
 

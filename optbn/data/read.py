@@ -17,8 +17,9 @@ from typing import IO, Any
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.registry import unknown
 from optbn.base.room import check_room
+from optbn.data.column import Known
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.data.encode import Encoder, Known
+from optbn.data.encode import Encoder
 from optbn.data.findings import SAID, Finding, notes, refuse
 from optbn.data.missing import TOKENS, Encoded, MissingLike, domain_after, policies, refuse_missing, resolve
 from optbn.data.numerals import Notation
