@@ -44,6 +44,8 @@ Floats = NDArray[np.float64]
 
 MOST_BOUNDED = 1 << 20
 """Rows; of more, to tabulate what bounds need takes longer than they spare."""
+FEWEST_SIEVED = 13
+"""Variables; of fewer, compiling the sieve takes longer than it spares."""
 MOST_DECLARED = 900
 """Levels that the parents of a family may declare together: 2 to that power is still a floating-point number."""
 MOST_TERMS = 1 << 31
@@ -270,7 +272,9 @@ class BoundTrees:
         return out, box, plan, work
 
     def _sieve(self, wanted: NDArray[np.bool_], floor: Floats | None, most_slots: int) -> tuple[Any, Any]:
-        """(terms, scratch) of kernels/sieve.py; without room for any slot where it is no use."""
+        """(terms, scratch) of kernels/sieve.py; without room for any slot where it is no use, or without terms."""
+        if len(self.leaves.is_real) < FEWEST_SIEVED:
+            return None, sieve_space(0, 1, 0)
         counted = np.flatnonzero(wanted.any(axis=0) & ~self.leaves.is_real)
         terms, width = NO_TERMS, 1
         if floor is not None and len(counted):

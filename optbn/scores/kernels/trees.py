@@ -43,7 +43,7 @@ def score_trees(
                  values float64[N, R]; real int64[n], the column of values or -1; there int64[n], the columns of
                  onehot "has a number" and "has none" of a real one in which rows may have none, else -1; there_row)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
-    terms, sieve_work   see `sieve`; no room in the scratch switches it off
+    terms, sieve_work   see `sieve`; no terms (None), or no room in the scratch, switch it off
     lanes_at_a_time  how many responses `work` has room for
     """
     cells, common, away, away_start, kinds, sizes, parts, table, halves, need = predictors
@@ -132,7 +132,8 @@ def score_trees(
             box,
             plan,
         )
-        if cats > 0 and len(sieve_work[0]) > 0:
+        # the first test is of types: without terms nothing of the sieve is compiled
+        if terms is not None and cats > 0 and len(sieve_work[0]) > 0:
             depth = 0
             for v in sets[i]:
                 depth += sizes[v]
