@@ -153,7 +153,8 @@ def _normal_scores(mine: NDArray[Any], new: NDArray[Any]) -> tuple[NDArray[Any],
     from scipy.special import log_ndtr, logsumexp, ndtri_exp
     from scipy.stats import t
 
-    spread = min(x for x in (mine.std(), np.subtract(*np.quantile(mine, [0.75, 0.25])) / 1.349, np.inf) if x > 0)
+    quartiles = np.subtract(*np.quantile(mine, [0.75, 0.25])) / 1.349
+    spread = min((x for x in (mine.std(), quartiles) if x > 0), default=abs(float(mine[0])) or 1.0)
     width = SILVERMAN * spread * len(mine) ** -0.2
     wide = t(3, mine.mean(), max(mine.std(), width))
 
