@@ -9,7 +9,7 @@ The answer to a question is a function of all cells at once. Its variance is pro
 
 and of a Dirichlet Var(sum_x D_x theta_x / p_x) = (sum_x D_x^2 / p_x - (sum_x D_x)^2) / (precision + 1); cells add up.
 The joint distributions of all families come from one elimination there and back, one for the evidence and one for each
-target state. The interval is that of the Beta with this mean and variance, so it stays between 0 and 1, and it is exact
+target state. The interval is one of the Beta with this mean and variance, so it stays between 0 and 1, and it is exact
 where the answer is one parameter. `drawn` is the other way: whole networks from the posterior, for functions that no
 straight line follows. Cells count as independent, which contexts that share what they learned are not quite.
 """
@@ -68,7 +68,7 @@ def query_interval(
         after = _families(States.under(network, state), kept) if p > 0.0 else before
         parts.append(sum(_variance(network, name, p * (after[name] - before[name])) for name in kept))
     variance = np.array(parts).reshape(answer.probabilities.shape)
-    low, high = _beta_interval(answer.probabilities, variance, interval)
+    low, high = beta_interval(answer.probabilities, variance, interval)
     sd = np.sqrt(variance)
     return UncertainPosterior(
         answer.variables, answer.levels, answer.probabilities, answer.log_evidence, interval, sd, low, high
@@ -81,7 +81,7 @@ def parameter_interval(
     """float64[cells, K] twice: the ends of an interval around each probability of a variable's distribution."""
     _check_level(interval)
     precision, p = _precision(network, name), _rows(network.cpd(name))
-    return _beta_interval(p, p * (1.0 - p) / (precision[:, None] + 1.0), interval)
+    return beta_interval(p, p * (1.0 - p) / (precision[:, None] + 1.0), interval)
 
 
 def drawn(network: BayesianNetwork, seed: int) -> BayesianNetwork:
@@ -130,20 +130,23 @@ def _variance(network: BayesianNetwork, name: str, D: NDArray[np.float64]) -> fl
     return float((np.maximum(squares, 0.0) / (network.precision[name] + 1.0)).sum())
 
 
-def _beta_interval(
+def beta_interval(
     p: NDArray[np.float64], variance: NDArray[np.float64], interval: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The central interval of the Beta of each mean and variance; where nothing is uncertain, the mean twice."""
+    """An interval of the Beta of each mean and variance; where nothing is uncertain, the mean twice.
+
+    The central one; but where the density is highest at 0 (or 1) it begins (or ends) there and holds more: what never
+    happened may be impossible.
+    """
     from scipy.special import betaincinv
 
     spread = p * (1.0 - p)
     loose = (variance > 0) & (spread > 0)
     weight = np.maximum(np.divide(spread, variance, out=np.ones_like(p), where=loose) - 1.0, LEAST_WEIGHT)
-    ends = []
-    for quantile in (0.5 - interval / 2, 0.5 + interval / 2):
-        inside = betaincinv(np.where(loose, weight * p, 1.0), np.where(loose, weight * (1.0 - p), 1.0), quantile)
-        ends.append(np.where(loose, inside, p))
-    return ends[0], ends[1]
+    a, b = np.where(loose, weight * p, 1.0), np.where(loose, weight * (1.0 - p), 1.0)
+    low = np.where((a < 1.0) & (b >= 1.0), 0.0, betaincinv(a, b, 0.5 - interval / 2))
+    high = np.where((b < 1.0) & (a >= 1.0), 1.0, betaincinv(a, b, 0.5 + interval / 2))
+    return np.where(loose, low, p), np.where(loose, high, p)
 
 
 LEAST_WEIGHT = 1e-3

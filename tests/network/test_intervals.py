@@ -12,7 +12,7 @@ import optbn
 from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.data.dataset import Categorical
 from optbn.network.formats import decode, encode
-from optbn.network.intervals import drawn, parameter_interval
+from optbn.network.intervals import beta_interval, drawn, parameter_interval
 from optbn.smoothing.fitting import fitted
 from tests.network.test_network import mixed_network
 
@@ -32,6 +32,14 @@ def test_an_answer_that_is_a_parameter_has_its_beta():
     assert np.allclose(low[0], answer.low) and np.allclose(high[0], answer.high)
     given = network.query("bronc", {"smoke": "yes"}, interval=0.8)
     assert np.allclose(given.low, parameter_interval(network, "bronc", 0.8)[0][0])
+
+
+def test_an_interval_reaches_what_never_happened():
+    """Beta(.2, 40.8) is highest at 0, Beta(40.8, .2) at 1, Beta(.4, .4) at both: that one is left as it is."""
+    p, weight = np.array([0.2, 40.8, 0.4]) / np.array([41.0, 41.0, 0.8]), np.array([41.0, 41.0, 0.8])
+    low, high = beta_interval(p, p * (1 - p) / (weight + 1), 0.9)
+    assert np.allclose(low, [0.0, beta(40.8, 0.2).ppf(0.05), beta(0.4, 0.4).ppf(0.05)])
+    assert np.allclose(high, [beta(0.2, 40.8).ppf(0.95), 1.0, beta(0.4, 0.4).ppf(0.95)])
 
 
 def test_the_variance_is_that_of_numerical_derivatives():
