@@ -64,7 +64,8 @@ def estimate(
         if scoring.candidates is not None:
             kept = bytes_of_listed(families, n, size)
         used = sum(column.nbytes for column in data.columns)
-        costs.append(Cost(size, families, seconds, used + min(kept, limit // 2), left_out))
+        memory = used + min(kept, limit // 2) + check_jobs(jobs) * trials.bytes
+        costs.append(Cost(size, families, seconds, memory, left_out))
         if seconds > enough and size >= max(1, rules.needs.max()):
             break
     return costs

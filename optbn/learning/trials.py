@@ -45,6 +45,7 @@ class Trials:
     generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     whole: int = -1
     best: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    bytes: int = 0  # that a thread needs for the sets so far
 
     def __post_init__(self) -> None:
         n = self.scoring.data.n_variables
@@ -62,6 +63,8 @@ class Trials:
         drawn = drawn[(lanes > 0) & ~dear]
         if not len(drawn):
             return 0.0, left_out
+        if hasattr(bound, "bytes"):
+            self.bytes = max(self.bytes, bound.bytes(drawn))
         expected = bound.seconds(drawn) if hasattr(bound, "seconds") else np.zeros(len(drawn))
         slow = expected > DEAR_SECONDS
         each = self._of_slow(drawn[slow], expected[slow]) * float(slow.mean()) if slow.any() else 0.0

@@ -129,6 +129,10 @@ class BoundWithPrior:
         """See optbn.scores.protocol."""
         return too_dear(self.bound, sets)
 
+    def bytes(self, sets: NDArray[np.int32]) -> int:
+        """See optbn.scores.protocol."""
+        return int(self.bound.bytes(sets)) if hasattr(self.bound, "bytes") else 0
+
     @property
     def columns(self) -> Any:
         """The data as predictors, where the score has such."""

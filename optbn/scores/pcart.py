@@ -405,6 +405,10 @@ class BoundTrees:
         self._refuse_hopeless(sets)
         return self.costs.seconds(sets)
 
+    def bytes(self, sets: NDArray[np.int32]) -> int:
+        """See optbn.scores.protocol."""
+        return self.costs.bytes(sets)
+
     def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
         """See optbn.scores.protocol."""
         return self.costs.too_dear(sets)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
+from optbn.scores.kernels.simd32 import LANES as SIEVE_LANES
 from optbn.scores.trees.columns import count_splits
 from optbn.scores.trees.large import LANES_AT_A_TIME, bytes_per_slot
 from optbn.scores.trees.responses import BoundLeaves
@@ -78,6 +79,22 @@ class Costs:
         passes = rows * SECONDS_PER_ROW + SECONDS_PER_SET
         found: Floats = splits * (planned + lanes * SECONDS_PER_SUM) + boxes * counts * SECONDS_PER_COUNT + passes
         return found
+
+    def bytes(self, sets: NDArray[np.int32]) -> int:
+        """Roughly what the dearest of these takes while it is gone through."""
+        boxes, splits = self.extent(sets)
+        laid_out = self.laid_out(sets, boxes, splits)
+        widths, real = self.leaves.widths, self.leaves.is_real
+        most = int(boxes[laid_out].max(initial=1))
+        dense = most * (DENSE_BOX_BYTES + bytes_per_slot(self.lanes_at_a_time(most), widths, real))
+        dense += min(self.sieve_bytes, 4 * SIEVE_LANES * most * (1 + int(widths.max(initial=0))))
+        dense += SPLIT_BYTES * int(splits[laid_out].max(initial=0))
+        if laid_out.all():
+            return dense
+        held, parted = self._held(sets[~laid_out])
+        lanes = bytes_per_slot(min(LANES_AT_A_TIME, len(widths)), widths, real)
+        sparse = held * (SPARSE_BOX_BYTES + lanes) + parted * SPLIT_BYTES
+        return max(dense, int(sparse.max()))
 
     def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
         """bool[m]: sets whose trees are too many to go through, in time or in memory."""
