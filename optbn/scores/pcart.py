@@ -92,6 +92,8 @@ class PCART(LeafPrior):
         if self.most_levels is not None:
             check_whole(self, "most_levels", 2)
         check_rows(self, "ess")
+        if self.ess != 1.0 and self.leaf != "bdeu":
+            raise UnsupportedError(f"{type(self).__name__}: ess is of leaf='bdeu', and leaf is {self.leaf!r}")
         if self.gamma is not None:
             check_positive(self, "gamma")
             if self.gamma > 0.25:

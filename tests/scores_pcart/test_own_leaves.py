@@ -133,7 +133,8 @@ def test_bounds_never_discard_a_survivor(leaf):
             columns = [np.where(rng.random(data.n_rows) < 0.9, 0, c).astype(np.uint8) for c in data.columns]
             data = Dataset(data.names, data.domains, tuple(columns))
         settings = {"gamma": (0.25, None, 0.01)[seed % 3], "alpha": float(rng.choice([0.1, 0.5, 2.0]))}
-        bound = PCART(leaf=leaf, ess=float(rng.choice([0.1, 1.0, 20.0])), **settings).bind(data)
+        settings |= {"ess": float(rng.choice([0.1, 1.0, 20.0]))} if leaf == "bdeu" else {}
+        bound = PCART(leaf=leaf, **settings).bind(data)
         with_bounds, skipped = survivors(bound, 5, 3, use_floor=True)
         assert with_bounds == survivors(bound, 5, 3, use_floor=False)[0]
         discarded += skipped
@@ -158,6 +159,8 @@ def test_what_is_not_there_is_refused(monkeypatch):
         load_score("pcart-avg", leaf="runs")
     with pytest.raises(UnsupportedError, match="ess is 0"):
         PCART(leaf="bdeu", ess=0)
+    with pytest.raises(UnsupportedError, match="ess is of leaf='bdeu', and leaf is 'dirichlet'"):
+        PCART(ess=10.0)
     real = random_data(np.random.default_rng(0), ["c2", "r"], 9)
     with pytest.raises(UnsupportedError, match="'v1' is real, and leaf='bdeu'"):
         PCART(leaf="bdeu").bind(real)
