@@ -12,25 +12,22 @@ the resamples before it.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import DataError, UnsupportedError
+from optbn.base.errors import UnsupportedError
 from optbn.base.options import DEFAULT_SCORE
 from optbn.base.settings import check_seed
 from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
+from optbn.learning.kept import Kept
 from optbn.learning.resampling import Resampling
 from optbn.network.structure import Structure
 from optbn.scores import load_score
@@ -207,7 +204,7 @@ def bootstrap(
     check_seed(seed)
     rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     method, how = load_score(score, caller=bootstrap, **settings), resampling or Resampling()
-    kept = _Store.at(store, rows, method, max_parents, how, seed)
+    kept = Kept.at(store, rows, method, max_parents, how, seed)
 
     def table_of(resample: Dataset) -> Any:
         return score_table(resample, method, max_parents, jobs=jobs, memory=memory)
@@ -230,7 +227,7 @@ def bootstrap(
         kept.add(b, [table.parents(row) for row in solution.choice], solution.score, proved)
     if progress is not None:
         progress("resamples", resamples, resamples)
-    return kept.result(resamples)
+    return _gathered(kept, resamples)
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
@@ -240,74 +237,11 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(0.0, (centre - spread) / (1 + z2 / n)), min(1.0, (centre + spread) / (1 + z2 / n))
 
 
-class _Store:
-    """Finished resamples by number, and the file that keeps them: a line of what they are of, then a line each."""
-
-    def __init__(self, names: tuple[str, ...], path: Path | None) -> None:
-        self.names, self.path = names, path
-        self.found: dict[int, tuple[list[list[int]], float, bool]] = {}
-
-    @classmethod
-    def at(
-        cls,
-        path: str | PathLike[str] | None,
-        data: Dataset,
-        method: LocalScore,
-        max_parents: int,
-        how: Resampling,
-        seed: int,
-    ) -> _Store:
-        """What a file holds, which may not exist yet; resamples of something else are refused."""
-        made = cls(data.names, None if path is None else Path(path))
-        if made.path is None:
-            return made
-        digest = hashlib.sha256(repr(data.domains).encode())
-        for column in data.columns:
-            digest.update(np.ascontiguousarray(column).tobytes())
-        if data.weights is not None:
-            digest.update(np.ascontiguousarray(data.weights.values).tobytes())
-        about = {
-            "data": digest.hexdigest(),
-            "names": list(data.names),
-            "score": repr(method),
-            "max_parents": max_parents,
-            "resampling": repr(how),
-            "seed": seed,
-        }
-        if not made.path.exists():
-            made.path.write_text(json.dumps(about) + "\n", encoding="utf-8")
-            return made
-        try:
-            head, *lines = made.path.read_text(encoding="utf-8").splitlines()
-            kept = json.loads(head)
-            odd = [name for name in about if kept.get(name) != about[name]]
-            for line in lines[: -1 if lines and not lines[-1].endswith("}") else None]:  # the last may be cut off
-                row = json.loads(line)
-                made.found[row["number"]] = (row["parents"], row["score"], row["proved"])
-        except (ValueError, KeyError, AttributeError):
-            raise DataError(f"{path} does not keep resamples; name another file") from None
-        if odd:
-            raise DataError(f"{path} keeps resamples of another run: its {odd[0]} differs; name another file")
-        made.path.write_text("\n".join([head, *map(made._line, made.found)]) + "\n", encoding="utf-8")
-        return made
-
-    def add(self, number: int, parents: list[tuple[int, ...]], score: float, proved: bool) -> None:
-        self.found[number] = ([list(each) for each in parents], score, proved)
-        if self.path is not None:
-            with open(self.path, "a", encoding="utf-8") as file:
-                file.write(self._line(number) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-
-    def _line(self, number: int) -> str:
-        parents, score, proved = self.found[number]
-        return json.dumps({"number": number, "parents": parents, "score": score, "proved": proved})
-
-    def result(self, resamples: int) -> Bootstrap:
-        n = len(self.names)
-        graphs = np.zeros((resamples, n, n), dtype=np.bool_)
-        for b in range(resamples):
-            for v, parents in enumerate(self.found[b][0]):
-                graphs[b, parents, v] = True
-        scores = np.array([self.found[b][1] for b in range(resamples)])
-        return Bootstrap(self.names, graphs, np.array([self.found[b][2] for b in range(resamples)]), scores)
+def _gathered(kept: Kept, resamples: int) -> Bootstrap:
+    n = len(kept.names)
+    graphs = np.zeros((resamples, n, n), dtype=np.bool_)
+    for b in range(resamples):
+        for v, parents in enumerate(kept.found[b][0]):
+            graphs[b, parents, v] = True
+    scores = np.array([kept.found[b][1] for b in range(resamples)])
+    return Bootstrap(kept.names, graphs, np.array([kept.found[b][2] for b in range(resamples)]), scores)
