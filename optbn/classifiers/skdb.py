@@ -142,12 +142,19 @@ class SKDB(Streamed):
         if self.select_by == "smoother":
             losses = losses_by_folds(parents, discretizer.sizes, counts.classes, batches, smoother, self.select, seed)
         else:
-            left_out = LeaveOneOut(parents, trees, counts.classes, loss=self.select)
-            for batch in batches():
-                left_out.add(batch)
-            losses = left_out.losses
+            losses = self._left_out(parents, trees, counts.classes, batches)
         self.counts_ = Counted(discretizer.columns_, counts.classes, parents, trees, losses)
         return self._smoothed(smoother, seed)
+
+    def _left_out(
+        self, parents: Parents, trees: list[CountTree], classes: NDArray[np.float64],
+        batches: Callable[[], Iterator[Batch]],
+    ) -> NDArray[np.float64]:  # fmt: skip
+        """The losses of all truncations, by rows left out one at a time."""
+        left_out = LeaveOneOut(parents, trees, classes, loss=self.select)
+        for batch in batches():
+            left_out.add(batch)
+        return left_out.losses
 
     def _smoothed(self, smoother: Smoother, seed: np.random.SeedSequence) -> tuple[list[Any], NDArray[np.float64]]:
         """The member of the best truncation."""
