@@ -103,7 +103,8 @@ def _left(options: Values) -> dict[str, float]:
         grace = CHECK_SHARE * options.time_limit
         left = {"time_limit": max(0.0, options.time_limit - grace - age()), "grace": max(LEAST_GRACE, grace)}
     if options.cpu_limit is not None:
-        left["cpu_limit"] = max(0.0, (1 - CHECK_SHARE) * options.cpu_limit - time.process_time())
+        check = max(CHECK_SHARE * options.cpu_limit, min(MOST_OF_CHECK, options.cpu_limit / 4))
+        left["cpu_limit"] = max(0.0, options.cpu_limit - check - time.process_time())
     return left
 
 
@@ -150,6 +151,7 @@ def _read(table: ScoreTable, path: str) -> Solution:
 
 
 CHECK_SHARE, LEAST_GRACE = 0.1, 1.0  # of a limit, and seconds, for the check of the answer
+MOST_OF_CHECK = 2.0  # CPU seconds, where they are limited: its size depends on the table
 MOST = 10_000  # graphs of a window that are listed
 
 
