@@ -9,6 +9,7 @@ import pytest
 
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.relaxation.families import Families
+from optbn_solvers.relaxation.kernels.cuts import cut_clusters
 from optbn_solvers.relaxation.kernels.local import CUT, INSIDE, lift, outside
 from optbn_solvers.relaxation.kernels.polish import sink_order
 from optbn_solvers.relaxation.kernels.separation import climb_clusters, stuck_sets
@@ -178,6 +179,29 @@ def test_large_clusters_are_violated_and_find_what_short_climbs_do_not():
     point = Point(ring, np.arange(len(ring)), np.full(len(ring), 0.5))
     assert not violated_clusters(point, rng)
     assert max(large_clusters(point, rng).values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_minimum_cuts_give_violated_clusters_and_all_there_are_for_single_parents(most):
+    rng = np.random.default_rng(most)
+    violated, hits = 0, 0
+    for _ in range(40):
+        table = random_table(rng, 7, most=most)
+        families = Families.of(table, np.arange(len(table)))
+        point = random_point(rng, families, 3)
+        dense = dict(zip(point.which.tolist(), point.x.tolist(), strict=True))
+        found = np.zeros((64, 7), dtype=np.bool_)
+        count = cut_clusters(rng.random((4, 7)), 7, *point.support, 0.01, found)
+        by = [naive.violation(families, dense, tuple(np.flatnonzero(each).tolist())) for each in found[:count]]
+        assert all(value > 0.01 - 1e-6 for value in by)
+        every = (c for size in range(2, 8) for c in itertools.combinations(range(7), size))
+        largest = max(naive.violation(families, dense, c) for c in every)
+        violated += largest > 0.02
+        hits += largest > 0.02 and count > 0
+        if most == 1:
+            assert (largest > 0.011) <= (count > 0)
+    assert violated > 15
+    assert hits > 0.9 * violated
 
 
 @pytest.mark.parametrize("n", [2, 5, 8, 70])

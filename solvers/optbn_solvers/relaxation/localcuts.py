@@ -31,6 +31,7 @@ LEVELS = ((4, 5), (6,), (8,))
 WORK = {3: 0.05, 4: 0.07, 5: 0.1, 6: 0.25, 7: 0.5, 8: 1.0, 9: 2.5, 10: 6.0}  # of one set, in milliseconds
 MOST_ROWS, MOST_PIVOTS = 90, 800
 REMEMBERED = 20
+LONGEST_PAUSE = 7  # rounds
 MOST_HINTS = 250  # of one round and level
 MOST_TIGHT = 250  # rows whose unions are looked at
 
@@ -65,9 +66,22 @@ class LocalCuts:
     few: int = 6  # below this many, the next level is tried
     level: int = 0
     _fruitful: dict[tuple[int, ...], None] = field(default_factory=dict)
+    _pause: int = 0  # rounds that may be left out after the last one, which was in vain
+    _left: int = 0  # of them
 
-    def round(self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]] = ()) -> list[Pattern]:
-        """Violated rows; climbs to larger sets while a level gives few. `hints` are sets to begin with."""
+    def round(
+        self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]] = (), urgent: bool = True
+    ) -> list[Pattern]:
+        """Violated rows; climbs to larger sets while a level gives few. `hints` are sets to begin with. Where there are
+        other rows, so that these are not urgent, rounds are left out after one in vain: more each time."""
+        if not urgent and self._left:
+            self._left -= 1
+            return []
+        cuts = self._climb_levels(point, budget, hints)
+        self._left = self._pause = 0 if cuts else min(2 * self._pause + 1, LONGEST_PAUSE)
+        return cuts
+
+    def _climb_levels(self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]]) -> list[Pattern]:
         cuts: list[Pattern] = []
         entered = self.level
         while True:

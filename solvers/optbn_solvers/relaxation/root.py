@@ -196,7 +196,8 @@ class Root:
         if strong < MANY:
             tight = zip(lp.rows, lp.duals.tolist(), strict=False)
             hints = overlapping([(row.members, y) for row, y in tight if y > 0]) if self.settings.overlaps else []
-            rows += select_rows(point, [*self.local.round(point, budget, hints)], most // 2, parallel)
+            cuts = self.local.round(point, budget, hints, urgent=not rows)
+            rows += select_rows(point, [*cuts], most // 2, parallel)
         self.ledger.check_rows([row for row, _ in rows])
         self.clusters_added += sum(isinstance(row, Cluster | Opening) for row, _ in rows)
         self.local_added += sum(isinstance(row, Pattern) for row, _ in rows)

@@ -5,7 +5,8 @@
 Finding the most violated C is NP-hard; here sets grow from short cycles of the point and from pairs of variables
 with an arc between them (each with its closest neighbour), by a tabu climb over single flips. Cost: a millisecond.
 Those are small. What says that somebody must come first among all variables, or most of them, no pair grows to: such
-clusters begin with what is stuck when the variables, or a random part of them, are placed one after the other.
+clusters begin with what is stuck when the variables, or a random part of them, are placed one after the other. Where
+nothing of that is violated much, minimum cuts find what no single flips lead to (kernels.cuts).
 Integral points are no heuristic's business: the support of a cyclic choice has a cycle of length 0, and that seed is
 violated by 1 before any climb.
 """
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from optbn_solvers.base.table import mask_members
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.kernels.clusters import grow_prefix
+from optbn_solvers.relaxation.kernels.cuts import cut_clusters
 from optbn_solvers.relaxation.kernels.separation import arc_weights, climb_clusters, cycle_seeds, stuck_sets
 from optbn_solvers.relaxation.rows import Cluster
 
@@ -30,6 +32,9 @@ SUPPORT = 1e-5  # of a smoothed point: smaller values are forgotten
 FEW = 5  # rows
 SMALL = 8  # variables: pairs and cycles grow to any cluster of so few
 STUCK = 48  # orders
+WEAK = 0.2  # violation: when climbs find none above that, minimum cuts are next
+MANY = 50  # variables: of fewer, climbs find what there is (alarm)
+SPEAKERS, MOST_CUTS = 3, 400
 NOISE = (0.02, 0.1, 0.3, 1.0)  # of the orders, in turns
 
 
@@ -130,6 +135,15 @@ def large_clusters(point: Point, rng: np.random.Generator, least: float = LEAST)
     return found | _climbed(point, around, held, least, n)
 
 
+def clusters_of_cuts(point: Point, rng: np.random.Generator, least: float = LEAST) -> dict[Cluster, float]:
+    """Clusters of any size from minimum cuts, and what climbs make of them."""
+    n = point.families.n
+    seeds = np.zeros((MOST_CUTS, n), dtype=np.bool_)
+    count = cut_clusters(rng.random((SPEAKERS, n)), n, *point.support, least, seeds)
+    seeds = np.unique(seeds[:count], axis=0)
+    return _climbed(point, seeds, np.full(len(seeds), -1), least, STEPS)
+
+
 @dataclass(eq=False)
 class Separator:
     """Clusters for the points of a root, one after the other.
@@ -147,8 +161,17 @@ class Separator:
 
     def clusters(self, point: Point) -> dict[Cluster, float]:
         """Violated clusters with their violations."""
-        if not self.smooth:
-            return self._found(point, LEAST)
+        useful = self._smoothed(point) if self.smooth else {}
+        if len(useful) < FEW:
+            if self.smooth:
+                self._bar = point.dense.copy()
+            useful |= self._found(point, LEAST)
+        if self.large and point.families.n >= MANY and max(useful.values(), default=0.0) < WEAK:
+            useful |= clusters_of_cuts(point, self.rng)
+        return useful
+
+    def _smoothed(self, point: Point) -> dict[Cluster, float]:
+        """Those of the smoothed point that the point violates, too."""
         bar = point.dense if self._bar is None else self.smooth * self._bar + (1.0 - self.smooth) * point.dense
         bar[bar < SUPPORT] = 0.0
         self._bar = bar
@@ -157,11 +180,7 @@ class Separator:
         sets = np.zeros((len(clusters), point.families.n), dtype=np.bool_)
         for seed, cluster in zip(sets, clusters, strict=True):
             seed[list(cluster.members)] = True
-        useful = _climbed(point, sets, np.full(len(sets), -1), LEAST, 0) if clusters else {}
-        if len(useful) < FEW:
-            self._bar = point.dense.copy()
-            useful |= self._found(point, LEAST)
-        return useful
+        return _climbed(point, sets, np.full(len(sets), -1), LEAST, 0) if clusters else {}
 
     def _found(self, point: Point, least: float) -> dict[Cluster, float]:
         found = violated_clusters(point, self.rng, least)

@@ -102,7 +102,9 @@ def cluster_root(
 class NoLocalCuts(LocalCuts):
     """Finds none."""
 
-    def round(self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]] = ()) -> list[Pattern]:
+    def round(
+        self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]] = (), urgent: bool = True
+    ) -> list[Pattern]:
         return []
 
 

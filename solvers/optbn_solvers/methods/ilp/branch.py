@@ -24,7 +24,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ from optbn_solvers.relaxation.program import Relaxation
 from optbn_solvers.relaxation.refine import refine, within_rounding
 from optbn_solvers.relaxation.root import Root, RootSettings, settle
 from optbn_solvers.relaxation.rows import Rule
-from optbn_solvers.relaxation.separate import Point, stuck_cluster
+from optbn_solvers.relaxation.separate import MANY, Point, stuck_cluster
 
 Mask = NDArray[np.bool_]
 
@@ -57,9 +57,7 @@ class BranchSettings:
     work: float = 60.0  # of local cuts per round, milliseconds
     outgrown: float = 0.5  # of the gap it began with: a tree is left when a better graph leaves less
     node: RootSettings = field(
-        default_factory=lambda: RootSettings(
-            stall_rounds=2, stall_gain=0.1, most_rounds=4, keep=True, large=False, smooth=0.0
-        )
+        default_factory=lambda: RootSettings(stall_rounds=2, stall_gain=0.1, most_rounds=4, keep=True, smooth=0.0)
     )
 
 
@@ -82,6 +80,8 @@ class Branching:
         self.bound = self.ledger.bound
         self.record = Record(self.ledger)
         self._penalty = 2.0 * self.ledger.gap
+        node = self.settings.node
+        self._node = replace(node, large=node.large and self.ledger.families.n >= MANY)
         self._local = LocalCuts(self.rng, work=self.settings.work, most=20, few=4, level=len(LEVELS) - 1)
         self._failed = False
         self._least = int(self.settings.outgrown * self.ledger.gap)
@@ -140,9 +140,9 @@ class Branching:
             self.record.end(node)
             return []
         self._use(books)
-        Root(books, self.index, self._local, self.rng, self.settings.node, self.relaxation).run(budget)
+        Root(books, self.index, self._local, self.rng, self._node, self.relaxation).run(budget)
         if not books.closed and within_rounding(books, self.relaxation):
-            largest = self.settings.node.largest_part
+            largest = self._node.largest_part
             refine(books, self.relaxation, self.index, self._local, self.rng, budget, largest, BITS)
         self.ledger.offer(books.rows)
         if not books.closed:

@@ -54,6 +54,7 @@ SEARCH_WORK = 10**9  # of the cluster search: nodes times variables times famili
 FEWEST_NODES = 100  # with which it is worth a try
 SHORT, AHEAD = 10.0, 0.5  # seconds: less time than this is for the graph first, for such a share of it
 TREE_SECONDS, TREE_SHARE = 0.5, 0.03  # after the budget is used up, and of what it was: to write the tree down
+HELD_BACK = 0.2  # seconds of local search that go by before its share begins: small tables need none of it
 LARGE = 600_000  # variables times families
 LAST_SECONDS = 0.2  # after the budget is used up: to find few rows that prove the bound
 
@@ -150,7 +151,7 @@ class _Solve:
             typical = float(sum(table.units[table.offsets[:-1]].tolist()) - ledger.score)
             near = nearness[ledger.families.rows]
             relaxation = first_relaxation(ledger, near, clusters, settings.root.near, typical)
-            improver = Improver(ledger, index, rng, settings.search_share, budget)
+            improver = Improver(ledger, index, rng, settings.search_share, budget, credit=-HELD_BACK)
             root = Root(ledger, index, LocalCuts(rng), rng, settings.root, relaxation)
             self._work(root, improver)
         return self._solution()
@@ -160,17 +161,16 @@ class _Solve:
         thorough root at once: there every round costs more than what it does in vain."""
         ledger, settings = self.ledger, self.settings
         large = self.table.n * len(ledger.families) > LARGE
-        if large:
-            root.improver = improver
-            if self.budget.remaining() < SHORT:
-                improver.credit = AHEAD * self.budget.remaining()
-                improver.work()
+        root.improver = improver
+        if large and self.budget.remaining() < SHORT:
+            improver.credit = AHEAD * self.budget.remaining()
+            improver.work()
         if self._root(root, settings.thorough if large else settings.root):
             return
         if not large:
             if self._cluster_search():
                 return
-            root.improver, self.phase = improver, "root again"
+            self.phase = "root again"
             if self._root(root, settings.thorough):
                 return
         self._branch(root, improver)
