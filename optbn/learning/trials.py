@@ -3,8 +3,9 @@
 Sizes that take a tenth of a second are done in full: their time is known, and the next sizes have the floors (see
 scores/candidates.py) that decide what need not be computed at all. Of larger sizes a few runs of neighbours are timed,
 for neighbours share work; each run is followed by a longer one, and what that takes longer is what counts, so that
-calling costs nothing. Of sets that a score calls dear single ones are drawn, the dearer the likelier, and done once and
-twice; the others are taken to differ from what the score expects by the same factor.
+calling costs nothing. Of sets that a score calls dear some are drawn, the dearer the likelier: what they take together
+beyond the dearest alone, for all share its memory. The others are taken to differ from what the score expects by the
+same factor.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from optbn.scores.kernels.sets import best_of_subsets, binomials, sets_between
 from optbn.scores.left_out import too_dear
+from optbn_solvers.base.clock import compiling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +35,7 @@ FIRST_RUN, MOST_RUN, LONGER = 16, 4096, 4
 RUNS = 3
 DRAWN = 4096  # sets, for what is left out and what the score expects
 DEAR_SECONDS, MOST_SECONDS = 2e-3, 1.0  # that a score expects of a set that is timed alone
-DEAR_TRIALS = 6
+DEAR_TRIALS = 24
 
 
 @dataclass
@@ -128,14 +130,12 @@ class Trials:
         ratio = 1.0
         if able.any():
             chance = np.where(able, expected, 0.0) / expected[able].sum()
-            tried = self.generator.choice(len(drawn), DEAR_TRIALS, p=chance)
-            ratios: list[float] = []
-            for i in tried.tolist():
-                once, twice = (self._timed(drawn[[i] * times])[0] for times in (1, 2))
-                ratios.append((twice - once if twice > once else once) / float(expected[i]))
-                if sum(ratios) * float(expected[tried].mean()) > WHOLE_SECONDS:
-                    break
-            ratio = float(np.mean(ratios))
+            tried = np.unique(self.generator.choice(len(drawn), DEAR_TRIALS, p=chance))
+            tried = tried[np.cumsum(expected[tried]) <= max(MOST_SECONDS, float(expected[tried[0]]))]
+            first = tried[int(np.argmax(expected[tried]))]
+            once, others = self._timed(drawn[[first]])[0], float(expected[tried].sum() - expected[first])
+            together = self._timed(drawn[tried])[0] if others else 0.0
+            ratio = (together - once) / others if together > once else once / float(expected[first])
         return ratio * float(expected.mean())
 
     def _timed(self, sets: Sets, quick: bool = False) -> tuple[float, Floats]:
@@ -148,11 +148,15 @@ class Trials:
         floor = None if self.scoring.candidates is not None else self._floors(sets)
         scores = np.full(wanted.shape, -np.inf)
         used = np.flatnonzero(wanted.any(axis=1))
-        begin = time.thread_time()
-        if len(used):
-            below = None if floor is None else np.where(rules.needs > 0, -np.inf, floor[used])
+        if not len(used):
+            return 0.0, scores
+        below = None if floor is None else np.where(rules.needs > 0, -np.inf, floor[used])
+        while True:
+            compiled, begin = compiling.kernels, time.thread_time()
             scores[used] = bound.block(sets[used], wanted[used], below)
-        return time.thread_time() - begin, scores
+            took = time.thread_time() - begin
+            if compiling.kernels == compiled:  # else it was not only scored
+                return took, scores
 
     def _floors(self, sets: Sets) -> Floats:
         """float64[m, n]: what subsets score, as far as they were done."""
