@@ -16,7 +16,7 @@ what is common. Rows share better than joints in results/related.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -29,7 +29,7 @@ from optbn.data.anything import DataLike
 from optbn.data.dataset import Categorical
 from optbn.network.network import BayesianNetwork
 from optbn.smoothing.domain_counts import DomainCounts, Fit, Share, tiers_of
-from optbn.smoothing.fitting import Progress, StructureLike, as_structure, families_and_rows, generator_of
+from optbn.smoothing.fitting import Block, Progress, StructureLike, as_structure, families_and_rows, generator_of
 from optbn.smoothing.normal import LeafKind, check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother
 
@@ -104,13 +104,7 @@ def fit_domains(
     families, besides, blocks = families_and_rows(graph, data, weights, schema, reading, columns)
     levels = [_levels(name, besides[name]) for name in columns]
     counted = [DomainCounts(family, [len(of) for of in levels], share) for family in families]
-    rows = 0
-    for block, n, row_weights in blocks:
-        for counts in counted:
-            counts.add(block, [block[name] for name in columns], n, row_weights)
-        rows += n
-        if progress is not None:
-            progress("counting", rows, None)
+    _count(counted, columns, blocks, progress)
     every = np.unique(np.concatenate([counts.domains() for counts in counted]), axis=0) if len(columns) > 1 else None
     tiers = tiers_of(every, len(levels[0]))
     per_variable: list[list[list[Fit]]] = []
@@ -133,6 +127,18 @@ def fit_domains(
     last = {path: found.pop(path) for path in list(found) if len(path) == len(columns)}
     common = network(len(tiers), 0, "common")
     return Domains({path[0] if len(columns) == 1 else path: one for path, one in last.items()}, common, found)
+
+
+def _count(
+    counted: Sequence[DomainCounts], columns: Sequence[str], blocks: Iterable[Block], progress: Progress | None
+) -> None:
+    rows = 0
+    for block, n, row_weights in blocks:
+        for counts in counted:
+            counts.add(block, [block[name] for name in columns], n, row_weights)
+        rows += n
+        if progress is not None:
+            progress("counting", rows, None)
 
 
 def _levels(name: str, column: Any) -> tuple[str, ...]:

@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.variates import gamma, minus_log_beta, normal, tables, uniform
+from optbn.smoothing.kernels.rising import SHORT, log_rising_ratio
 from optbn_solvers.base.compiled import kernel, leaf
 
 SHARED = 32
 """Nodes of a group are counted by size up to this; larger ones are dealt with one by one."""
-
-SHORT = 24
-"""Factors that are multiplied; log-gamma functions take as long as that many. Factors may reach 10^10."""
 
 ROUNDS = 3
 """Draws of the one concentration per sweep when it is drawn given the tables."""
@@ -46,18 +44,6 @@ class Kept(NamedTuple):
     traced: NDArray[np.float64]
     mean: NDArray[np.float64]
     second: NDArray[np.float64]
-
-
-@leaf
-def log_rising_ratio(x, y, n):
-    """log of the rising factorials x (x + 1) ... (x + n - 1) over y (y + 1) ... (y + n - 1)."""
-    if n > SHORT:
-        return math.lgamma(x + n) - math.lgamma(x) - math.lgamma(y + n) + math.lgamma(y)
-    above, below = 1.0, 1.0
-    for i in range(n):
-        above *= x + i
-        below *= y + i
-    return math.log(above / below)
 
 
 @leaf

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.variates import normal, uniform
-from optbn.smoothing.kernels.hdp import log_rising_ratio
+from optbn.smoothing.kernels.rising import log_rising_ratio
 from optbn_solvers.base.compiled import kernel, leaf
 
 ROUNDS = 3
