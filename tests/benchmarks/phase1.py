@@ -2,8 +2,8 @@
 
 A process first scores a few rows (that compiles or loads the kernels), then runs once for the clock. Data: samples of
 bundled networks (seed 1); mixed12 is a smoothed bootstrap of golden/pcart/mixed12_400; parkinsons is below $OPTBN_DATA.
-PCART and FT are as published (real_prior="paper": real columns halved three times). With names of data only their rows:
-`python -m tests.benchmarks phase1 hailfinder mixed12`.
+PCART and FT are as published (real_prior="paper": real columns halved three times). With names of data or scores only
+their rows: `python -m tests.benchmarks phase1 pcart ft`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ ROWS = [  # data, rows, score, parents, threads, at most, to aim for, runs
 def measure(*names: str) -> Iterator[Figure]:
     one_thread = {}
     for data, rows, score, parents, threads, limit, aim, runs in ROWS:
-        if (names and data not in names) or (data == "parkinsons" and not os.environ.get("OPTBN_DATA")):
+        if (names and not {data, score} & set(names)) or (data == "parkinsons" and not os.environ.get("OPTBN_DATA")):
             continue
         found = [_in_a_process(data, rows, score, parents, threads) for _ in range(runs)]
         cpu, wall = (statistics.median(f[key] for f in found) for key in ("cpu", "wall"))

@@ -17,15 +17,17 @@ ROUNDING = 2.0**-24
 
 
 @kernel
-def sieve(plan, n_slots, depth, leaf_cost, log_c, site_counts, lane, cats, start, levels, floor, terms, work):
+def sieve(plan, n_slots, prior, site_counts, lane, cats, start, levels, floor, terms, work):
     """Move those of lane[:cats] that may be above their floor to the front; returns how many they are.
 
-    plan     see `lattice`; depth is how many splits a way from root to leaf has at most
+    plan     see `lattice`
+    prior    (depth, how many splits a way from root to leaf has at most; leaf_cost, log_c)
     floor    float64[n]; a response without one (-inf) is not tried
     terms    (shift, constant: of the levels; tilt; total_shift, total_constant float32[n]; slack, deepest float64[n]),
              see trees/sieve.py
     work     (value float32[., LANES], counts float32[.]): responses for which the slots are too many are not tried
     """
+    depth, leaf_cost, log_c = prior
     at, kept = 0, 0
     some, place = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     keep = np.ones(cats, np.bool_)

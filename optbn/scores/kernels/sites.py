@@ -87,16 +87,14 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
 
 
 @kernel
-def tabulate_last(
-    cells, size, common, away, prefix_site, n_prefix, prefix_coordinates, depth, prefix_rows, prefix_counts, onehot,
-    lookup, coordinates, rows, counts,
-):  # fmt: skip
+def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, coordinates, rows, counts):
     """Sites and counts of a prefix and one more predictor, from the prefix's; returns how many sites there are.
 
     common   the predictor's commonest cell; away int32[.], the rows that lie in others
-    prefix_site int32[N], prefix_coordinates, prefix_rows, prefix_counts   what `refine`, `tabulate` say of the prefix
-    lookup   int32[>= n_prefix * size], scratch; coordinates int32[., depth + 1], rows, counts   out
+    prefix   (site int32[N], how many, coordinates, rows, counts): what `refine`, `tabulate` say of the prefix
+    lookup   int32[>= sites of the prefix * size], scratch; coordinates int32[., depth + 1], rows, counts   out
     """
+    prefix_site, n_prefix, prefix_coordinates, prefix_rows, prefix_counts = prefix
     width = onehot.shape[1]
     for i in range(n_prefix * size):
         lookup[i] = -1

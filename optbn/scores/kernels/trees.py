@@ -12,30 +12,11 @@ from optbn_solvers.base.compiled import kernel, part
 
 
 @kernel
-def score_trees(
-    sets,
-    digits,
-    wanted,
-    floor,
-    leaf_cost,
-    log_c,
-    leaf_rows,
-    predictors,
-    responses,
-    tables,
-    bound,
-    terms,
-    lanes_at_a_time,
-    box,
-    plan,
-    sieve_work,
-    work,
-    out,
-):
-    """out[i, v] = score of v given sets[i] where wanted; -inf where the bound shows it is not above floor[i, v].
+def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tables, bound, terms, scratch, out):
+    """out[i, v] = score of v given sets[i] where wanted; -inf where a bound shows it is not above floor[i, v].
 
     digits      int64[m, k], the positions of a set's members in the order of the digits of its boxes, innermost first
-    leaf_cost, log_c float64[m], leaf_rows int64[m] per set
+    priors      (leaf_cost, log_c float64[m], leaf_rows int64[m]) per set
     predictors  (cells int32[n, N]; common int64[n], each variable's commonest cell; away int32[.], the rows in other
                 cells, variable v's from away_start[v] on; kinds, sizes, parts, table, halves, need: see `lattice`)
     responses   (order int64[n], lane order of the variables; onehot uint8[N, M]; start, levels int64[n]: where a
@@ -43,104 +24,50 @@ def score_trees(
                  values float64[N, R]; real int64[n], the column of values or -1; there int64[n], the columns of
                  onehot "has a number" and "has none" of a real one in which rows may have none, else -1; there_row)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
-    terms, sieve_work   see `sieve`; no terms (None), or no room in the scratch, switch it off
-    lanes_at_a_time  how many responses `work` has room for
+    terms       see `sieve`; none (None), or no room in its scratch, switch it off
+    scratch     (lanes_at_a_time, how many responses `work` has room for; box, plan: see `lattice`; work: `climb`;
+                sieve_work: `sieve`)
     """
-    cells, common, away, away_start, kinds, sizes, parts, table, halves, need = predictors
-    order, onehot, start, levels, table_row, values, real, there, there_row = responses
-    xlogx, regret = bound
+    leaf_cost, log_c, leaf_rows = priors
+    _, _, _, _, kinds, sizes, parts, table, halves, need = predictors
+    order, _, start, levels, table_row, _, real, there, there_row = responses
+    lanes_at_a_time, box, plan, work, sieve_work = scratch
+    shapes = kinds, sizes, parts, table, halves, need
     m, k = sets.shape
-    n_rows = cells.shape[1]
-    width, reals, n = onehot.shape[1], values.shape[1], len(order)
-    site = np.zeros((k + 1, n_rows), np.int32)
-    n_sites = np.zeros(k + 1, np.int64)
-    n_sites[0] = min(n_rows, 1)
-    largest, most = 1, min(n_rows, 1)
-    for i in range(m):
-        for j in range(k):
-            largest = max(largest, sizes[sets[i, j]])
-    for _ in range(k):
-        most = min(most * largest, n_rows)  # sites
-    coordinates = np.zeros((k + 1, max(most, 1), k), np.int32)
-    lookup = np.empty(most * largest, np.int32)
-    site_rows = np.empty(most, np.int32)
-    counts = np.empty((most, width), np.uint32)
-    prefix_rows = np.empty(most, np.int32)
-    prefix_counts = np.empty((most, width), np.uint32)
-    mean = np.empty((most, reals))
-    spread = np.empty((most, reals))
-
-    has_number = np.full(reals, -1, np.int64)
-    for v in range(n):
-        if real[v] >= 0:
-            has_number[real[v]] = there[v]
-    lane = np.empty(n, np.int64)
+    space = make_space(sets, predictors, responses)
+    site_rows, counts, coordinates = space[4], space[5], space[1]
+    content = (counts, space[8], space[9])
+    lane = np.empty(len(order), np.int64)
     for i in range(m):
         shared = 0
         if i > 0:
             while shared < k and sets[i, shared] == sets[i - 1, shared]:
                 shared += 1
-        whole_rows = reals > 0 or k == 0
-        for j in range(shared, k if whole_rows else k - 1):
-            v = sets[i, j]
-            n_sites[j + 1] = refine(
-                cells[v], sizes[v], site[j], n_sites[j], coordinates[j], j, site[j + 1], lookup, coordinates[j + 1]
-            )
-        if whole_rows:
-            u = n_sites[k]
-            tabulate(site[k], u, onehot, values, has_number, site_rows, counts, mean, spread)
-        else:
-            if i == 0 or shared < k - 1:
-                tabulate(
-                    site[k - 1], n_sites[k - 1], onehot, values, has_number, prefix_rows, prefix_counts, mean, spread
-                )
-            v = sets[i, k - 1]
-            u = tabulate_last(
-                cells[v], sizes[v], common[v], away[away_start[v] : away_start[v + 1]],
-                site[k - 1], n_sites[k - 1], coordinates[k - 1], k - 1, prefix_rows, prefix_counts, onehot,
-                lookup, coordinates[k], site_rows, counts,
-            )  # fmt: skip
-
+        u = find_sites(sets[i], shared, i == 0, predictors, responses, space)
         n_lanes, cats = 0, 0
         for v in order:
             out[i, v] = -np.inf
-            if not wanted[i, v]:
-                continue
-            if levels[v] > 0:
-                if len(xlogx) > 0 and floor[i, v] > -np.inf:
-                    top = log_c[i] - (k + 1) * leaf_cost[i] - regret[v]
-                    for s in range(u):
-                        top -= xlogx[site_rows[s]]
-                        for w in range(start[v], start[v] + levels[v]):
-                            top += xlogx[counts[s, w]]
-                    if top <= floor[i, v] - 1e-9 * (1.0 + abs(floor[i, v])):
-                        continue
-                cats += 1
-            lane[n_lanes] = v
-            n_lanes += 1
+            if wanted[i, v]:
+                if levels[v] > 0:
+                    if len(bound[0]) > 0 and floor[i, v] > -np.inf:
+                        top = most_likely(v, u, site_rows, counts, start, levels, bound)
+                        top += log_c[i] - (k + 1) * leaf_cost[i]
+                        if top <= floor[i, v] - 1e-9 * (1.0 + abs(floor[i, v])):
+                            continue
+                    cats += 1
+                lane[n_lanes] = v
+                n_lanes += 1
         if n_lanes == 0:
             continue
         whole = leaf_rows[i] if n_lanes == cats else 1
-        n_slots = dense_plan(
-            sets[i],
-            digits[i],
-            coordinates[k],
-            site_rows,
-            u,
-            whole,
-            (kinds, sizes, parts, table, halves, need),
-            box,
-            plan,
-        )
+        n_slots = dense_plan(sets[i], digits[i], coordinates[k], site_rows, u, whole, shapes, box, plan)
         # the first test is of types: without terms nothing of the sieve is compiled
         if terms is not None and cats > 0 and len(sieve_work[0]) > 0:
             depth = 0
             for v in sets[i]:
                 depth += sizes[v]
-            kept = sieve(
-                plan, n_slots, depth, leaf_cost[i], log_c[i], counts, lane, cats, start, levels, floor[i], terms,
-                sieve_work,
-            )  # fmt: skip
+            prior = depth, leaf_cost[i], log_c[i]
+            kept = sieve(plan, n_slots, prior, counts, lane, cats, start, levels, floor[i], terms, sieve_work)
             for q in range(cats, n_lanes):
                 lane[kept + q - cats] = lane[q]
             n_lanes -= cats - kept
@@ -149,9 +76,77 @@ def score_trees(
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
             some_cats = min(max(cats - q, 0), len(some))
             lanes = arrange(some, some_cats, start, levels, table_row, real, there, there_row)
-            root = climb(plan, n_slots, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
+            root = climb(plan, n_slots, leaf_cost[i], content, lanes, tables, work)
             for s in range(len(some)):
                 out[i, some[s]] = root[s] + log_c[i]
+
+
+@kernel
+def make_space(sets, predictors, responses):
+    """Scratch of `find_sites`, of which the sites' rows, counts, means, spreads and coordinates[k] are read."""
+    cells, sizes = predictors[0], predictors[5]
+    width, reals, real, there = responses[1].shape[1], responses[5].shape[1], responses[6], responses[7]
+    n_rows, k = cells.shape[1], sets.shape[1]
+    site = np.zeros((k + 1, n_rows), np.int32)
+    coordinates = np.zeros((k + 1, max(n_rows, 1), k), np.int32)
+    n_sites = np.zeros(k + 1, np.int64)
+    n_sites[0] = min(n_rows, 1)
+    largest = 1
+    for v in sets.reshape(-1):
+        largest = max(largest, sizes[v])
+    lookup = np.empty(n_rows * largest, np.int32)
+    site_rows = np.empty(n_rows, np.int32)
+    counts = np.empty((n_rows, width), np.uint32)
+    prefix_rows = np.empty(n_rows, np.int32)
+    prefix_counts = np.empty((n_rows, width), np.uint32)
+    mean = np.empty((n_rows, reals))
+    spread = np.empty((n_rows, reals))
+    has_number = np.full(reals, -1, np.int64)
+    for v in range(len(real)):
+        if real[v] >= 0:
+            has_number[real[v]] = there[v]
+    return (
+        site, coordinates, n_sites, lookup, site_rows, counts, prefix_rows, prefix_counts, mean, spread, has_number,
+    )  # fmt: skip
+
+
+@kernel
+def find_sites(members, shared, anew, predictors, responses, space):
+    """The sites of one set and what they hold, in `space`; returns how many there are. The first `shared` members are
+    those of the set before, unless there was none (anew)."""
+    cells, common, away, away_start, _, sizes, _, _, _, _ = predictors
+    onehot, values = responses[1], responses[5]
+    site, coordinates, n_sites, lookup, site_rows, counts, prefix_rows, prefix_counts, mean, spread, has_number = space
+    k = len(members)
+    whole_rows = values.shape[1] > 0 or k == 0
+    for j in range(shared, k if whole_rows else k - 1):
+        v = members[j]
+        n_sites[j + 1] = refine(
+            cells[v], sizes[v], site[j], n_sites[j], coordinates[j], j, site[j + 1], lookup, coordinates[j + 1]
+        )
+    if whole_rows:
+        tabulate(site[k], n_sites[k], onehot, values, has_number, site_rows, counts, mean, spread)
+        return n_sites[k]
+    if anew or shared < k - 1:
+        tabulate(site[k - 1], n_sites[k - 1], onehot, values, has_number, prefix_rows, prefix_counts, mean, spread)
+    v = members[k - 1]
+    prefix = site[k - 1], n_sites[k - 1], coordinates[k - 1], prefix_rows, prefix_counts
+    rows_away = away[away_start[v] : away_start[v + 1]]
+    return tabulate_last(
+        cells[v], sizes[v], common[v], rows_away, prefix, k - 1, onehot, lookup, coordinates[k], site_rows, counts
+    )
+
+
+@part
+def most_likely(v, u, site_rows, counts, start, levels, bound):
+    """The most that the sites can say for v: maximum likelihood of each, less the regret of the fewest leaves."""
+    xlogx, regret = bound
+    top = -regret[v]
+    for s in range(u):
+        top -= xlogx[site_rows[s]]
+        for w in range(start[v], start[v] + levels[v]):
+            top += xlogx[counts[s, w]]
+    return top
 
 
 @part
