@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 MOST_BOUNDED = 1 << 20
 """Rows; of more, to tabulate what bounds need takes longer than they spare."""
 FEWEST_SIEVED = 13
-"""Variables; of fewer, compiling the sieve takes longer than it spares."""
+"""Categorical columns; of fewer, compiling the sieve takes longer than it spares, and doubles are as quick."""
 MOST_DECLARED = 900
 """Levels that the parents of a family may declare together: 2 to that power is still a floating-point number."""
 MOST_TERMS = 1 << 31
@@ -271,7 +271,7 @@ class BoundTrees:
 
     def _sieve(self, wanted: NDArray[np.bool_], floor: Floats | None, most_slots: int) -> tuple[Any, Any]:
         """(terms, scratch) of kernels/sieve.py; without room for any slot where it is no use, or without terms."""
-        if len(self.leaves.is_real) < FEWEST_SIEVED:
+        if (~self.leaves.is_real).sum() < FEWEST_SIEVED:
             return None, sieve_space(0, 1, 0)
         counted = np.flatnonzero(wanted.any(axis=0) & ~self.leaves.is_real)
         terms, width = NO_TERMS, 1

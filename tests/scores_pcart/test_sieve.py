@@ -13,7 +13,7 @@ KINDS = ("c2", "c3", "c4", "o3", "c5", "r")
 
 
 @pytest.fixture(autouse=True)
-def no_other_bound(monkeypatch):
+def the_sieve_alone(monkeypatch):
     monkeypatch.setattr(BoundTrees, "_least_regret", lambda self, v, leaves: -np.inf)
     monkeypatch.setattr("optbn.scores.pcart.FEWEST_SIEVED", 0)
 
