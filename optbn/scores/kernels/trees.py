@@ -81,7 +81,7 @@ def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tabl
                 out[i, some[s]] = root[s] + log_c[i]
 
 
-@kernel
+@part
 def make_space(sets, predictors, responses):
     """Scratch of `find_sites`, of which the sites' rows, counts, means, spreads and coordinates[k] are read."""
     cells, sizes = predictors[0], predictors[5]
