@@ -169,6 +169,7 @@ def check_prior(prior: object) -> None:
     if isinstance(prior, Mapping):
         for arc, belief in prior.items():
             _check_belief(arc, belief)
+        _check_pairs(prior)
     elif not isinstance(prior, str):
         raise UnsupportedError(f"prior is {prior!r}, expected {_FORMS}")
     elif prior.startswith("arcs="):
@@ -200,6 +201,7 @@ def read_beliefs(path: str) -> dict[Any, float]:
             raise DataError(f"{path}, line {number}: {arc.strip()!r} is listed twice")
         _check_belief(key, belief)
         found[key] = belief
+    _check_pairs(found)
     return found
 
 
@@ -240,3 +242,15 @@ def _expected(prior: str) -> float:
     if not 0 < expected < math.inf:
         raise UnsupportedError(f"prior is {prior!r}, expected a number of arcs above 0, like arcs=20")
     return expected
+
+
+def _check_pairs(beliefs: Beliefs) -> None:
+    """No graph has an arc both ways, so beliefs in the two add up to at most 1."""
+    for arc, belief in beliefs.items():
+        both = belief + beliefs.get(arc[::-1], 0.0) if arc != "*" else 0.0
+        if both > 1.0:
+            u, v = arc
+            raise UnsupportedError(
+                f"the beliefs in {u} -> {v} and {v} -> {u} contradict each other: they add up to {both:g}, and no "
+                "graph has both; lower one of them"
+            )

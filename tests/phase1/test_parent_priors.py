@@ -11,6 +11,7 @@ import pytest
 import optbn
 from optbn.base.errors import OptbnError, UnsupportedError
 from optbn.scores import load_score
+from optbn.scores.parent_priors import read_beliefs
 from tests.naive import phase1 as naive
 from tests.scores_pcart.columns import random_data
 
@@ -110,3 +111,15 @@ def test_files_of_beliefs_that_cannot_be_read(tmp_path):
         path.write_text(text)
         with pytest.raises(OptbnError, match=match):
             optbn.score(data, data.names[0], [], "bic", prior=str(path))
+
+
+def test_beliefs_in_both_directions_may_not_contradict_each_other(tmp_path):
+    beliefs = {("a", "b"): 0.7, ("b", "a"): 0.4}
+    with pytest.raises(UnsupportedError, match=r"a -> b and b -> a contradict each other: they add up to 1\.1"):
+        load_score("bdeu", prior=beliefs)
+    path = tmp_path / "beliefs.txt"
+    path.write_text("a -> b: 0.7\nb -> a: 0.4\n")
+    with pytest.raises(UnsupportedError, match="contradict each other"):
+        read_beliefs(str(path))
+    path.write_text("a -> b: 0.6\nb -> a: 0.4\n*: 0.5\n")
+    assert read_beliefs(str(path)) == {("a", "b"): 0.6, ("b", "a"): 0.4, "*": 0.5}
