@@ -73,7 +73,7 @@ MISTAKES = [
         "learn semicolons.csv --delimiter , --target dysp",
         "no column 'dysp'…; there are: asia;tub;smoke;lung;bronc;either;xray;dysp",
     ),
-    ("learn ragged.csv", "ragged.csv: row 2 has 1 field, expected 2: '3'"),
+    ("learn ragged.csv", "ragged.csv: row 2 has 1 field, expected 2: '3'; missing cells need their delimiters"),
     ("learn empty.csv", "empty.csv: the file is empty"),
     ("learn head.csv", "head.csv: a header with 2 names but no rows below it"),
     (
@@ -90,7 +90,10 @@ MISTAKES = [
         "learn twice.csv --strict",
         "twice.csv: columns 1 and 2 are both named 'a'; the second is called 'a.2'",
     ),
-    ("learn infinite.csv", "infinite.csv: column 'a', row 41: inf is not a finite number"),
+    (
+        "learn infinite.csv",
+        "infinite.csv: column 'a', row 41: inf is not a finite number; if it marks a missing value: --missing-token inf",
+    ),
     (
         "learn latin.csv --strict",
         "latin.csv: byte 0xf6 at 2 is not UTF-8; read as cp1252, the usual encoding of western Windows; "
