@@ -92,7 +92,8 @@ MISTAKES = [
     ),
     (
         "learn infinite.csv",
-        "infinite.csv: column 'a', row 41: inf is not a finite number; if it marks a missing value: --missing-token inf",
+        "infinite.csv: column 'a', row 41: inf is not a finite number; "
+        "if it marks a missing value: --missing-token inf",
     ),
     (
         "learn latin.csv --strict",
