@@ -238,13 +238,13 @@ def test_a_wide_tree_is_legible_and_opens_on_its_root(open_page):
 
 def test_dates_are_dates_everywhere(open_page):
     """In histograms, captions, tables and fields; nobody reads days since 1970."""
-    day = Real(18687.0, 18787.0, unit="days")
+    day = Real(18687.0, 18787.0, whole=True, unit="days")
     level = Categorical(("a", "b"))
     network = BayesianNetwork(
         ("when", "what"),
         (day, level),
         (
-            BinnedTableCPD(day, (), (), (), NormalLeaves(np.array([18737.0]), np.array([20.0]))),
+            BinnedTableCPD(day, (), (), (), NormalLeaves(np.array([18737.2]), np.array([20.0]))),
             BinnedTableCPD(
                 level, ("when",), (day,), (np.array([18740.0]),),
                 CategoricalLeaves(np.array([[0.9, 0.1], [0.2, 0.8]])),
@@ -255,7 +255,7 @@ def test_dates_are_dates_everywhere(open_page):
     node = browser.find_element("css selector", '.node[data-name="when"]')
     titles = [each.get_attribute("textContent") for each in node.find_elements("css selector", ".strip title")]
     assert titles[0].startswith("2021-03-01 to 2021-03-") and titles[-1].endswith("to 2021-06-09")
-    assert "2021-04-20" in node.text and "20 days" in node.text
+    assert "2021-04-20 ±" in node.text and "20 days" in node.text  # the mean of whole days is shown as one
     click(browser, '.node[data-name="when"]')
     below = browser.find_element("css selector", '#panel input[aria-label="below"]')
     assert "2021-03-04" in below.get_attribute("placeholder")

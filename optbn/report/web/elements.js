@@ -22,7 +22,7 @@ const button = (text, act, attributes) => el("button", { type: "button", text, o
 const short = (x) => (Number.isNaN(x) ? "unknown" : Math.abs(x) >= 1000 ? x.toFixed(1) : Number(x.toPrecision(4)).toString());
 function numberOf(x, v) { // a variable's number in words: days since 1970-01-01 as a date, hours as a time of day
   if (v.unit === "days" && Number.isFinite(x)) {
-    const minutes = Math.round(x * 1440), text = Math.abs(x) < 1e8 ? new Date(minutes * 60000).toISOString() : "";
+    const minutes = v.whole ? 1440 * Math.round(x) : Math.round(x * 1440), text = Math.abs(x) < 1e8 ? new Date(minutes * 60000).toISOString() : "";
     if (text) return minutes % 1440 ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
   }
   if (v.unit === "hours" && x >= 0 && x <= 24) return clock(Math.round(x * 60));

@@ -7,7 +7,7 @@
 function readModel(network) {
   const index = new Map(network.variables.map((v, i) => [v.name, i]));
   const variables = network.variables.map((v) => ({
-    name: v.name, levels: v.levels || null, ordered: !!v.ordered, range: v.range || null, unit: v.unit || "", absent: !!v.absent, cuts: [], children: [],
+    name: v.name, levels: v.levels || null, ordered: !!v.ordered, range: v.range || null, unit: v.unit || "", whole: !!v.whole, absent: !!v.absent, cuts: [], children: [],
   }));
   const cpds = network.cpds.map((cpd) => readCpd(cpd, index, variables));
   cpds.forEach((cpd, child) => cpd.parents.forEach((parent, i) => {
