@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from optbn.base.numbers import counted
 from optbn.data.amounts import amounts, commonest_way, either, is_amount, points_between_thousands, row_of, ways_of
 from optbn.data.dates import DateForm, compact, date_forms
 from optbn.data.findings import Finding, Grade
@@ -85,9 +86,8 @@ def judge(column: Texts) -> Judgement:
 def _without(column: Texts, markers: Sequence[str], found: Judgement) -> Judgement:
     rows = sum(column.counts.get(text, 0) for text in markers)
     listed = ", ".join(map(repr, markers[:4])) + (", ..." if len(markers) > 4 else "")
-    what = (
-        f"{listed} among {'dates' if isinstance(found.way, DateForm) else 'numbers'} read as missing ({rows:,} cells)"
-    )
+    kind = "dates" if isinstance(found.way, DateForm) else "numbers"
+    what = f"{listed} among {kind} read as missing ({counted(rows, 'cell')})"
     grade: Grade = "certain" if set(markers) <= SPREADSHEET | {"-", "."} else "probable"
     finding = column.finding(grade, what, markers[0], column.another())
     return Judgement(
@@ -203,7 +203,7 @@ def _levels(column: Texts, texts: Sequence[str]) -> Judgement:
     nothing = [text for text in texts if text.strip() in SPREADSHEET and len(texts) > 1]
     findings: list[Finding] = []
     if nothing:
-        what = f"{nothing[0]!r} read as missing ({sum(column.counts.get(t, 0) for t in nothing):,} cells)"
+        what = f"{nothing[0]!r} read as missing ({counted(sum(column.counts.get(t, 0) for t in nothing), 'cell')})"
         findings.append(column.finding("certain", what, nothing[0], column.another()))
     different, present = len(texts) - len(nothing), column.rows - column.n_missing
     numbers = all(map(is_number, texts))
