@@ -240,4 +240,6 @@ def _explain(error: Exception) -> tuple[str, int]:
 
 def _fail(message: str, code: int) -> None:
     print(f"optbn: {message}", file=sys.stderr)
+    if code == 130:  # a library that was interrupted leaves objects half made, whose finalizers would complain
+        sys.unraisablehook = lambda unraisable: None
     raise SystemExit(code)

@@ -58,3 +58,21 @@ def test_a_closed_pipe_is_no_error():
 def test_a_traceback_only_with_debug():
     plain, debug = run("show", "asiaa"), run("show", "asiaa", "--debug")
     assert "Traceback" not in plain.stderr and "Traceback" in debug.stderr
+
+
+def test_an_interrupt_says_nothing_of_what_it_left_half_made() -> None:
+    script = """
+from optbn.cli import _fail
+
+class Half:
+    def __del__(self):
+        raise AttributeError("half made")
+
+try:
+    half = Half()
+    raise KeyboardInterrupt
+except KeyboardInterrupt:
+    _fail("interrupted", 130)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "optbn: interrupted\n")
