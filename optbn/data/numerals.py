@@ -104,7 +104,8 @@ class Numeral:
         if sum(minus) > 1 or (found["sign"] and found["inner"]):
             return None
         before, after = (found["before"] or "").strip(BLANKS), (found["after"] or "").strip(BLANKS)
-        return cls(_plain(found["core"]), before, after, any(minus))
+        core = found["core"].rstrip(BLANKS)  # the possessive repeat of Python 3.11.7 may keep the blank
+        return cls(_plain(core), before, after, any(minus))
 
 
 def _plain(core: str) -> str:

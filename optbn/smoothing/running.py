@@ -1,4 +1,4 @@
-"""Parameters of rows that keep coming: counts are kept, and a network is there whenever it is asked for.
+"""Parameters of rows that keep coming: counts are kept, and a network can be made of them at any time.
 
 Counts of whole rows add up without rounding and every smoother is a function of the counts and the seed, so blocks in
 any order, and all rows at once, give the same network to the last bit. (Sums of real variables, and of weights that are

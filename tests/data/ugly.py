@@ -117,6 +117,7 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
     "dollars with thousands": (of("x,k", lambda i: f'"${i + 1},234.50",{ab(i)}'), {"x": r(1234.5, 2234.5)}, "certain"),
     "euros": (of("x;k", lambda i: f"{i + 1}.234,50 \u20ac;{ab(i)}"), {"x": r(1234.5, 2234.5)}, "certain"),
     "kilograms": (of("x,k", lambda i: f"{60 + i} kg,{ab(i)}"), {"x": r(60, 61)}, "certain"),
+    "kilograms of many": (of("x,k", lambda i: f"{37 * i + 5}.{i % 10} kg,{ab(i)}"), {"x": r(5, 42.1)}, "certain"),
     "several units": (of("x,k", lambda i: f"{60 + i} {'kg' if i % 2 else 'lb'},{ab(i)}"), REFUSED, "doubtful"),
     "percent, few": (of("x,k", lambda i: f"{10 * (i % 3)} %,{ab(i)}"), {"x": lv("0 %", "10 %")}, ""),
     "codes like prices": (of("x,k", lambda i: f"A{i % 12},{ab(i)}"), {"x": lv("A0", "A1")}, ""),
