@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,7 @@ from optbn.base.pictures import save
 
 @dataclass(frozen=True)
 class WinDrawLoss:
-    """How often the first method lost less, as much, or more; p of the two-tailed binomial sign test without draws."""
+    """How often the first method lost less, as much, or more; p of the binomial sign test without draws."""
 
     wins: int
     draws: int
@@ -30,13 +31,17 @@ class WinDrawLoss:
         return f"{self.wins}-{self.draws}-{self.losses}"
 
 
-def sign_test(first: ArrayLike, second: ArrayLike, tolerance: float = 0.0) -> WinDrawLoss:
-    """Win-draw-loss of paired losses; differences of at most `tolerance` are draws."""
+def sign_test(first: ArrayLike, second: ArrayLike, tolerance: float = 0.0, tails: Literal[1, 2] = 2) -> WinDrawLoss:
+    """Win-draw-loss of paired losses; differences of at most `tolerance` are draws.
+
+    tails  2, or 1: the tail of the side that has more wins, as papers report it who expected that side to win
+    """
     from scipy.stats import binomtest
 
     a, b = _paired(first, second)
     wins, losses = int((a < b - tolerance).sum()), int((a > b + tolerance).sum())
-    p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    side: Literal["greater", "two-sided"] = "greater" if tails == 1 else "two-sided"
+    p = float(binomtest(max(wins, losses), wins + losses, alternative=side).pvalue) if wins + losses else 1.0
     return WinDrawLoss(wins, len(a) - wins - losses, losses, p)
 
 

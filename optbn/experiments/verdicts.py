@@ -8,7 +8,8 @@ agrees in part  some are, others are not
 the opposite    some are significant on the other side (for "no difference": on either), and none on the claim's
 cannot be told  none is significant, or there are too few pairs for any to be
 
-The least p that n pairs can reach, whatever they say, is 2^(1 - n) two-tailed: .0625 with five, .00195 with ten.
+The least p that n pairs can reach, whatever they say, is 2^(1 - n) two-tailed: .0625 with five, .00195 with ten. Where
+a paper's own tests are one-tailed, so are ours of its claims (tails=1): half the p, on whichever side has more wins.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,8 @@ Results = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """method -> data set -> score -> value."""
 
 LEVEL = 0.05
+
+Tails = Literal[1, 2]
 
 
 class Verdict(StrEnum):
@@ -42,17 +45,18 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Compared:
-    """One paired test: the mean of first - second, p two-tailed, the number of pairs; `words` are for reports."""
+    """One paired test: the mean of first - second, p, the number of pairs; `words` are for reports."""
 
     difference: float
     p: float
     pairs: int
     words: str
+    tails: Tails = 2
 
     @property
     def least_p(self) -> float:
         """What p would be if every pair said the same."""
-        return min(1.0, 2.0 ** (1 - self.pairs))
+        return min(1.0, self.tails * 2.0**-self.pairs)
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,12 @@ def wilcoxon_of(first: ArrayLike, second: ArrayLike) -> Compared:
     return Compared(difference, p, pairs, f"{difference:+.2f} over {pairs} pairs (p = {p:.2g})")
 
 
-def signs_of(first: Any, second: Any, tolerance: float = 1e-4) -> Compared:
+def signs_of(first: Any, second: Any, tolerance: float = 1e-4, tails: Tails = 2) -> Compared:
     """By the sign test; differences of at most `tolerance` times the larger of 1 and the second are draws."""
     unit = np.maximum(1.0, np.abs(second))
-    test = sign_test(first / unit, second / unit, tolerance)
+    test = sign_test(first / unit, second / unit, tolerance, tails)
     # the side of a sign test is that of its wins, which need not be that of the mean
-    return Compared(float(test.losses - test.wins), test.p, len(first), f"{test} (p = {test.p:.2g})")
+    return Compared(float(test.losses - test.wins), test.p, len(first), f"{test} (p = {test.p:.2g})", tails)
 
 
 def less(tests: Sequence[Compared], level: float = LEVEL) -> Verdict:
@@ -115,18 +119,21 @@ def power(tests: Sequence[Compared], level: float = LEVEL) -> str:
     weak = [test for test in tests if test.least_p >= level]
     if not weak:
         return ""
-    fewest = min(test.pairs for test in weak)
-    return f"; {len(weak)} of {len(tests)} tests cannot reach {level:g}: with {fewest} pairs the least p is " + (
-        f"{min(1.0, 2.0 ** (1 - fewest)):.3g}"
+    weakest = min(weak, key=lambda test: test.pairs)
+    return (
+        f"; {len(weak)} of {len(tests)} tests cannot reach {level:g}: with {weakest.pairs} pairs the least p is "
+        f"{weakest.least_p:.3g}"
     )
 
 
-def findings(paper: str, results: Results, claims: Sequence[Claim], tolerance: float = 1e-4) -> list[Finding]:
+def findings(
+    paper: str, results: Results, claims: Sequence[Claim], tolerance: float = 1e-4, tails: Tails = 2
+) -> list[Finding]:
     """Of claims about methods on data sets, by sign tests; claims of which nothing was run are left out."""
     found = []
     for claim in claims:
         both = [paired(results, *pair, claim.score) for pair in claim.pairs]
-        tests = [signs_of(first, second, tolerance) for first, second in both if len(first)]
+        tests = [signs_of(first, second, tolerance, tails) for first, second in both if len(first)]
         if tests:
             count = sum(test.p < LEVEL and test.difference < 0 for test in tests)
             figure = tests[0].words if len(tests) == 1 else f"{count} of {len(tests)} comparisons"
@@ -134,14 +141,14 @@ def findings(paper: str, results: Results, claims: Sequence[Claim], tolerance: f
     return found
 
 
-def verdicts(results: Results, claims: Sequence[Claim], tolerance: float = 1e-4) -> str:
+def verdicts(results: Results, claims: Sequence[Claim], tolerance: float = 1e-4, tails: Tails = 2) -> str:
     """A table of all comparisons of all claims (see `signs_of`)."""
     body = []
     for claim in claims:
         for first, second in claim.pairs:
             a, b = paired(results, first, second, claim.score)
             if len(a):
-                test = signs_of(a, b, tolerance)
+                test = signs_of(a, b, tolerance, tails)
                 means = f"{np.mean(a):.4g} / {np.mean(b):.4g}"
                 body.append([claim.text, claim.score, f"{first} : {second}", test.words, means, less([test])])
     head = ["claim", "score", "methods", "win-draw-loss", "averages", "here"]

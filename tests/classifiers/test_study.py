@@ -107,8 +107,8 @@ def test_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = claims.report(rows(hdp=low, single=high, none=high, ten=low, RF=mixed), tmp_path)
     assert "| Tying concentrations by level is best | **agrees** |" in text
     assert "| ESKDB with HDP beats random forest | **cannot be told** |" in text
-    assert "ESKDB10-hdp against RF | 4-0-4 | 1 | 0.1000 / 0.1750 | 8-0-0 | 0.0078 |" in text
-    assert "SKDB5-hdp against SKDB5-hdp-none | 8-0-0 | 0.0078 | 0.1000 / 0.2000 |" in text
+    assert "ESKDB10-hdp against RF | 4-0-4 | 0.64 | 0.1000 / 0.1750 | 8-0-0 | 0.0039 |" in text
+    assert "SKDB5-hdp against SKDB5-hdp-none | 8-0-0 | 0.0039 | 0.1000 / 0.2000 |" in text
     text = claims.report(rows(hdp=low, single=high, none=mixed), tmp_path)
     assert "| **agrees in part** | 1 of 2 comparisons |" in text
     text = claims.report(rows(hdp=high, single=low, none=mixed), tmp_path)

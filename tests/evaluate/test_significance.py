@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -41,6 +43,16 @@ def test_sign_test_counts_and_leaves_draws_out():
     assert result.p == pytest.approx(stats.binomtest(4, 5).pvalue)
     assert str(result) == "4-1-1"
     assert significance.sign_test([1.0, 2.0], [1.0, 2.0]).p == 1.0
+
+
+@pytest.mark.parametrize("wins, losses", [(4, 1), (1, 4), (9, 0), (0, 9)])
+def test_one_tail_is_that_of_the_side_with_more_wins(wins, losses):
+    first, second = [0] * wins + [1] * losses, [1] * wins + [0] * losses
+    one, two = (significance.sign_test(first, second, tails=tails).p for tails in (1, 2))
+    assert one == pytest.approx(
+        sum(math.comb(wins + losses, k) for k in range(max(wins, losses), 10)) / 2 ** (wins + losses)
+    )
+    assert two == pytest.approx(2 * one)
 
 
 def test_wilcoxon_is_scipys_and_survives_all_ties():
