@@ -5,7 +5,7 @@ all rows without it. Then every attribute's table is counted once more with the 
 
     theta_domain ~ Dir(s common),   common by the classifier's smoother,   s learned, one for an attribute and a column
 
-and P(y | domain) lies around P(y) in the same way (optbn/smoothing/domain_counts.py). A domain that was not there at
+and P(y | domain) lies around P(y) in the same way (optbn/smoothing/borrowing.py). A domain that was not there at
 fitting has no branch in the trees, so it is answered by the widest part that was, and in the end by what is common.
 
 P(y | domain) is written as P(y) P(domain | y), the domain being one more attribute: what P(domain) is does not matter
@@ -33,7 +33,8 @@ from optbn.classifiers.source import Sample, Source
 from optbn.data.discretise import load_discretizer
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
-from optbn.smoothing.domain_counts import Tier, around, tiers_of
+from optbn.smoothing.borrowing import around
+from optbn.smoothing.domain_counts import Tier, tiers_of
 from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.tree import CountTree
 

@@ -136,7 +136,7 @@ def beta_interval(
     """An interval of the Beta of each mean and variance; where nothing is uncertain, the mean twice.
 
     The central one; but where the density is highest at 0 (or 1) it begins (or ends) there and holds more: what never
-    happened may be impossible.
+    happened may be impossible. Where it is infinite at both ends, that is the likelier one.
     """
     from scipy.special import betaincinv
 
@@ -144,8 +144,8 @@ def beta_interval(
     loose = (variance > 0) & (spread > 0)
     weight = np.maximum(np.divide(spread, variance, out=np.ones_like(p), where=loose) - 1.0, LEAST_WEIGHT)
     a, b = np.where(loose, weight * p, 1.0), np.where(loose, weight * (1.0 - p), 1.0)
-    low = np.where((a < 1.0) & (b >= 1.0), 0.0, betaincinv(a, b, 0.5 - interval / 2))
-    high = np.where((b < 1.0) & (a >= 1.0), 1.0, betaincinv(a, b, 0.5 + interval / 2))
+    low = np.where((a < 1.0) & (a <= b), 0.0, betaincinv(a, b, 0.5 - interval / 2))
+    high = np.where((b < 1.0) & (b <= a), 1.0, betaincinv(a, b, 0.5 + interval / 2))
     return np.where(loose, low, p), np.where(loose, high, p)
 
 

@@ -7,24 +7,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
 
 from optbn.base.errors import LimitError
 from optbn.data.dataset import Real
 from optbn.network.cpds import CPD
 from optbn.network.leaves import CategoricalLeaves, MixedLeaves
+from optbn.smoothing.borrowing import between, by_depth
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.family import LARGEST_TABLE, Family, FamilyFit
 from optbn.smoothing.normal import NormalCounts, check_range, pooled
+from optbn.smoothing.order import information_order
 from optbn.smoothing.protocol import CERTAIN, Smoother
 
 Share = Literal["rows", "joint"]
-MIDDLE, SPREAD = 10.0, 1.5
-"""log s ~ Normal(log MIDDLE, SPREAD^2) before the data: two domains say little about s, and equal ones would have it
-infinite. With ten domains or more the middle hardly matters; with three, 10 was better than 2 or K on families of the
-study in results/related."""
-
 Fit = tuple[CPD, NDArray[np.float64] | None]
 """A CPD and its precision, where there is a posterior."""
 
@@ -111,16 +106,28 @@ class DomainCounts:
             real: list[list[Fit]] = [[(cpd, None) for cpd in tier] for tier in self._real_children(leaves, tiers)]
             return [*real, [(common, None)]]
         assert isinstance(common.leaves, CategoricalLeaves)
-        tables = common.leaves.probabilities[None]
-        seen, own = self._counts.configurations()
+        return [*self._between(common.leaves.probabilities, tiers), [(common, self._together.precision)]]
+
+    def _between(self, common: NDArray[np.float64], tiers: Sequence[Tier]) -> list[list[Fit]]:
+        """Tables of each tier between those of the tier above and their own with one condition less."""
+        assert self._counts is not None
+        seen, flat = self._counts.configurations()
+        counts = flat.reshape(-1, *self.family.sizes, self.family.n_levels)
+        order = _order(counts)
+        last = len(order) + 1
+        asked, back = (0, *(1 + i for i in order), last), (0, *(1 + np.argsort(order)), last)
+        table = common.reshape(1, *counts.shape[1:]).transpose(asked)[0]
+        counts = counts.transpose(asked)
+        tables = [of[None] for of in by_depth(table, counts.sum(axis=(0, -1)))]
         found: list[list[Fit]] = []
         for tier in tiers:
-            counts = np.zeros((len(tier.codes), *tables.shape[1:]))
-            np.add.at(counts, _places(seen, tier.codes), own.reshape(-1, *tables.shape[1:]))
-            centre = tables[tier.above]
-            tables, rows = around(counts, centre)
-            found.append([(self.family.cpd(CategoricalLeaves(p)), w) for p, w in zip(tables, rows, strict=True)])
-        return [*found, [(common, self._together.precision)]]
+            own = np.zeros((len(tier.codes), *counts.shape[1:]))
+            np.add.at(own, _places(seen, tier.codes), counts)
+            tables, rows = between(own, [table[tier.above] for table in tables])
+            shape = len(own), self.family.n_cells
+            p, worth = tables[-1].transpose(back).reshape(*shape, -1), rows.transpose(back[:-1]).reshape(shape)
+            found.append([(self.family.cpd(CategoricalLeaves(p)), w) for p, w in zip(p, worth, strict=True)])
+        return found
 
     def _from_joint(self, smoother: Smoother, generator: np.random.Generator) -> list[Fit]:
         """A part of a Dirichlet is one itself: given the parents, a row is worth its share of the joint's rows."""
@@ -178,30 +185,8 @@ def _conditional(joint: NDArray[np.float64], common: NDArray[np.float64]) -> NDA
     return conditional
 
 
-def around(counts: NDArray[np.float64], centre: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rows of probabilities, float64[.., K], each around a centre with the strength of all, and what rows are worth."""
-    s = strength(counts, centre)
-    rows = counts.sum(axis=-1) + s
-    return (counts + s * centre) / rows[..., None], rows
-
-
-def strength(counts: NDArray[np.float64], centre: NDArray[np.float64]) -> float:
-    """The s of theta ~ Dir(s centre) under which rows of counts, float64[.., K], are likeliest.
-
-    centre  of the same shape, or of that of the last axes, such as float64[cells, K] beside counts of many domains
-
-    The evidence is that of Dirichlet-multinomials, times the prior of s; cells without counts say
-    nothing. The centre is taken as known.
-    """
-    occurs = counts > 0
-    n, p = counts[occurs], np.broadcast_to(centre, counts.shape)[occurs]
-    rows, times = np.unique(counts.sum(axis=-1), return_counts=True)
-    middle = float(np.log(MIDDLE))
-
-    def loss(log_s: float) -> float:
-        s = float(np.exp(log_s))
-        evidence = (gammaln(n + s * p) - gammaln(s * p)).sum() + (times * (gammaln(s) - gammaln(rows + s))).sum()
-        return float((log_s - middle) ** 2 / (2.0 * SPREAD**2) - evidence)
-
-    reach = 8.0 * SPREAD
-    return float(np.exp(minimize_scalar(loss, bounds=(middle - reach, middle + reach), method="bounded").x))
+def _order(counts: NDArray[np.float64]) -> tuple[int, ...]:
+    """The conditions of counts, float64[domains, x1, .., xL, K], by what they tell of the child given the domain."""
+    occurs = counts.sum(axis=-1) > 0
+    found = information_order(np.argwhere(occurs), counts[occurs], counts.shape[:-1], first=1)
+    return tuple(i - 1 for i in found[1:])

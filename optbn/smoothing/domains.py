@@ -3,15 +3,15 @@
 A column says which data set a row is from, or several do, the widest first: country, town, user. What the domains share
 (`share`):
 
-    "rows"   each row of a table lies around that of all domains together, theta_domain ~ Dir(s common), common by any
-             smoother. One s for a family, learned: the evidence of the domains' rows is highest there
-             (`domain_counts.strength`). How often a domain meets a configuration says nothing about what follows from
-             it. Of several columns the domains of each lie around theirs of the column before, each column with an s.
+    "rows"   each row of a table lies between that of all domains together, which any smoother finds, and the domain's
+             own with one condition less (`borrowing`). How strongly and between which is learned, for each family and
+             number of conditions. How often a domain meets a configuration says nothing about what follows from it. Of
+             several columns the domains of each have theirs of the column before in the place of what is common.
     "joint"  as published (Azzimonti, Corani, Zaffalon), for one column: the joint X' = X x Pa is smoothed with the
              domain as its one conditioning variable; dividing by the parents' margin gives each domain its table.
 
 The cells of a real child take the cell of the domain above as the centre of their prior. A domain without rows gets
-what is common. Rows share better than joints in results/related.
+what is common. Rows share better than joints in results/related and results/related-data.
 """
 
 from __future__ import annotations

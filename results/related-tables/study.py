@@ -3,8 +3,8 @@
 A variable of |X| levels with |Pa| parent configurations in F domains of n rows each. Truth "related" draws the joint of
 both in every domain from the hierarchical model, beta ~ Dir(1, .., 1), theta_f ~ Dir(|X| |Pa| beta); "unrelated" draws
 each from Dir(1, .., 1). Measured is P(X | parents) in every domain, a mean over domains and configurations. `rows` are
-those of `fit_domains` by default, around the pooled ones by BDeu: here, where few domains have few rows and the joint
-model is the truth itself, it can only be second.
+those of `fit_domains` by default, what is common being the pooled ones by BDeu: here, where few domains have few rows
+and the joint model is the truth itself, it can only be second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from optbn.experiments.verdicts import Claim, Finding, summary
 from optbn.experiments.verdicts import findings as judged
 from optbn.report.tables import Series, curves, table
-from optbn.smoothing.domain_counts import around
+from optbn.smoothing.borrowing import between, by_depth
 from optbn.smoothing.hierarchical import posterior
 
 Row = Mapping[str, Any]
@@ -40,7 +40,9 @@ def _joint(counts: Counts, **settings: Any) -> Counts:
 
 
 def _rows(counts: Counts) -> Counts:
-    return around(counts, _bdeu(1.0)(counts.sum(axis=0, keepdims=True))[0])[0]
+    pooled = counts.sum(axis=0)
+    common = by_depth(_bdeu(1.0)(pooled[None])[0], pooled.sum(axis=1))
+    return between(counts, [table[None] for table in common])[0][-1]
 
 
 METHODS: Mapping[str, Callable[[Counts], Counts]] = {

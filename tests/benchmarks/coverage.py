@@ -19,10 +19,10 @@ from optbn.smoothing.tree import CountTree
 from tests.benchmarks import Figure
 from tests.classifiers.test_intervals import Truth, frame
 
-NETWORKS = ("asia", "child", "alarm", "insurance")
+NETWORKS = ("asia", "sachs", "child", "alarm", "insurance", "water", "hailfinder", "hepar2", "win95pts")
 ROWS = (200, 2000)
-SETS = 5
-QUESTIONS = 12
+SETS = 3
+QUESTIONS = 10
 SMOOTHERS = (
     ("hierarchical", {}), ("hdp", {"sweeps": 300}), ("bdeu", {}), ("bdeu", {"ess": 10.0}),
     ("laplace", {}),
@@ -144,3 +144,10 @@ def _question(truth: BayesianNetwork, rng: np.random.Generator) -> tuple[str, di
 
 def _inside(p: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return ((low <= p) & (p <= high)).ravel()
+
+
+def measure() -> Iterator[Figure]:
+    """All figures of the room."""
+    yield from calibration_figures()
+    yield from coverage_figures()
+    yield from prediction_figures()

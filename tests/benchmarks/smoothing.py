@@ -21,7 +21,6 @@ from optbn.smoothing.hierarchical import posterior
 from optbn.smoothing.protocol import SMOOTHERS
 from optbn.smoothing.tree import CountTree
 from tests.benchmarks import Figure, cpu_seconds
-from tests.benchmarks.coverage import calibration_figures, coverage_figures, prediction_figures
 
 
 def skewed_tree() -> CountTree:
@@ -174,8 +173,5 @@ def measure() -> Iterator[Figure]:
     yield from hdp_figures()
     yield from hierarchical_figures()
     yield from speed_figures()
-    yield from calibration_figures()
-    yield from coverage_figures()
-    yield from prediction_figures()
     yield from streaming_figures()
     yield from link_figures()

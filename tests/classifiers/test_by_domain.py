@@ -11,7 +11,7 @@ import pytest
 from optbn.base.errors import UnsupportedError
 from optbn.classifiers import ByDomain, NaiveBayes
 from optbn.classifiers.saved import from_json
-from optbn.smoothing.domain_counts import around
+from optbn.smoothing.borrowing import around
 
 
 def related(rows=900, seed=1, towns=6):

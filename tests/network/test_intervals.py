@@ -35,11 +35,14 @@ def test_an_answer_that_is_a_parameter_has_its_beta():
 
 
 def test_an_interval_reaches_what_never_happened():
-    """Beta(.2, 40.8) is highest at 0, Beta(40.8, .2) at 1, Beta(.4, .4) at both: that one is left as it is."""
-    p, weight = np.array([0.2, 40.8, 0.4]) / np.array([41.0, 41.0, 0.8]), np.array([41.0, 41.0, 0.8])
-    low, high = beta_interval(p, p * (1 - p) / (weight + 1), 0.9)
-    assert np.allclose(low, [0.0, beta(40.8, 0.2).ppf(0.05), beta(0.4, 0.4).ppf(0.05)])
-    assert np.allclose(high, [beta(0.2, 40.8).ppf(0.95), 1.0, beta(0.4, 0.4).ppf(0.95)])
+    """Beta(.2, 40.8) is highest at 0, Beta(40.8, .2) at 1; Beta(.1, .7) at both, and the likelier one is reached."""
+    a, b = np.array([0.2, 40.8, 0.1, 0.7]), np.array([40.8, 0.2, 0.7, 0.1])
+    p = a / (a + b)
+    low, high = beta_interval(p, p * (1 - p) / (a + b + 1), 0.9)
+    assert np.allclose(low, [0.0, beta(40.8, 0.2).ppf(0.05), 0.0, beta(0.7, 0.1).ppf(0.05)])
+    assert np.allclose(high, [beta(0.2, 40.8).ppf(0.95), 1.0, beta(0.1, 0.7).ppf(0.95), 1.0])
+    both = beta_interval(np.array([0.5]), np.array([0.25 / 1.6]), 0.9)  # Beta(.3, .3)
+    assert both[0] == 0.0 and both[1] == 1.0
 
 
 def test_the_variance_is_that_of_numerical_derivatives():

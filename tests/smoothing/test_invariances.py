@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.smoothing.domain_counts import around
+from optbn.smoothing.borrowing import around
 from optbn.smoothing.hierarchical import posterior
 
 
