@@ -13,6 +13,7 @@ import typer
 from optbn.cli.networks import complete_network
 
 if TYPE_CHECKING:
+    from optbn.data.dataset import Domain
     from optbn.network.network import BayesianNetwork
     from optbn.network.posterior import Posterior
 
@@ -96,7 +97,7 @@ def _answer(
     if as_json:
         print(json.dumps(_content(answer) | {"log_evidence": answer.log_evidence}))
     else:
-        _print(answer, getattr(model.domain(targets[0]), "unit", ""))
+        _print(answer, model.domain(targets[0]))
 
 
 def _each(model: BayesianNetwork, evidence: dict[str, str], interval: float | None, as_json: bool) -> None:
@@ -106,13 +107,13 @@ def _each(model: BayesianNetwork, evidence: dict[str, str], interval: float | No
     if as_json:
         print(json.dumps({name: _content(answer) for name, answer in answers.items()}))
         return
-    from optbn.data.dates import in_unit
+    from optbn.data.dataset import Real
 
     blocks: list[list[tuple[tuple[str, ...], tuple[float | str, ...]]]] = []
     for name, answer in answers.items():
-        unit = getattr(model.domain(name), "unit", "")
+        domain = model.domain(name)
         rows: list[tuple[str, tuple[float | str, ...]]] = [
-            (what, (in_unit(number, unit) if unit and what != "sd" else number,))
+            (what, (domain.text(number) if isinstance(domain, Real) and domain.unit and what != "sd" else number,))
             for what, number in _moments(answer).items()
         ]
         rows += [(level, numbers) for (level, *_), numbers in _rows(answer)]
@@ -169,13 +170,13 @@ def _warn(model: BayesianNetwork, evidence: dict[str, str]) -> None:
             print(f"optbn: {text} is outside its range, {span}: no data say what follows", file=sys.stderr)
 
 
-def _print(answer: Posterior, unit: str) -> None:
-    from optbn.data.dates import in_unit
+def _print(answer: Posterior, domain: Domain) -> None:
+    from optbn.data.dataset import Real
 
     moments = _moments(answer)
-    if moments:
-        mean, low, quarter, middle, three, high = (in_unit(moments[key], unit) for key in moments if key != "sd")
-        deviation = f"{moments['sd']:.6g} {unit}".rstrip()
+    if moments and isinstance(domain, Real):
+        mean, low, quarter, middle, three, high = (domain.text(moments[key]) for key in moments if key != "sd")
+        deviation = f"{moments['sd']:.6g} {domain.unit}".rstrip()
         print(f"{answer.variables[0]}: mean {mean}, standard deviation {deviation}")
         print(f"  half of it lies between {quarter} and {three}, nine tenths between {low} and {high}; median {middle}")
     if answer.probabilities.size > 1:

@@ -16,6 +16,7 @@ from typing import IO, Any
 from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical
 from optbn.data.delimited import parse
+from optbn.data.fields import Fields
 from optbn.data.missing import TOKENS
 from optbn.data.schema import Declared
 from optbn.data.source import Options, Source
@@ -43,7 +44,7 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         nonlocal current
         current = origin.text(encoding)
         below: Any = _AsCsv(origin.where, _header(current)[2])
-        return parse(Text(origin.where, below, None), names, wanted, ",")
+        return parse(Text(origin.where, below, None), names, wanted, Fields())
 
     return Source(
         origin.where,

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from optbn.base.errors import DataError
+from optbn.data.above import marked
 from optbn.data.arrow import check_room
+from optbn.data.below import Below, below
+from optbn.data.fields import Fields, aligned, squeezed
 from optbn.data.findings import Finding
-from optbn.data.layout import Layout, is_total, layout
+from optbn.data.layout import Layout, layout, lines_of
 from optbn.data.source import Options, Source, reason
 from optbn.data.text import LONGEST_ROW, Origin, Text
 
@@ -34,23 +37,30 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     encoding, findings = origin.encoding(options.encoding)
     text = origin.text(encoding)
     head = text.head()
+    blanks = aligned(lines_of(head, text.whole)) if options.delimiter is None else 0
+    if blanks:
+        text = origin.text(encoding, blanks)
+        head = text.head()
+        what = f"the columns are aligned: {'' if blanks == 1 else 'two '}blanks side by side part them"
+        findings = (*findings, Finding("certain", what))
     found = layout(text.where, head, text.whole, options)
     text.skip(found.start)
     if found.only_header and text.ended():
         names = found.names
         raise DataError(f"{text.where}: a header with {len(names):,} names but no rows below it")
     width, current = len(head) // max(1, head.count(b"\n")), text
-    last = _total(origin, encoding, found)
-    if last:
-        findings = (*findings, Finding("probable", f"the last row, {last[:40]!r}, adds up the others and is left out"))
+    last = _below(origin, encoding, found, blanks)
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         nonlocal current
-        current = origin.text(encoding)
+        current = origin.text(encoding, blanks)
         current.head()
         current.skip(found.start)
-        blocks = parse(current, found.names, wanted, found.delimiter, found.changes, width)
-        return _all_but_the_last_row(blocks) if last else blocks
+        blocks = parse(current, found.names, wanted, found.fields, found.changes, width, last.ragged)
+        if found.repeats:
+            header = dict(zip(found.names, found.header, strict=False))
+            blocks = _without_names(blocks, [header.get(name, name) for name in wanted])
+        return _all_but_the_last_rows(blocks, last.rows) if last.rows else blocks
 
     return Source(
         text.where,
@@ -62,28 +72,49 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
         unnamed=found.unnamed,
         decimal=options.decimal or found.decimal,
         decimal_declared=options.decimal is not None,
-        findings=(*findings, *found.findings),
+        findings=(*findings, *found.findings, *last.findings),
     )
 
 
-def _total(origin: Origin, encoding: str, found: Layout) -> str:
-    """The last line, if it adds up the others; else nothing."""
-    lines = [line for line in origin.last_lines(encoding) if line.strip()]
-    return lines[-1] if len(lines) > 1 and is_total(found.names, lines[-1], found, lines[-40:-1]) else ""
+def _below(origin: Origin, encoding: str, found: Layout, blanks: int) -> Below:
+    """What stands below the last row."""
+    lines, whole = origin.last_lines(encoding)
+    if blanks:
+        lines = [squeezed(line, blanks) for line in lines]
+    return below(lines[1:], found.fields, len(found.names), whole)
 
 
-def _all_but_the_last_row(blocks: Iterator[Any]) -> Iterator[Any]:
-    held = next(blocks, None)
+def _without_names(blocks: Iterator[Any], header: Sequence[str]) -> Iterator[Any]:
+    """Without the rows that are the names once more."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     for block in blocks:
-        yield held
-        held = block
-    if held is not None and held.num_rows > 1:
-        import pyarrow as pa
+        same = pa.array([True] * block.num_rows)
+        for column, name in zip(block.columns, header, strict=True):
+            same = pc.and_(same, pc.equal(column.dictionary_decode(), name))
+        yield _encoded_again(block.filter(pc.invert(same))) if pc.any(same).as_py() else block
 
-        kept = held.slice(0, held.num_rows - 1)
-        # Encoded again: a slice keeps the texts of the row it leaves out, which would count among the column's values.
-        columns = [column.dictionary_decode().dictionary_encode() for column in kept.columns]
-        yield pa.RecordBatch.from_arrays(columns, names=kept.schema.names)
+
+def _all_but_the_last_rows(blocks: Iterator[Any], count: int) -> Iterator[Any]:
+    held: list[Any] = []
+    for block in blocks:
+        held.append(block)
+        while sum(one.num_rows for one in held[1:]) >= count:
+            yield held.pop(0)
+    kept = sum(one.num_rows for one in held) - count
+    for block in held:
+        if kept > 0:
+            yield _encoded_again(block.slice(0, min(kept, block.num_rows)))
+        kept -= block.num_rows
+
+
+def _encoded_again(block: Any) -> Any:
+    """A part of a block keeps the texts of the rows it leaves out, which would count among the column's values."""
+    import pyarrow as pa
+
+    columns = [column.dictionary_decode().dictionary_encode() for column in block.columns]
+    return pa.RecordBatch.from_arrays(columns, names=block.schema.names)
 
 
 @contextlib.contextmanager
@@ -101,13 +132,15 @@ def parse(
     text: Text,
     names: Sequence[str],
     wanted: Sequence[str],
-    delimiter: str,
+    fields: Fields,
     changes: Sequence[tuple[str, str]] = (),
     width: int = 0,
+    left_out: Collection[str] = (),
 ) -> Iterator[Any]:
     """Record batches of dictionary columns from what is left of the text, of the wanted ones among its columns.
 
-    `changes` are made to every field: what matches the first is replaced by the second.
+    `changes` are made to every field: what matches the first is replaced by the second. Lines that are `left_out` need
+    not have the fields of the others.
     """
     import pyarrow as pa
     import pyarrow.csv
@@ -115,6 +148,8 @@ def parse(
     ragged: list[Any] = []
 
     def refuse(row: Any) -> str:
+        if row.text.rstrip("\r\n") in left_out:
+            return "skip"
         ragged.append(row)
         return "error"
 
@@ -132,7 +167,10 @@ def parse(
                     use_threads=False, block_size=block, column_names=[*internal.values()]
                 ),
                 parse_options=pyarrow.csv.ParseOptions(
-                    delimiter=delimiter,
+                    delimiter=fields.delimiter,
+                    quote_char=fields.quote,
+                    escape_char="\\" if fields.escaped else False,
+                    double_quote=not fields.escaped,
                     newlines_in_values=True,
                     ignore_empty_lines=len(names) > 1,
                     invalid_row_handler=refuse,
@@ -156,20 +194,31 @@ def parse(
             raise text.trouble from None
         if ragged:
             row = ragged[0]
-            fields = f"{row.actual_columns:,} field{'s' if row.actual_columns > 1 else ''}"
+            count = f"{row.actual_columns:,} field{'s' if row.actual_columns > 1 else ''}"
             shown = row.text if len(row.text) <= 60 else row.text[:57] + "..."
-            few = row.actual_columns < row.expected_columns
-            remedy = "missing cells need their delimiters" if few else "a cell with a delimiter inside needs quotes"
+            remedy = _remedy(row)
             raise DataError(
-                f"{text.where}: row {row.number:,} has {fields}, expected {row.expected_columns:,}: {shown!r}; {remedy}"
+                f"{text.where}: row {row.number:,} has {count}, expected {row.expected_columns:,}: {shown!r}; {remedy}"
             ) from None
         if "straddling" in str(error):
             raise DataError(
                 f"{text.where}: a row is longer than {block:,} bytes; is a quote opened and never closed?"
             ) from None
         raise DataError(f"{text.where}: {reason(error)}") from None
-    if text.quotes % 2 and any("\n" in str(column[-1]) for column in columns if len(column)):
+    if (
+        fields == Fields(fields.delimiter)
+        and text.quotes % 2
+        and any("\n" in str(column[-1]) for column in columns if len(column))
+    ):
         raise DataError(f"{text.where}: a quote is opened and never closed")
+
+
+def _remedy(row: Any) -> str:
+    """What to do about a row with too few or too many fields."""
+    if marked(row.text):
+        return "a remark among the rows is to be taken out"
+    few = row.actual_columns < row.expected_columns
+    return "missing cells need their delimiters" if few else "a cell with a delimiter inside needs quotes"
 
 
 def _changed(column: Any, changes: Sequence[tuple[str, str]]) -> Any:

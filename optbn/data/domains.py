@@ -55,8 +55,9 @@ class Real:
         return support(self.low, self.high, bool(self.whole), self.unit, self.declared)
 
     def text(self, number: float) -> str:
-        """A number as people read it."""
-        return in_unit(number, self.unit)
+        """A number as people read it; where all are whole days, their mean is no hour."""
+        whole = self.whole and self.unit == "days" and np.isfinite(number)
+        return in_unit(float(np.rint(number)) if whole else number, self.unit)
 
     def __repr__(self) -> str:
         return f"Real(low={self.low!r}, high={self.high!r}{', absent=True' if self.absent else ''})"

@@ -95,6 +95,10 @@ def notes(domains: Mapping[str, Domain], inferred: Collection[str], rows: int) -
     }
     if rare:
         yield Finding("note", f"fewer than two rows a level: {_listed(rare, rare)}; leave out what only names the rows")
+    garbled = {name: repr(text) for name, texts in levels.items() if (text := _garbled(texts)) is not None}
+    if garbled:
+        why = "levels look like UTF-8 that was read in another encoding and saved again"
+        yield Finding("note", f"{why}: {_listed(garbled, garbled)}")
     twice = {name: " and ".join(map(repr, pair)) for name, texts in levels.items() if (pair := _same_word(texts))}
     if twice:
         yield Finding("note", f"levels that differ in capitals or blanks only: {_listed(twice, twice)}")
@@ -103,6 +107,11 @@ def notes(domains: Mapping[str, Domain], inferred: Collection[str], rows: int) -
 def is_constant(domain: Domain) -> bool:
     """Whether every row has the same value."""
     return len(domain.levels) == 1 if isinstance(domain, Categorical) else domain.low == domain.high
+
+
+def _garbled(levels: Sequence[str]) -> str | None:
+    """A text in which letters with accents stand as two signs."""
+    return next((text for text in levels if re.search("[\u00c2\u00c3][\u0080-\u00bf]", text)), None)
 
 
 def _same_word(levels: Sequence[str]) -> tuple[str, str] | None:

@@ -9,27 +9,31 @@ The rules of `optbn.data.schema` hold for texts as programs write them. Here com
 3. dates and times in one form (`dates`), if they are many, are numbers of days or hours;
 4. a number like -999 or 99999 far from all others is missing; at most two whole numbers written 1.0 are levels, and at
    most `FEW` where some are missing, since that is how pandas writes them;
-5. codes (E11.9, V58) among numbers make levels; another text among numbers is doubtful;
+5. codes (E11.9, V58, 00123) among numbers make levels; another text among numbers is doubtful;
 6. a column with hardly two rows a text, or with the numbers of the rows, names the rows and is left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from optbn.base.numbers import counted
 from optbn.data.amounts import amounts, commonest_way, either, is_amount, points_between_thousands, row_of, ways_of
-from optbn.data.dates import DateForm, compact, date_forms
+from optbn.data.dates import SEVERAL, DateForm, compact, date_forms, several_forms, zones
 from optbn.data.findings import Finding, Grade
-from optbn.data.numerals import Notation, Numeral, numerals
-from optbn.data.row_names import EXACT, MANY_NAMES, row_names, too_many_digits
+from optbn.data.numerals import POWER, Notation, Numeral, numerals, ways
+from optbn.data.row_names import EXACT, MANY_NAMES, is_id, row_names, too_many_digits
 from optbn.data.schema import FEW, Written, is_number, is_whole, makes_real, parse_number
-from optbn.data.sentinels import DATES, far_from_all, finding_of, marking
+from optbn.data.sentinels import DATES, far_from_all, finding_of, marking, marks_perhaps, spreadsheet_days
 from optbn.data.texts import Judgement, Texts, kept_as, quoted, short
 
 SPREADSHEET = frozenset(
-    ("#N/A", "#NA", "#N/A!", "#NV", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NULL!", "#NAME?", "\\N", "NaT")
+    (
+        *("#N/A", "#NA", "#N/A!", "#NV", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NULL!", "#NAME?", "\\N", "NaT"),
+        *("#WERT!", "#BEZUG!", "#ZAHL!", "#NULL", "#VALEUR!", "#NOM?", "#NOMBRE!", "#¡VALOR!", "#¡REF!", "#¿NOMBRE?"),
+        *("#SPILL!", "#CALC!", "#BLOCKED!", "#FIELD!", "#GETTING_DATA", "#ERROR!"),
+    )
 )
 """Programs write these for nothing: missing among words, too."""
 MARKERS = SPREADSHEET | {
@@ -57,8 +61,15 @@ MARKERS = SPREADSHEET | {
     *("MISSING", "k.A.", "k.A", "NAN", "Nan", "-nan", "nan.", "-NaN", "1.#QNAN", "1.#IND", "-1.#IND", "Null", "N/D"),
     *("n/d", "nd", "ND", "(blank)", "(null)", "(none)", "blank", "undefined", "not_available", "not available"),
     *("not applicable", "not known", "keine Angabe", "s.d.", "no data", "No data"),
+    *("k. A.", "k.a.", "k. a.", "keine", "fehlt", "fehlend", "unbekannt", "entfällt", "nicht bekannt", "inconnu"),
+    *("manquant", "n.d.", "N.D.", "n. d.", "s/d", "S/D", "sin dato", "sin datos", "desconocido", "nd.", "not measured"),
+    *("not recorded", "not done", "not reported", "not tested", "missing value", "no value", "NULL.", "####", "#####"),
+    *("######", "#######", "########", "0000-00-00", "00.00.0000", "00/00/0000", "0000-00-00 00:00:00"),
 }
 """Among numbers or dates these stand for a missing value; among words some of them are words."""
+_WITH_POINT = re.compile(r" *[+-]?\d+\.0* *", re.ASCII)
+_SIGN = re.compile(r"[/~\u2248\u00b1\u00b0<>=\-\u2013:'.,;|*+()]")
+_PADDED = re.compile(r" *0\d+ *", re.ASCII)
 _CODE = re.compile(r"[A-Za-z]{1,4}[-. ]?\d[\w.\-/]*|\d+[-.]?[A-Za-z]{1,2}\d*", re.ASCII)
 
 
@@ -114,8 +125,25 @@ def _plain(column: Texts, texts: Sequence[str]) -> Judgement | None:
     if not column.real and (finding := _written_with_point(column, kept, bool(gone))):
         return Judgement("categorical", Notation(), gone, (), (*findings, finding))
     if column.real or makes_real(kept):
+        findings = (*findings, *(() if column.real else _doubts(column, kept)))
         return points_between_thousands(column, kept) or Judgement("real", None, frozenset(), absent, findings)
     return Judgement("categorical", None, gone, (), findings)
+
+
+def _doubts(column: Texts, texts: Sequence[str]) -> Iterator[Finding]:
+    """What may be levels, or codes, though it is read as numbers."""
+    if 2 < len(texts) <= FEW and all(_WITH_POINT.fullmatch(text) for text in texts):
+        what = f"{len(texts)} different whole numbers written like {texts[0].strip()} are read as numbers: levels?"
+        yield Finding("note", what, column.name, None, f"{kept_as(column.name)} makes them levels")
+    power = next((text for text in texts if POWER.fullmatch(text)), None)
+    if power is not None:
+        yield column.finding(
+            "probable", f"{power!r} read as {float(power):g}", power, f"{kept_as(column.name)} if codes"
+        )
+    numbers = [float(text) for text in texts]
+    if (note := spreadsheet_days(column.name, min(numbers), max(numbers))) and all(map(is_whole, texts)):
+        yield note
+    yield from marks_perhaps(column.name, {text: float(text) for text in texts}, column.counts)
 
 
 def _compact_dates(column: Texts, texts: Sequence[str]) -> Judgement | None:
@@ -130,7 +158,7 @@ def _compact_dates(column: Texts, texts: Sequence[str]) -> Judgement | None:
 
 def _written_with_point(column: Texts, texts: Sequence[str], gone: bool) -> Finding | None:
     """Whole numbers that pandas wrote 1.0 because some were missing, or that are only two, are levels."""
-    if len(texts) > FEW or not all(re.fullmatch(r" *[+-]?\d+\.0* *", text) for text in texts):
+    if len(texts) > FEW or not all(_WITH_POINT.fullmatch(text) for text in texts):
         return None
     if (len(texts) != 2 and not column.n_missing and not gone) or len(set(map(float, texts))) < len(texts):
         return None
@@ -140,9 +168,19 @@ def _written_with_point(column: Texts, texts: Sequence[str], gone: bool) -> Find
 
 def _dated(column: Texts, texts: Sequence[str]) -> Judgement | None:
     forms = date_forms(texts)
-    if not forms or (len(texts) <= FEW and not column.real):
+    if len(texts) <= FEW and not column.real:
         return None
+    if not forms:
+        return _of_several_forms(column, texts)
     form, text = forms[0], texts[0]
+    if found := zones(texts) if "hh:mm" in form.example else None:
+        utc = DateForm.of(f"{form.example} UTC")
+        if len(found) > 1 and utc is not None and all(utc(one) is not None for one in texts):
+            what = f"{text!r} and others in {len(found)} zones read as {utc.words}: {utc(text):.12g}"
+            return Judgement("real", utc, findings=(column.finding("probable", what, text, column.another()),))
+        if len(found) > 1:
+            what = f"{text!r}: only some times have a zone, so zones are not looked at"
+            return Judgement("real", form, findings=(column.finding("probable", what, text, column.another()),))
     other = next((one for one in forms[1:] if any(form(t) != one(t) for t in texts)), None)
     if other is not None:
         what = f"{text!r} has the day or the month first"
@@ -156,6 +194,18 @@ def _dated(column: Texts, texts: Sequence[str]) -> Judgement | None:
     text = next((one for one in texts if one not in gone), text)
     what = f"{text!r} read as {form.words} ({form.example}{order}): {form(text):.12g}"
     return Judgement("real", form, gone, (), (column.finding("certain", what, text, column.another()), *findings))
+
+
+def _of_several_forms(column: Texts, texts: Sequence[str]) -> Judgement | None:
+    """Dates that are not all written alike, where each can be read in one way only."""
+    dated = [text for text in texts if date_forms([text])]
+    form = several_forms(texts) if len(dated) == len(texts) else None
+    if form is None:
+        return None
+    text = texts[0]
+    what = f"dates in several forms ({', '.join(form.example.split(SEVERAL))}); {text!r} read as {form.words}"
+    what += f": {form(text):.12g}"
+    return Judgement("real", form, findings=(column.finding("probable", what, text, column.another()),))
 
 
 def _mixed(column: Texts, texts: Sequence[str]) -> Judgement | None:
@@ -172,16 +222,20 @@ def _mixed(column: Texts, texts: Sequence[str]) -> Judgement | None:
     odd = [text for text in texts if (Written(way).number(text) is None)]
     if not odd:
         odd = [text for text in texts if not is_number(text)]
-    codes = all(_CODE.fullmatch(text.strip()) for text in odd) and (len(odd) > 1 or 20 * len(odd) > len(texts))
+    codes = all(_CODE.fullmatch(text.strip()) or _PADDED.fullmatch(text) for text in odd)
+    codes = codes and (len(odd) > 1 or 20 * len(odd) > len(texts))
     if codes and not column.real:
+        if all(map(_PADDED.fullmatch, odd)) and (found := _levels(column, texts)).kind == "ignore":
+            return found
         what = f"codes like {short(odd[0])} among numbers: its {len(texts):,} different texts make levels"
         leave = f"--column {quoted(f'{column.name}=ignore')} leaves it out"
         return Judgement("categorical", findings=(column.finding("probable", what, odd[0], leave),))
-    what = f"{short(odd[0])} is not a number" if column.real else f"{short(odd[0])} among numbers"
-    what += f", and {len(odd) - 1} other texts" if len(odd) > 1 else ""
+    among = "numbers" if inner is numbers else "dates"
+    what = f"{short(odd[0])} is not a number" if column.real else f"{short(odd[0])} among {among}"
+    what += f", and {counted(len(odd) - 1, 'other text')}" if len(odd) > 1 else ""
     tokens = " ".join(f"--missing-token {quoted(text)}" for text in odd[:3])
     levels = f"--column {quoted(f'{column.name}=categorical')}"
-    if "," in odd[0] and parts[odd[0]] is not None:
+    if "," in odd[0] and (part := parts[odd[0]]) is not None and ways([part]):
         levels = f"{ways_of(column, parts[odd[0]])}, or {levels}"
     remedy = (
         f"if it marks a missing value: {tokens}"
@@ -208,11 +262,28 @@ def _levels(column: Texts, texts: Sequence[str]) -> Judgement:
     different, present = len(texts) - len(nothing), column.rows - column.n_missing
     numbers = all(map(is_number, texts))
     if not numbers and not column.wanted and different > MANY_NAMES and 10 * different >= 9 * present:
-        what = f"{different:,} different texts in {present:,} rows name the rows, so it is left out"
+        like = next(text for text in texts if text not in nothing)
+        if not is_id(column.name) and (doubt := _no_words(column, [text for text in texts if text not in nothing])):
+            return Judgement("ignore", findings=(doubt,))
+        what = (
+            f"{different:,} different texts in {present:,} rows, like {short(like)}, name the rows, so it is left out"
+        )
         return Judgement(
             "ignore", findings=(column.finding("probable", what, None, f"{kept_as(column.name)} keeps it"),)
         )
     return Judgement("categorical", None, frozenset(nothing), (), tuple(findings))
+
+
+def _no_words(column: Texts, texts: Sequence[str]) -> Finding | None:
+    """A doubt about texts of digits and signs that are neither numbers nor dates: 110/70, ~12, 5-10. Those that are all
+    of one form with points or dashes, 12-345, are keys."""
+    odd = [text for text in texts if re.fullmatch(r"[^\W\d_]*[^A-Za-z]*\d[^A-Za-z]*", text) and _SIGN.search(text)]
+    forms = {re.sub(r"\d", "0", text) for text in texts}
+    if 10 * len(odd) < 9 * len(texts) or (len(forms) == 1 and re.fullmatch(r"[0.\-]+", next(iter(forms)))):
+        return None
+    what = f"{short(odd[0])} and {counted(len(odd) - 1, 'other text')} are neither numbers nor dates nor words"
+    remedy = f"{kept_as(column.name, 'ignore')} leaves it out, {kept_as(column.name)} makes them levels"
+    return Finding("doubtful", what, column.name, row_of(column, odd[0]), remedy, ("--column", f"{column.name}=ignore"))
 
 
 def number_like(text: str) -> bool:

@@ -12,7 +12,7 @@ from optbn.data.dataset import Real
 from optbn.data.findings import Finding
 from optbn.data.row_names import EXACT, MANY_NAMES, is_id, keys, numbers_of_rows, too_many_digits
 from optbn.data.schema import FEW
-from optbn.data.sentinels import SENTINELS, sentinel_finding, sentinels
+from optbn.data.sentinels import SENTINELS, mark_perhaps, sentinel_finding, sentinels, spreadsheet_days
 from optbn.data.texts import Judgement, quoted
 
 _SENTINELS = np.array(sorted(SENTINELS))
@@ -105,7 +105,20 @@ class Numbers:
         for value in absent:
             count, row = self._known[value]
             said_all.append(sentinel_finding(self.name, f"{value:g}", count, row))
+        if self.whole and (note := spreadsheet_days(self.name, self.low, self.high)):
+            said_all.append(note)
+        said_all += self._lowest(values)
         return Judgement("real", None, frozenset(), absent, tuple(said_all))
+
+    def _lowest(self, values: NDArray[np.float64]) -> Iterator[Finding]:
+        """A note about -1 or 0 that may mark a missing value."""
+        if self.low in (-1.0, 0.0) and len(values):
+            others = values[values > self.low]
+            count = int(np.count_nonzero(values == self.low))
+            if len(others) and (
+                note := mark_perhaps(self.name, self.low, count, len(values), float(others.min()), float(others.max()))
+            ):
+                yield note
 
     def _notes(self) -> Iterator[Finding]:
         if self._few and len(self._few) <= FEW and self.whole and self.n_missing:

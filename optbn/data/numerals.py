@@ -25,9 +25,12 @@ _AFTER = rf"{_CURRENCY}|[%\u2030]|{_UNIT}"
 _TEXT = re.compile(
     rf"[ ]*+(?P<open>\()?(?P<sign>[+\-\u2212]?)[ ]?(?P<before>(?:{_CURRENCY})[{BLANKS}]?)?(?P<inner>[+\-\u2212]?)"
     rf"(?P<core>[0-9.,](?:[0-9.,]|['\u2019{BLANKS}](?=\d))*+(?:[eE][+-]?\d+)?)"
-    rf"(?P<after>[{BLANKS}]?(?:{_AFTER}))?(?P<close>\))?(?P<trailing>-)?[ ]*+"
+    rf"(?:(?<=[.,])(?:--?|\u2013|\u2014))?(?P<after>[{BLANKS}]?(?:{_AFTER}))?(?P<close>\))?(?P<trailing>-)?[ ]*+"
 )
 _EXAMPLE = re.compile(rf"(?P<before>[^\d]*)1(?:(?P<thousands>[.,'\u2019{BLANKS}])234)?(?P<decimal>[.,])5(?P<after>.*)")
+
+POWER = re.compile(r" *\d{1,4}[eE]\d{1,2} *", re.ASCII)
+"""A whole number with a power of ten may be a code."""
 
 SIGNS: tuple[tuple[str, str], ...] = (
     (".", ""),
@@ -82,6 +85,8 @@ class Notation:
     def _core(self) -> re.Pattern[str]:
         d, t = re.escape(self.decimal), re.escape(self.thousands)
         whole = rf"(?:\d++|[1-9]\d{{0,2}}(?:{t}\d{{3}})++)" if t else r"\d++"
+        if self.thousands == ",":  # as Indians write: 1,23,456
+            whole = rf"(?:{whole}|[1-9]\d?(?:,\d\d)+,\d{{3}}(?!\d))"
         return re.compile(rf"(?:{whole}(?:{d}\d*+)?|{d}\d++)(?:[eE][+-]?\d+)?", re.ASCII)
 
 

@@ -11,6 +11,7 @@ from optbn.data.texts import Judgement, Texts, kept_as, quoted
 
 EXACT = 2.0**53
 """Whole numbers from here on are not all floating-point numbers."""
+MOST_DIGITS = 40
 MANY_NAMES = 20
 """So many different texts, nearly one a row, name the rows."""
 _ID = re.compile(
@@ -21,6 +22,8 @@ _ID = re.compile(
 def row_names(column: Texts, texts: Sequence[str]) -> Judgement | None:
     """0, 1, 2, .. or 1, 2, 3, .. by row, or the whole numbers of a key."""
     if column.real or column.wanted or len(texts) < column.rows or not all(map(is_whole, texts)):
+        return None
+    if max(map(len, texts)) > MOST_DIGITS:
         return None
     start = min(map(int, texts))
     counts = start in (0, 1) and all(column.first[text] == int(text) - start for text in texts)

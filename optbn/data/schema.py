@@ -44,7 +44,7 @@ from typing import Any, Literal
 from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Domain, Real
 from optbn.data.dates import DateForm
-from optbn.data.numerals import Notation
+from optbn.data.numerals import Notation, Numeral
 from optbn_solvers.base.files.atomic import replacing
 
 FEW = 10
@@ -207,6 +207,11 @@ def parse_number(text: str) -> float | None:
 
 def is_whole(text: str) -> bool:
     return _WHOLE.fullmatch(text) is not None and not _PADDED.match(text)
+
+
+def looks_like_number(text: str) -> bool:
+    """Whether a text is a number as programs or people write it, 1.5 or 1,5 or 12 %; a name of a column is none."""
+    return is_number(text) or Numeral.of(text) is not None
 
 
 def makes_real(numbers: Collection[str]) -> bool:

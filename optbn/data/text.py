@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import shutil
 import sys
 import tempfile
@@ -13,18 +14,23 @@ from pathlib import Path
 from typing import IO, Any
 
 from optbn.base.errors import DataError
+from optbn.data.fields import squeezed_bytes
 from optbn.data.findings import Finding
 
 HEAD = 1 << 16
 """Bytes in which a dialect is looked for (more when rows are long)."""
 LONGEST_ROW = 1 << 25
+MARK = codecs.BOM_UTF8
+BINARY = "binary content (a zero byte at {:,}), expected rows of text; take zero bytes out of a text"
 
 
 class Text(io.RawIOBase):
     """A readable stream whose first bytes can be looked at. Errors found while a parser reads are kept in `trouble`,
     since parsers wrap what a stream raises."""
 
-    def __init__(self, where: str, stream: IO[bytes], size: int | None, encoding: str = "utf-8") -> None:
+    def __init__(
+        self, where: str, stream: IO[bytes], size: int | None, encoding: str = "utf-8", blanks: int = 0
+    ) -> None:
         super().__init__()
         self.where = where
         self.row_length = 0
@@ -36,6 +42,8 @@ class Text(io.RawIOBase):
         self._size = size
         self._done = 0
         self._waiting = b""
+        self._blanks = blanks  # so many side by side become one tab
+        self._cut = b""  # the beginning of a line whose end is still to come
         try:
             codec: codecs.CodecInfo | None = codecs.lookup(encoding)
         except LookupError:
@@ -124,9 +132,22 @@ class Text(io.RawIOBase):
         zero = raw.find(b"\0")
         if zero >= 0:
             at = self._done - len(raw) + zero
-            raise DataError(f"{self.where}: binary content (a zero byte at {at:,}), expected rows of text")
+            raise DataError(f"{self.where}: {BINARY.format(at)}")
+        if MARK in raw:
+            raw = raw.replace(MARK, b"") or self._next(count)
         self.quotes += raw.count(b'"')
-        return raw
+        return self._squeezed(raw) if self._blanks else raw
+
+    def _squeezed(self, raw: bytes) -> bytes:
+        """Whole lines, with a tab where blanks part the columns."""
+        while raw:
+            lines, end, rest = (self._cut + raw).rpartition(b"\n")
+            self._cut = rest
+            if end:
+                return squeezed_bytes(lines, self._blanks) + end
+            raw = self._raw(HEAD) if self._decoder is None else self._recoded(self._raw(HEAD))
+        rest, self._cut = self._cut, b""
+        return squeezed_bytes(rest, self._blanks)
 
     def _recoded(self, raw: bytes) -> bytes:
         assert self._decoder is not None
@@ -178,15 +199,15 @@ class Origin:
             raise DataError(f"{where}: a stream of text; open it in binary mode")
         zero = first.find(b"\0")
         if zero >= 0 and not _is_utf16(first):
-            raise DataError(f"{where}: binary content (a zero byte at {zero:,}), expected rows of text")
+            raise DataError(f"{where}: {BINARY.format(zero)}")
         copy: Any = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - lives as long as the origin
         copy.write(first)
         shutil.copyfileobj(stream, copy, 1 << 20)
         return cls(where, lambda: _Cursor(copy, 0), None)
 
-    def text(self, encoding: str) -> Text:
-        """The text from its beginning."""
-        return Text(self.where, self.open(), self.size, encoding)
+    def text(self, encoding: str, blanks: int = 0) -> Text:
+        """The text from its beginning; `blanks` side by side become a tab."""
+        return Text(self.where, self.open(), self.size, encoding, blanks)
 
     def encoding(self, declared: str | None) -> tuple[str, tuple[Finding, ...]]:
         """The encoding, and what is to be said of it if nobody declared it."""
@@ -199,17 +220,18 @@ class Origin:
             if self.size is not None:
                 stream.close()
 
-    def last_lines(self, encoding: str) -> list[str]:
-        """The lines at the end; the first of them may be cut."""
+    def last_lines(self, encoding: str) -> tuple[list[str], bool]:
+        """The lines at the end, of which the first may be cut, and whether they are all."""
         stream = self.open()
         try:
             end = stream.seek(0, io.SEEK_END)
             count = min(end, HEAD)
             stream.seek(end - count)
             kind = "utf-16-le" if encoding == "utf-16" else encoding
-            return (stream.read(count) or b"").decode(kind, errors="replace").splitlines()
+            text = (stream.read(count) or b"").decode(kind, errors="replace")
+            return re.split("\r\n|\n|\r", text), count == end
         except (LookupError, UnicodeError):
-            return []
+            return [], False
         finally:
             if self.size is not None:
                 stream.close()
@@ -234,7 +256,9 @@ class _Cursor:
 
 
 def _is_utf16(first: bytes) -> str:
-    """The name of the encoding if the bytes are two a letter; else nothing."""
+    """The name of the encoding if the bytes are two (or four) a letter; else nothing."""
+    if first.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     some = first[: min(len(first), 400) // 2 * 2]
@@ -248,23 +272,42 @@ def _encoding(stream: Any) -> tuple[str, tuple[Finding, ...]]:
     if not isinstance(first, bytes):
         return "utf-8", ()  # refused where it is read
     if wide := _is_utf16(first):
-        return wide, (Finding("certain", "UTF-16 text, found by its first bytes"),)
+        return wide, (Finding("certain", f"{wide[:6].upper()} text, found by its first bytes"),)
     decoder = codecs.getincrementaldecoder("utf-8")()
-    part, done = first, 0
+    part, done, marks = first, 0, -int(first.startswith(MARK))
     while part and b"\0" not in part:
         try:
             if not part.isascii() or decoder.getstate()[0]:
                 decoder.decode(part)
         except UnicodeDecodeError as error:
             at = done + error.start
-            kind = "cp1252"
-            try:
-                part.decode(kind)
-            except UnicodeDecodeError:
-                kind = "latin-1"
-            bad = error.object[error.start]
-            what = f"byte 0x{bad:02x} at {at:,} is not UTF-8; read as {kind}, the usual encoding of western Windows"
-            return kind, (Finding("probable", what, remedy="--encoding for another one"),)
+            return _eight_bits(part, at, error.object[error.start])
+        marks += part.count(MARK)
         done += len(part)
         part = stream.read(1 << 20) or b""
+    if marks > 0:
+        what = "marks of UTF-8 stand within the text, as where files are put together, and are left out"
+        return "utf-8", (Finding("certain", what),)
     return "utf-8", ()
+
+
+_HIGH = re.compile(rb"[\x80-\xff]+")
+
+
+def _eight_bits(part: bytes, at: int, byte: int) -> tuple[str, tuple[Finding, ...]]:
+    """The encoding of a text that is not UTF-8: Windows' western one where single letters have accents; whole words in
+    other letters, or signs that this encoding has none for, say that it is another."""
+    try:
+        part.decode("cp1252")
+        unknown = False
+    except UnicodeDecodeError:
+        unknown = True
+    runs = _HIGH.findall(part)
+    words = sum(len(run) for run in runs if len(run) > 2)
+    what = f"byte 0x{byte:02x} at {at:,} is not UTF-8"
+    if unknown or 2 * words > sum(map(len, runs)):
+        remedy = "--encoding says which it is: cp1251 (Cyrillic), cp437 (DOS), shift_jis, gb18030, latin-1 .."
+        kind = "latin-1" if unknown else "cp1252"
+        return kind, (Finding("doubtful", f"{what}, and hardly Western", remedy=remedy, settle=("--encoding", kind)),)
+    what += "; read as cp1252, the usual encoding of western Windows"
+    return "cp1252", (Finding("probable", what, remedy="--encoding for another one"),)

@@ -16,9 +16,10 @@ from optbn.data.dates import compact
 from optbn.data.findings import Finding
 from optbn.data.judge import judge, number_like
 from optbn.data.missing import Encoded
+from optbn.data.numerals import POWER
 from optbn.data.real_column import RealColumn
 from optbn.data.schema import FEW, PLAIN, Written, is_number, level_order
-from optbn.data.texts import Judgement, Texts
+from optbn.data.texts import Judgement, Texts, short
 
 MANY = 65_536
 """An undeclared column of more different texts than this, most of them no numbers, names its rows."""
@@ -122,6 +123,8 @@ class TextColumn:
             return self  # 1.500 may be fifteen hundred: that is seen at the end
         if compact(list(self.codes)[-ENOUGH:]):
             return self  # and whether all are days
+        if any(POWER.fullmatch(text) for text in self.codes):
+            return self  # and whether they are codes
         numbers = np.full(len(self.first), np.nan)
         for text, code in self.codes.items():
             numbers[code] = float(text)
@@ -157,9 +160,9 @@ class TextColumn:
             if number is not None and not np.isfinite(number):
                 row = self.first[code]
                 at = None if row is None else row + 1
-                what = f"{text} is not a finite number"
+                what = f"{text if len(text) <= 40 else short(text)} is not a finite number"
                 settle = ("--missing-token", text)
-                remedy = f"if it marks a missing value: --missing-token {text}"
+                remedy = f"if it marks a missing value: --missing-token {text[:40]}"
                 findings.append(Finding("doubtful", what, self.place.name, at, remedy, settle))
                 number = None
             if number is not None and number not in found.absent:
@@ -171,6 +174,7 @@ class TextColumn:
         domain = Real(kept.min(), kept.max()) if len(kept) else Real(0.0, 0.0)
         if isinstance(self.known.declared, Real):
             self._check_range(numbers, self.known.declared)
+            numbers = np.clip(numbers, self.known.declared.low, self.known.declared.high)
             domain = self.known.declared
         domain = looking(domain, bool((kept == np.floor(kept)).all()), unit_of(written))
         values = numbers[self.values.taken] if self.keep else np.empty(0)
@@ -179,8 +183,9 @@ class TextColumn:
         return Encoded(self.place.name, domain, values, n_missing, written, findings)
 
     def _check_range(self, numbers: NDArray[np.float64], declared: Real) -> None:
+        slack = 1e-9 if declared.unit else 0.0  # times are written to the microsecond
         for text, code in self.codes.items():
-            if numbers[code] < declared.low or numbers[code] > declared.high:
+            if numbers[code] < declared.low - slack or numbers[code] > declared.high + slack:
                 what = f"{text} is outside the declared range [{declared.low:g}, {declared.high:g}]"
                 raise self.place.error(what, self.first[code])
 

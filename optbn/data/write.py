@@ -1,7 +1,8 @@
 """Writing a Dataset, or a stream of them: csv and tsv for everybody, parquet and Arrow with the schema inside.
 
-Text is quoted only where it must be. A csv file holds the levels that occur, so the schema should go with it when the
-others matter (`data.schema.save`); parquet and Arrow files come back exactly as they were.
+Text is quoted only where it must be; days and hours are written as dates and times of day. A csv file holds the levels
+that occur, so the schema should go with it when the others matter (`data.schema.save`); parquet and Arrow files come
+back exactly as they were.
 """
 
 from __future__ import annotations
@@ -20,10 +21,14 @@ from optbn.base.files import check_writable
 from optbn.base.registry import unknown
 from optbn.data.anything import DataLike, as_dataset
 from optbn.data.arrow import from_numpy, from_texts, to_arrow
-from optbn.data.dataset import Categorical, Dataset
+from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn_solvers.base.files.atomic import replacing
 
 ROWS = 65_536
+DAY = 86_400e6  # microseconds
+STEPS = {"days": (-719_162 * DAY, 2_932_897 * DAY), "hours": (0.0, DAY)}
+"""What can be written as a date (from the year 1 to 9999) or as a time of day, in microseconds."""
+RESOLUTIONS: dict[Any, float] = {"D": DAY, "m": 60e6, "s": 1e6, "us": 1.0}
 
 
 def write(
@@ -92,8 +97,8 @@ def _csv(blocks: Iterator[Dataset], file: IO[bytes], delimiter: str = ",") -> No
     ]
     for block in blocks:
         fields = [
-            _decimals(values, end) if table is None else table.take(from_numpy(values))
-            for table, values, end in zip(tables, block.columns, ends, strict=True)
+            _numbers(domain, values, end) if table is None else table.take(from_numpy(values))
+            for domain, table, values, end in zip(block.domains, tables, block.columns, ends, strict=True)
         ]
         _, _, joined = pc.binary_join_element_wise(*fields, *from_texts([delimiter])).buffers()
         file.write(joined)
@@ -106,6 +111,25 @@ def _tsv(blocks: Iterator[Dataset], file: IO[bytes]) -> None:
 def _quoted(text: str, delimiter: str) -> str:
     plain = text and text.strip() == text and not any(c in text for c in (delimiter, '"', "\n", "\r"))
     return text if plain else '"' + text.replace('"', '""') + '"'
+
+
+def _numbers(domain: Domain, values: NDArray[np.float64], end: str) -> Any:
+    """Texts of numbers: days as dates (with the time of day, to the microsecond, where they are not whole), hours as
+    times of day, as far as there are such."""
+    unit = domain.unit if isinstance(domain, Real) else ""
+    if not unit:
+        return _decimals(values, end)
+    there = np.isfinite(values)
+    steps = np.rint(np.where(there, values, 0.0) * (DAY if unit == "days" else DAY / 24))
+    low, high = STEPS[unit]
+    if not len(steps) or steps.min() < low or steps.max() >= high:
+        return _decimals(values, end)
+    finest = next(one for one, size in RESOLUTIONS.items() if not (steps % size).any())
+    if unit == "hours" or not (isinstance(domain, Real) and domain.whole):
+        finest = "m" if finest == "D" else finest
+    texts = np.datetime_as_string(steps.astype(np.int64).astype("datetime64[us]"), unit=finest).tolist()
+    shown = (text[11:] if unit == "hours" else text.replace("T", " ") for text in texts)
+    return from_texts((text if known else "") + end for text, known in zip(shown, there.tolist(), strict=True))
 
 
 def _decimals(values: NDArray[np.float64], end: str) -> Any:

@@ -21,7 +21,10 @@ def said(caplog, columns, schema=None, **how):
 
 N = range(60)
 CASES = {
-    "the name of a row": (["u" + str(i) for i in N], "column 'x': 60 different texts in 60 rows name the rows, so it"),
+    "the name of a row": (
+        ["u" + str(i) for i in N],
+        "column 'x': 60 different texts in 60 rows, like 'u0', name the rows, so it",
+    ),
     "rare levels": (["u" + str(i % 50) for i in N], "fewer than two rows a level: 'x' (50 levels); leave out what"),
     "percentages": ([f"{i}%" for i in N], "column 'x', row 1: '0%' read as 0 (in %); --column x=categorical for"),
     "amounts": ([f"$ {i}.20" for i in N], "column 'x', row 1: '$ 0.20' read as 0.2 (in $); --column x=categorical"),

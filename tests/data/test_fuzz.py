@@ -21,7 +21,7 @@ from tests.naive.data import Column, Refused, column
 
 few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), max_size=6)
 cells = st.one_of(
     st.sampled_from(
         [
@@ -75,8 +75,14 @@ def datasets(draw: st.DrawFn) -> Dataset:
     return Dataset(tuple(names), tuple(domains), tuple(columns))
 
 
+LINE_END_AS_NAME = Dataset(("\n", "00", "0"), (Real(0, 0),) * 3, (np.zeros(4),) * 3)
+NOTHING_AS_LEVEL = Dataset(("0", "1"), (Categorical(("",)),) * 2, (np.zeros(4, np.uint8),) * 2)
+
+
 @few
 @given(datasets(), st.sampled_from(["csv", "tsv", "parquet", "arrow"]))
+@example(LINE_END_AS_NAME, "csv")
+@example(NOTHING_AS_LEVEL, "csv")
 def test_every_dataset_comes_back(data: Dataset, format: str) -> None:
     file = io.BytesIO()
     write(data, file, format)

@@ -1,4 +1,5 @@
-"""Files as people have them are read as they are meant (the table is in ugly.py), and nothing is changed silently."""
+"""Files as people have them (the tables are in ugly.py and uglier.py) are read as they are meant, and nothing is
+changed silently."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.describe import describe
 from optbn.data.read import reading
-from tests.data.ugly import CASES, OUT, REFUSED, L
+from tests.data import uglier, ugly
+from tests.data.ugly import OUT, REFUSED, L
+
+CASES = ugly.CASES | uglier.CASES
 
 GRADES = ("", "note", "certain", "probable", "doubtful")
 
@@ -71,6 +75,13 @@ def test_the_schema_of_a_description_reads_the_same_and_says_nothing_new(name: s
     again = describe(io.BytesIO(raw(name)), schema)
     assert again.columns == shown.columns
     assert not [one for one in again.findings if one.column is not None]
+
+
+@pytest.mark.parametrize(("content", "message"), uglier.WHOLE.values(), ids=uglier.WHOLE.keys())
+def test_what_is_no_table_or_a_broken_one_is_refused_in_a_line(content: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        optbn.read(io.BytesIO(content), missing="value")
+    assert len(str(caught.value)) < 400 and "\n" not in str(caught.value)
 
 
 def clean(seed: int, n: int) -> tuple[list[float], list[str]]:
