@@ -39,6 +39,7 @@ from optbn.scores.trees.leaves import LeafContent, LeafKind, LeafPrior
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
 from optbn.scores.trees.responses import BoundLeaves, tabulated
 from optbn.scores.trees.sieve import NO_TERMS, Terms, sieve_space
+from optbn.scores.trees.space import digit_space, lane_space, lattice_space, site_space
 
 Floats = NDArray[np.float64]
 
@@ -240,12 +241,9 @@ class BoundTrees:
         """Scores of sets whose lattice is laid out, and the scratch of the last one."""
         n, k = self.columns.data.n_variables, sets.shape[1]
         most_boxes, most_splits = int(boxes.max(initial=1)), int(splits.max(initial=0))
-        box = tuple(np.empty(most_boxes, dtype) for dtype in (np.int32, np.uint64, np.int32))
-        plan = (
-            *(np.empty(most_boxes + 1, np.int32) for _ in range(3)),
-            np.empty(most_boxes + 2, np.int64),
-            *(np.empty(most_splits, np.uint32) for _ in range(2)),
-        )
+        predictors, responses = self.columns.predictors, self.leaves.responses
+        box, plan = lattice_space(most_boxes, most_splits)
+        room, space = digit_space(sets, predictors), site_space(sets, predictors, responses)
         lanes = self.costs.lanes_at_a_time(most_boxes)
         work = workspace(most_boxes + 1, lanes, self.leaves.widths, self.leaves.is_real)
         bound = (np.empty(0), np.empty(n))
@@ -259,12 +257,12 @@ class BoundTrees:
             wanted,
             np.empty((0, 0)) if floor is None else np.ascontiguousarray(floor, dtype=np.float64),
             tuple(priors),
-            tuple(self.columns.predictors),
-            tuple(self.leaves.responses),
+            tuple(predictors),
+            tuple(responses),
             self.leaves.tables_of(np.flatnonzero(wanted.any(axis=0))),
             bound,
             terms,
-            (lanes, box, plan, work, sieve_work),
+            (lanes, box, room, plan, work, sieve_work, space, *lane_space(responses)),
             out,
         )
         return out, box, plan, work
@@ -272,13 +270,14 @@ class BoundTrees:
     def _sieve(self, wanted: NDArray[np.bool_], floor: Floats | None, most_slots: int) -> tuple[Any, Any]:
         """(terms, scratch) of kernels/sieve.py; without room for any slot where it is no use, or without terms."""
         if (~self.leaves.is_real).sum() < FEWEST_SIEVED:
-            return None, sieve_space(0, 1, 0)
+            return None, sieve_space(0, 1, 0, 0)
         counted = np.flatnonzero(wanted.any(axis=0) & ~self.leaves.is_real)
         terms, width = NO_TERMS, 1
         if floor is not None and len(counted):
             terms = self._terms[float(self.leaves.alpha[counted[0]])]
             width = int(self.leaves.responses.levels[counted].max())
-        return tuple(terms), sieve_space(0 if terms is NO_TERMS else most_slots, width, self.costs.sieve_bytes)
+        slots = 0 if terms is NO_TERMS else most_slots
+        return tuple(terms), sieve_space(slots, width, len(self.leaves.is_real), self.costs.sieve_bytes)
 
     @cached_property
     def _terms(self) -> dict[float, Terms]:

@@ -20,6 +20,7 @@ from optbn.scores.pcart import BoundTrees, Priors
 from optbn.scores.trees.fitted import FittedTree
 from optbn.scores.trees.large import SparsePlan, workspace
 from optbn.scores.trees.leaves import best_runs
+from optbn.scores.trees.space import digit_space, lattice_space
 
 Floats = NDArray[np.float64]
 
@@ -98,12 +99,8 @@ class BoundOwnLeaves(BoundTrees):
     ) -> tuple[Floats, Any, Any, Any]:
         """As `_dense`, of the responses that have such leaves."""
         most_boxes, most_splits = int(boxes.max(initial=1)), int(splits.max(initial=0))
-        box = tuple(np.empty(most_boxes, dtype) for dtype in (np.int32, np.uint64, np.int32))
-        plan = (
-            *(np.empty(most_boxes + 1, np.int32) for _ in range(3)),
-            np.empty(most_boxes + 2, np.int64),
-            *(np.empty(most_splits, np.uint32) for _ in range(2)),
-        )
+        box, plan = lattice_space(most_boxes, most_splits)
+        room = digit_space(sets, self.columns.predictors)
         kind, out, part = BDEU if self.leaves.by_share else RUNS, np.full(wanted.shape, -np.inf), np.empty(wanted.shape)
         mine = np.flatnonzero((wanted & self._own).any(axis=0))
         below = np.empty((0, 0)) if floor is None else np.ascontiguousarray(floor, dtype=np.float64)
@@ -119,9 +116,7 @@ class BoundOwnLeaves(BoundTrees):
                 tuple(self.columns.predictors),
                 tuple(self.leaves.responses),
                 (kind, self._weights, self.leaves.unit),
-                box,
-                plan,
-                work,
+                (box, room, plan, work),
                 part,
             )
             np.maximum(out, part, out=out)

@@ -22,7 +22,9 @@ from optbn.scores import load_score
 from optbn.scores.kernels.lattice import dense_plan
 from optbn.scores.kernels.sieve import roots
 from optbn.scores.kernels.simd32 import LANES
-from optbn.scores.kernels.trees import find_sites, make_space
+from optbn.scores.kernels.trees import find_sites
+from optbn.scores.trees.sieve import sieve_space
+from optbn.scores.trees.space import digit_space, lattice_space, site_space
 from optbn_solvers.base.compiled import kernel
 from tests.benchmarks import Figure
 from tests.benchmarks.phase1 import load
@@ -42,16 +44,13 @@ def measure() -> Iterator[Figure]:
         boxes, splits = (int(extent.max()) for extent in bound.costs.extent(sets))
         lanes = bound.leaves.responses.order
         width = int(bound.leaves.responses.levels.max())
-        box = tuple(np.empty(boxes, dtype) for dtype in (np.int32, np.uint64, np.int32))
-        plan = (
-            *(np.empty(boxes + 1, np.int32) for _ in range(3)),
-            np.empty(boxes + 2, np.int64),
-            *(np.empty(splits, np.uint32) for _ in range(2)),
-        )
-        work = np.empty((boxes + 1, LANES), np.float32), np.empty((boxes + 1) * width * LANES, np.float32)
+        predictors, responses = bound.columns.predictors, bound.leaves.responses
+        box, plan = lattice_space(boxes, splits)
+        room, space = digit_space(sets, predictors), site_space(sets, predictors, responses)
+        work = sieve_space(boxes + 1, width, n, 1 << 40)
         priors = bound._priors(sets)
         each = bound._digits(sets), priors.leaf_cost, priors.leaf_rows
-        scratch = tuple(bound._terms[0.5]), box, plan, work
+        scratch = tuple(bound._terms[0.5]), box, room, plan, work, space
         found = np.zeros(5, np.int64)
         least = np.full(4, np.inf)
         for _ in range(REPEATS + 1):
@@ -62,8 +61,8 @@ def measure() -> Iterator[Figure]:
                     stage,
                     sets,
                     each,
-                    tuple(bound.columns.predictors),
-                    tuple(bound.leaves.responses),
+                    tuple(predictors),
+                    tuple(responses),
                     lanes,
                     scratch,
                     found,
@@ -88,10 +87,9 @@ def _run(stage, sets, each, predictors, responses, lanes, scratch, found):
     digits, leaf_cost, leaf_rows = each
     _, _, _, _, kinds, sizes, parts, table, halves, need = predictors
     start, levels = responses[2], responses[3]
-    terms, box, plan, work = scratch
+    terms, box, room, plan, work, space = scratch
     shapes = kinds, sizes, parts, table, halves, need
     k = sets.shape[1]
-    space = make_space(sets, predictors, responses)
     for i in range(len(sets)):
         shared = 0
         while i > 0 and shared < k and sets[i, shared] == sets[i - 1, shared]:
@@ -100,7 +98,7 @@ def _run(stage, sets, each, predictors, responses, lanes, scratch, found):
         found[4] += u
         if stage == SITES:
             continue
-        n_slots = dense_plan(sets[i], digits[i], space[1][k], space[4], u, leaf_rows[i], shapes, box, plan)
+        n_slots = dense_plan(sets[i], digits[i], space[1][k], space[4], u, leaf_rows[i], shapes, box, room, plan)
         found[0] += n_slots
         found[3] += plan[3][n_slots]
         if stage == PLAN:

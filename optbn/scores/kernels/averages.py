@@ -14,9 +14,9 @@ import math
 
 import numpy as np
 
+from optbn.scores.kernels.arrange import ROWS, arrange
 from optbn.scores.kernels.parts import finest_part, splits
 from optbn.scores.kernels.sites import refine, tabulate
-from optbn.scores.kernels.trees import arrange
 from optbn_solvers.base.compiled import kernel, part
 
 LOG_RADIX = 256 * math.log(2.0)
@@ -33,7 +33,7 @@ def average_trees(sets, wanted, leaf_cost, predictors, responses, tables, lanes_
           counts uint32[boxes, W], mean, spread float64[boxes, R], mantissa float64[boxes, L], exponent int32[boxes, L])
     """
     cells, _, _, _, kinds, sizes, parts, table, halves, _ = predictors
-    order, onehot, start, levels, table_row, values, real, there, there_row = responses
+    order, onehot, _, levels, _, values, real, there, _ = responses
     rows, site_of, _, _, _, _, _, _, mantissa, exponent = work
     m, k = sets.shape
     n_rows = cells.shape[1]
@@ -52,6 +52,7 @@ def average_trees(sets, wanted, leaf_cost, predictors, responses, tables, lanes_
         if real[v] >= 0:
             has_number[real[v]] = there[v]
     lane = np.empty(len(order), np.int64)
+    table_of_lanes = np.empty((ROWS, max(onehot.shape[1], len(order)) + 3), np.int64)
     stride = np.ones(k + 1, np.int64)
     for i in range(m):
         n_lanes, cats = 0, 0
@@ -81,7 +82,9 @@ def average_trees(sets, wanted, leaf_cost, predictors, responses, tables, lanes_
             site_of[box] = s
         for q in range(0, n_lanes, lanes_at_a_time):
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
-            lanes = arrange(some, min(max(cats - q, 0), len(some)), start, levels, table_row, real, there, there_row)
+            some_cats = min(max(cats - q, 0), len(some))
+            width, most, runs = arrange(some, len(some), some_cats, responses, table_of_lanes)
+            lanes = table_of_lanes, width, most, runs, some_cats, len(some) - some_cats
             shape = sets[i], stride, kinds, parts, table, halves
             add_up(shape, leaf_cost[i], (counts, mean, spread), lanes, tables, work)
             whole = math.log(mantissa[boxes - 1, 0]) + exponent[boxes - 1, 0] * LOG_RADIX
@@ -97,7 +100,7 @@ def add_up(shape, leaf_cost, content, lanes, tables, work):
     rows, _, same, left, right, _, _, _, mantissa, exponent = work
     k = len(members)
     at = np.zeros(k, np.int64)
-    n_lanes = (lanes[1][0] if len(lanes[1]) else 0) + len(lanes[4])
+    n_lanes = lanes[4] + lanes[5]
     leaf = np.empty(n_lanes + 1)
     for box in range(stride[k]):
         a, b = box, box
@@ -132,16 +135,18 @@ def add_up(shape, leaf_cost, content, lanes, tables, work):
 def leaves(box, a, b, leaf_cost, content, lanes, tables, work, leaf):
     """leaf[1:] = log m - log 4C of a box with rows, and its contents: those of its site, or of boxes a and b."""
     site_counts, site_mean, site_spread = content
-    column, level_lanes, run_end, run_row, real, real_row, number, number_row = lanes
+    table, width, most, runs, cats, reals = lanes
+    column, level_lanes, run_end, run_row = table[0], table[1], table[3], table[4]
+    real, real_row, number, number_row = table[6], table[7], table[8], table[9]
     count_table, total_table, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
     rows, site_of, _, _, _, counts, mean, spread, _, _ = work
     n, s = rows[box], site_of[box]
-    for w in range(len(column)):
+    for w in range(width):
         if a == b:
             counts[box, w] = site_counts[s, column[w]]
         else:
             counts[box, w] = (counts[a, w] if rows[a] > 0 else 0) + (counts[b, w] if rows[b] > 0 else 0)
-    for q in range(len(real)):
+    for q in range(reals):
         if a == b:
             mean[box, q], spread[box, q] = site_mean[s, real[q]], site_spread[s, real[q]]
         elif rows[a] == 0 or rows[b] == 0:
@@ -155,18 +160,17 @@ def leaves(box, a, b, leaf_cost, content, lanes, tables, work, leaf):
             gap = mean[b, q] - mean[a, q]
             mean[box, q] = mean[a, q] + gap * share
             spread[box, q] = spread[a, q] + spread[b, q] + gap * gap * one * share
-    cats = level_lanes[0] if len(level_lanes) else 0
     first = 0
-    for g in range(len(run_end)):
+    for g in range(runs):
         for q in range(first, run_end[g]):
             leaf[1 + q] = -total_table[run_row[g], n] - leaf_cost
         first = run_end[g]
     first = 0
-    for level in range(len(level_lanes)):
+    for level in range(most):
         for q in range(level_lanes[level]):
             leaf[1 + q] += count_table[counts[box, first + q]]
         first += level_lanes[level]
-    for q in range(len(real)):
+    for q in range(reals):
         t, there = real_row[q], number[q]
         numbers = n if there < 0 else counts[box, there]
         scale = real_scale[t] + spread[box, q] + real_shrink[t, numbers] * mean[box, q] * mean[box, q]

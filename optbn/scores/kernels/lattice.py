@@ -28,24 +28,22 @@ import numpy as np
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.kernels.parts import copy_splits, finest_part, list_sides, member_splits
 from optbn.scores.kernels.simd import lowest_bit
-from optbn_solvers.base.compiled import kernel, leaf
+from optbn_solvers.base.compiled import leaf
 from optbn_solvers.base.compiled import part as inlined
 
 NO_BIT = 64
 """What `lowest_bit` says of 0."""
 
 
-@kernel
-def place_sites(members, digits, coordinates, site_rows, n_sites, shapes, box):
-    """Mark the finest boxes that hold rows; returns (stride and shift of the members, down, number of boxes).
-
-    shift uint64[k]: where a member's bits of `support` begin; down int64[64]: per bit how many boxes further down lies
-    the one without that level, where members are unordered
-    """
+@leaf
+def place_sites(members, digits, coordinates, site_rows, n_sites, shapes, box, room):
+    """Mark the finest boxes that hold rows, fill stride, shift and down of `room`; returns the number of boxes."""
     kinds, sizes, parts, _, _, _ = shapes
     box_rows, support, slot = box
+    stride, shift, down, _, _, _, _ = room
     k = len(members)
-    stride, shift, down = np.empty(k, np.int64), np.zeros(k, np.uint64), np.zeros(65, np.int64)
+    for bit in range(len(down)):
+        down[bit] = 0
     boxes, bits = 1, 0
     for j in digits:
         v = members[j]
@@ -72,11 +70,11 @@ def place_sites(members, digits, coordinates, site_rows, n_sites, shapes, box):
         box_rows[i] = site_rows[s]
         support[i] = bitset
         slot[i] = -1 - s
-    return stride, shift, down, boxes
+    return boxes
 
 
-@kernel
-def dense_plan(members, digits, coordinates, site_rows, n_sites, leaf_rows, shapes, box, plan):
+@inlined
+def dense_plan(members, digits, coordinates, site_rows, n_sites, leaf_rows, shapes, box, room, plan):
     """Fill the plan of one predictor set; returns the number of slots.
 
     members      int32[k]; coordinates int32[n_sites, k] and site_rows int32[n_sites] say where the rows are
@@ -85,19 +83,19 @@ def dense_plan(members, digits, coordinates, site_rows, n_sites, leaf_rows, shap
                  variable's rows of `halves` int32[., 2] (two parts it is made of, or -1) and of `need` uint64[.]
                  (levels that must occur, or the box is the same as a smaller one) begin; halves; need)
     box          scratch (rows int32, support uint64, slot int32), one entry per box
+    room         scratch (stride, where a member's digit lies; shift uint64[k], where its bits of `support` begin;
+                 down int64[65], per bit how many boxes further down lies the one without that level, where members are
+                 unordered; part, left_below, right_below, made), see trees/space.py
     plan         (first int32, second int32, rows int32, offset int64, left int32, right int32)
 
     Boxes that differ in their innermost part alone are a row of boxes. What their other parts need, are made of and can
     be split into is found once per row; a row without one of the levels it needs is the same as another one.
     """
-    parts = shapes[2]
-    stride, shift, down, boxes = place_sites(members, digits, coordinates, site_rows, n_sites, shapes, box)
-    most, most_parts = 0, 1
-    for v in members:
-        most += parts[v] // 2 + 1
-        most_parts = max(most_parts, parts[v])
-    below = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most_parts + 1, np.int64)
-    part = np.zeros(len(members), np.int64)
+    stride, shift, down, part, left_below, right_below, made = room
+    boxes = place_sites(members, digits, coordinates, site_rows, n_sites, shapes, box, room)
+    for j in range(len(members)):
+        part[j] = 0
+    below = left_below, right_below, made
     lattice = members, digits, stride, shift, down
     return lay_out(lattice, shapes, boxes, leaf_rows, part, below, box, plan)
 

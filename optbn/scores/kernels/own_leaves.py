@@ -64,7 +64,7 @@ def runs_leaf(counts, rows, alpha, unit, best):
 
 
 @kernel
-def score_own_leaves(sets, digits, wanted, floor, priors, predictors, responses, leaves, box, plan, work, out):
+def score_own_leaves(sets, digits, wanted, floor, priors, predictors, responses, leaves, scratch, out):
     """out[i, v] = score of v given sets[i] where wanted, all of them categorical; -inf elsewhere, and where the maximum
     likelihood of the sites less k + 1 leaves is not above floor[i, v] (see trees/bounds.py; no leaf beats its own).
 
@@ -72,13 +72,14 @@ def score_own_leaves(sets, digits, wanted, floor, priors, predictors, responses,
     digits, predictors, responses   see kernels/trees.py, but declared levels have cells
     priors    (leaf_cost, log_c float64[m]; xlogx float64[N + 1])
     leaves    (kind; weight float64[n], ess or alpha; unit)
-    box, plan   see kernels/lattice.py; work (counts uint32[slots, W], _, _, value float64[slots, L])
+    scratch   (box, room, plan: see kernels/lattice.py; work: counts uint32[slots, W], _, _, value float64[slots, L])
     """
     leaf_cost, log_c, xlogx = priors
     cells, _, _, _, kinds, sizes, parts, table, halves, need = predictors
     order, onehot, start, levels, _, values, _, _, _ = responses
     if leaves[0] == BDEU:
         need = np.zeros_like(need)
+    box, room, plan, work = scratch
     m, k = sets.shape
     n_rows = cells.shape[1]
     site = np.zeros((k + 1, n_rows), np.int32)
@@ -118,9 +119,8 @@ def score_own_leaves(sets, digits, wanted, floor, priors, predictors, responses,
             n_lanes += 1
         if n_lanes == 0:
             continue
-        n_slots = dense_plan(
-            sets[i], digits[i], coordinates[k], site_rows, u, 1, (kinds, sizes, parts, table, halves, need), box, plan
-        )
+        shapes = kinds, sizes, parts, table, halves, need
+        n_slots = dense_plan(sets[i], digits[i], coordinates[k], site_rows, u, 1, shapes, box, room, plan)
         share_of_slots(sets[i], digits[i], kinds, sizes, parts, box[2], share)
         climb(plan, n_slots, leaf_cost[i], counts, lane[:n_lanes], responses, leaves, share, work)
         for q in range(n_lanes):

@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from optbn.scores.kernels.simd32 import LANES, approximate_terms, raise_lanes
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import kernel, leaf, part
 
 ROUNDING = 2.0**-24
 
 
-@kernel
+@leaf
 def sieve(plan, n_slots, prior, site_counts, lane, cats, start, levels, floor, terms, work):
     """Move those of lane[:cats] that may be above their floor to the front; returns how many they are.
 
@@ -25,12 +25,14 @@ def sieve(plan, n_slots, prior, site_counts, lane, cats, start, levels, floor, t
     floor    float64[n]; a response without one (-inf) is not tried
     terms    (shift, constant: of the levels; tilt; total_shift, total_constant float32[n]; slack, deepest float64[n]),
              see trees/sieve.py
-    work     (value float32[., LANES], counts float32[.]): responses for which the slots are too many are not tried
+    work     scratch (value float32[., LANES], counts float32[.]; totals float32[2, LANES]; some, place int64[LANES];
+             keep bool[n]): responses for which the slots are too many are not tried
     """
     depth, leaf_cost, log_c = prior
     at, kept = 0, 0
-    some, place = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    keep = np.ones(cats, np.bool_)
+    _, _, _, some, place, keep = work
+    for q in range(cats):
+        keep[q] = True
     while at < cats:
         m = 0
         while at < cats and m < LANES:
@@ -41,7 +43,8 @@ def sieve(plan, n_slots, prior, site_counts, lane, cats, start, levels, floor, t
             at += 1
         if m == 0:
             break
-        value = roots(plan, n_slots, leaf_cost, site_counts, some[:m], start, levels, terms, work)
+        roots(plan, n_slots, leaf_cost, site_counts, some[:m], start, levels, terms, work)
+        value = work[0][n_slots - 1]
         for q in range(m):
             v = some[q]
             slack = terms[5][v] + ROUNDING * (depth + levels[v] + 3) * (terms[6][v] + leaf_cost)
@@ -53,14 +56,13 @@ def sieve(plan, n_slots, prior, site_counts, lane, cats, start, levels, floor, t
     return kept
 
 
-@kernel
+@part
 def roots(plan, n_slots, leaf_cost, site_counts, some, start, levels, terms, work):
-    """float32[LANES]: approximate values of the root, for at most LANES responses, those of most levels first."""
+    """Fill value float32[slots, LANES], the root last, for at most LANES responses, those of most levels first."""
     first, second, rows, offset, left, right = plan
     shift, constant, tilt, total_shift, total_constant, _, _ = terms
-    value, counts = work
+    value, counts, totals = work[0], work[1], work[2]
     most = levels[some[0]]
-    totals = np.zeros((2, LANES), np.float32)
     for q in range(LANES):
         v = some[min(q, len(some) - 1)]
         totals[0, q] = total_shift[v]
@@ -82,7 +84,6 @@ def roots(plan, n_slots, leaf_cost, site_counts, some, start, levels, terms, wor
             value, counts, s, a, b, np.float32(rows[s]), most, shift, constant, tilt, totals, left, right,
             offset[s], offset[s + 1],
         )  # fmt: skip
-    return value[n_slots - 1]
 
 
 @kernel

@@ -17,10 +17,10 @@ is multiplied by its units: all counts are of units then, and moments are of wei
 
 from __future__ import annotations
 
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import leaf
 
 
-@kernel
+@leaf
 def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_coordinates):
     """Refine sites by one more predictor; returns how many there are.
 
@@ -48,7 +48,7 @@ def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_co
     return n
 
 
-@kernel
+@leaf
 def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
     """What every site holds: rows int32[n], counts uint32[n, M], mean and spread (squared deviations) float64[n, R].
 
@@ -86,7 +86,7 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
                 spread[s, r] += onehot[i, width - 1] * (away * away)
 
 
-@kernel
+@leaf
 def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, coordinates, rows, counts):
     """Sites and counts of a prefix and one more predictor, from the prefix's; returns how many sites there are.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from optbn.scores.kernels.arrange import arrange
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.lattice import dense_plan
 from optbn.scores.kernels.sieve import sieve
 from optbn.scores.kernels.sites import refine, tabulate, tabulate_last
-from optbn_solvers.base.compiled import kernel, part
+from optbn_solvers.base.compiled import leaf, part
 
 
-@kernel
+@leaf
 def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tables, bound, terms, scratch, out):
     """out[i, v] = score of v given sets[i] where wanted; -inf where a bound shows it is not above floor[i, v].
 
@@ -25,19 +26,17 @@ def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tabl
                  onehot "has a number" and "has none" of a real one in which rows may have none, else -1; there_row)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
     terms       see `sieve`; none (None), or no room in its scratch, switch it off
-    scratch     (lanes_at_a_time, how many responses `work` has room for; box, plan: see `lattice`; work: `climb`;
-                sieve_work: `sieve`)
+    scratch     (lanes_at_a_time, how many responses `work` has room for; box, room, plan: see `lattice`; work: `climb`;
+                sieve_work: `sieve`; space, lane, table: see trees/space.py)
     """
     leaf_cost, log_c, leaf_rows = priors
     _, _, _, _, kinds, sizes, parts, table, halves, need = predictors
-    order, _, start, levels, table_row, _, real, there, there_row = responses
-    lanes_at_a_time, box, plan, work, sieve_work = scratch
+    order, _, start, levels, _, _, _, _, _ = responses
+    lanes_at_a_time, box, room, plan, work, sieve_work, space, lane, table_of_lanes = scratch
     shapes = kinds, sizes, parts, table, halves, need
     m, k = sets.shape
-    space = make_space(sets, predictors, responses)
     site_rows, counts, coordinates = space[4], space[5], space[1]
     content = (counts, space[8], space[9])
-    lane = np.empty(len(order), np.int64)
     for i in range(m):
         shared = 0
         if i > 0:
@@ -60,7 +59,7 @@ def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tabl
         if n_lanes == 0:
             continue
         whole = leaf_rows[i] if n_lanes == cats else 1
-        n_slots = dense_plan(sets[i], digits[i], coordinates[k], site_rows, u, whole, shapes, box, plan)
+        n_slots = dense_plan(sets[i], digits[i], coordinates[k], site_rows, u, whole, shapes, box, room, plan)
         # the first test is of types: without terms nothing of the sieve is compiled
         if terms is not None and cats > 0 and len(sieve_work[0]) > 0:
             depth = 0
@@ -75,45 +74,17 @@ def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tabl
         for q in range(0, n_lanes, lanes_at_a_time):
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
             some_cats = min(max(cats - q, 0), len(some))
-            lanes = arrange(some, some_cats, start, levels, table_row, real, there, there_row)
-            root = climb(plan, n_slots, leaf_cost[i], content, lanes, tables, work)
+            width, most, runs = arrange(some, len(some), some_cats, responses, table_of_lanes)
+            lanes = table_of_lanes, width, most, runs, some_cats, len(some) - some_cats
+            climb(plan, n_slots, leaf_cost[i], content, lanes, tables, work)
             for s in range(len(some)):
-                out[i, some[s]] = root[s] + log_c[i]
+                out[i, some[s]] = work[3][n_slots - 1, s] + log_c[i]
 
 
 @part
-def make_space(sets, predictors, responses):
-    """Scratch of `find_sites`, of which the sites' rows, counts, means, spreads and coordinates[k] are read."""
-    cells, sizes = predictors[0], predictors[5]
-    width, reals, real, there = responses[1].shape[1], responses[5].shape[1], responses[6], responses[7]
-    n_rows, k = cells.shape[1], sets.shape[1]
-    site = np.zeros((k + 1, n_rows), np.int32)
-    coordinates = np.zeros((k + 1, max(n_rows, 1), k), np.int32)
-    n_sites = np.zeros(k + 1, np.int64)
-    n_sites[0] = min(n_rows, 1)
-    largest = 1
-    for v in sets.reshape(-1):
-        largest = max(largest, sizes[v])
-    lookup = np.empty(n_rows * largest, np.int32)
-    site_rows = np.empty(n_rows, np.int32)
-    counts = np.empty((n_rows, width), np.uint32)
-    prefix_rows = np.empty(n_rows, np.int32)
-    prefix_counts = np.empty((n_rows, width), np.uint32)
-    mean = np.empty((n_rows, reals))
-    spread = np.empty((n_rows, reals))
-    has_number = np.full(reals, -1, np.int64)
-    for v in range(len(real)):
-        if real[v] >= 0:
-            has_number[real[v]] = there[v]
-    return (
-        site, coordinates, n_sites, lookup, site_rows, counts, prefix_rows, prefix_counts, mean, spread, has_number,
-    )  # fmt: skip
-
-
-@kernel
 def find_sites(members, shared, anew, predictors, responses, space):
-    """The sites of one set and what they hold, in `space`; returns how many there are. The first `shared` members are
-    those of the set before, unless there was none (anew)."""
+    """The sites of one set and what they hold, in `space` (trees/space.py); returns how many there are. The first
+    `shared` members are those of the set before, unless there was none (anew)."""
     cells, common, away, away_start, _, sizes, _, _, _, _ = predictors
     onehot, values = responses[1], responses[5]
     site, coordinates, n_sites, lookup, site_rows, counts, prefix_rows, prefix_counts, mean, spread, has_number = space
@@ -147,55 +118,3 @@ def most_likely(v, u, site_rows, counts, start, levels, bound):
         for w in range(start[v], start[v] + levels[v]):
             top += xlogx[counts[s, w]]
     return top
-
-
-@part
-def begins_run(lane, q, levels, table_row):
-    """Whether lane q has another row of tables, or number of levels, than the one before."""
-    return q == 0 or table_row[lane[q]] != table_row[lane[q - 1]] or levels[lane[q]] != levels[lane[q - 1]]
-
-
-@part
-def arrange(lane, cats, start, levels, table_row, real, there, there_row):
-    """The lanes argument of `climb` for the responses `lane`, of which the first `cats` are categorical."""
-    width, most, runs = 0, 0, 0
-    for q in range(cats):
-        width += levels[lane[q]]
-        most = max(most, levels[lane[q]])
-        runs += begins_run(lane, q, levels, table_row)
-    for q in range(cats, len(lane)):
-        if there[lane[q]] >= 0:
-            width += 2
-    column = np.empty(width, np.int64)
-    level_lanes = np.empty(most, np.int64)
-    w = 0
-    for level in range(most):
-        q = 0
-        while q < cats and levels[lane[q]] > level:
-            column[w] = start[lane[q]] + level
-            w += 1
-            q += 1
-        level_lanes[level] = q
-    run_end = np.empty(runs, np.int64)
-    run_row = np.empty(runs, np.int64)
-    g = -1
-    for q in range(cats):
-        if begins_run(lane, q, levels, table_row):
-            g += 1
-            run_row[g] = table_row[lane[q]]
-        run_end[g] = q + 1
-    real_column = np.empty(len(lane) - cats, np.int64)
-    real_row = np.empty(len(lane) - cats, np.int64)
-    number = np.full(len(lane) - cats, -1, np.int64)
-    number_row = np.empty(len(lane) - cats, np.int64)
-    for q in range(cats, len(lane)):
-        v = lane[q]
-        real_column[q - cats] = real[v]
-        real_row[q - cats] = table_row[v]
-        number_row[q - cats] = there_row[v]
-        if there[v] >= 0:
-            column[w] = there[v]
-            column[w + 1] = there[v] + 1
-            number[q - cats] = w
-            w += 2
-    return column, level_lanes, run_end, run_row, real_column, real_row, number, number_row

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.scores.kernels.arrange import ROWS, arrange
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.sites import refine, tabulate
-from optbn.scores.kernels.trees import arrange
 from optbn.scores.trees.responses import BoundLeaves
 
 LANES_AT_A_TIME = 8
@@ -103,10 +103,8 @@ class SparsePlan:
         for at in range(0, len(inside), LANES_AT_A_TIME):
             lane = inside[at : at + LANES_AT_A_TIME]
             cats = int((responses.levels[lane] > 0).sum())
-            lanes = arrange(
-                lane, cats, responses.start, responses.levels, responses.row, responses.real, responses.there,
-                responses.there_row,
-            )  # fmt: skip
+            table = np.empty((ROWS, max(responses.onehot.shape[1], len(lane)) + 3), np.int64)
+            lanes = (table, *arrange(lane, len(lane), cats, tuple(responses), table), cats, len(lane) - cats)
             work = workspace(len(self.names), len(lane), leaves.widths[lane], leaves.is_real[lane])
             climb(self.plan, len(self.names), cost, self.sites.content, lanes, leaves.tables_of(lane), work)
             yield lane, work

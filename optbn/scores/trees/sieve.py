@@ -14,7 +14,7 @@ It is at least the worst leaf of all rows, which has them spread evenly (lgamma 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,8 +107,15 @@ def _above(values: Floats) -> tuple[float, float]:
     return max(0.0, float((values - slope * n).max())), slope
 
 
-def sieve_space(slots: int, levels: int, most_bytes: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """(value, counts) of kernels/sieve.py for so many slots, and levels of a response, or what that many bytes hold."""
+def sieve_space(slots: int, levels: int, responses: int, most_bytes: int) -> tuple[NDArray[Any], ...]:
+    """The scratch of kernels/sieve.py for so many slots, levels of a response and responses, or what that many bytes
+    hold."""
     most = most_bytes // (4 * LANES)
-    counts = aligned(min(slots * levels, most), LANES, np.float32).reshape(-1)
-    return aligned(min(slots, most), LANES, np.float32), counts
+    return (
+        aligned(min(slots, most), LANES, np.float32),
+        aligned(min(slots * levels, most), LANES, np.float32).reshape(-1),
+        np.empty((2, LANES), np.float32),
+        np.empty(LANES, np.int64),
+        np.empty(LANES, np.int64),
+        np.empty(responses, np.bool_),
+    )

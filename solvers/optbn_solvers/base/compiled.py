@@ -5,9 +5,12 @@ A wrapper that lets C call a kernel is left out: nobody does, and each takes a h
 A `part` belongs to one larger kernel and is copied into it before types are inferred. To compile how a dozen arrays
 are passed takes longer than many a function; where there are two calls, or few arrays, a kernel of its own is quicker.
 
-A `leaf` is a few lines that are called everywhere, such as a random variate. It makes no array and keeps none, so the
-references to those it is given need not be counted: numba's counters are atomic, and ten nanoseconds a call are more
-than such lines take.
+A `leaf` makes no array and keeps none, so the references to those it is given need not be counted: numba's counters are
+atomic, and ten nanoseconds a call are more than a random variate takes. A large kernel that is given what it writes
+into is one as well, for every array that it unpacks would be counted, and what counts them compiled.
+
+A kernel within a kernel within a kernel is compiled three times, once by itself and once inside each caller: what only
+one kernel calls is better a `part`.
 
 Compiled code is kept beside the source or in the user's cache. Where neither can be written to, it is kept in a folder
 for temporary files that is the user's own, or not at all, and a warning says so once.

@@ -1,0 +1,60 @@
+"""What the kernels of trees write into, made here: kernels that make no array are compiled in half the time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optbn.scores.kernels.arrange import ROWS
+from optbn.scores.trees.columns import Predictors
+from optbn.scores.trees.responses import Responses
+
+Arrays = tuple[NDArray[Any], ...]
+
+
+def site_space(sets: NDArray[np.int32], predictors: Predictors, responses: Responses) -> Arrays:
+    """For `find_sites` (kernels/trees.py): each row's site, coordinates and number of sites given the first members;
+    lookup; the sites' rows and counts, those of all members but the last, means, spreads; has_number."""
+    n_rows, k = predictors.cells.shape[1], sets.shape[1]
+    width, reals = responses.onehot.shape[1], responses.values.shape[1]
+    n_sites = np.zeros(k + 1, np.int64)
+    n_sites[0] = min(n_rows, 1)
+    has_number = np.full(reals, -1, np.int64)
+    has_number[responses.real[responses.real >= 0]] = responses.there[responses.real >= 0]
+    return (
+        np.zeros((k + 1, n_rows), np.int32),
+        np.zeros((k + 1, max(n_rows, 1), k), np.int32),
+        n_sites,
+        np.empty(n_rows * int(predictors.sizes[sets].max(initial=1)), np.int32),
+        np.empty(n_rows, np.int32),
+        np.empty((n_rows, width), np.uint32),
+        np.empty(n_rows, np.int32),
+        np.empty((n_rows, width), np.uint32),
+        np.empty((n_rows, reals)),
+        np.empty((n_rows, reals)),
+        has_number,
+    )
+
+
+def lattice_space(boxes: int, splits: int) -> tuple[Arrays, Arrays]:
+    """(box, plan) of kernels/lattice.py for so many."""
+    box = np.empty(boxes, np.int32), np.empty(boxes, np.uint64), np.empty(boxes, np.int32)
+    slots = (np.empty(boxes + 1, np.int32) for _ in range(3))
+    return box, (*slots, np.empty(boxes + 2, np.int64), np.empty(splits, np.uint32), np.empty(splits, np.uint32))
+
+
+def digit_space(sets: NDArray[np.int32], predictors: Predictors) -> Arrays:
+    """(stride, shift, down, part, left_below, right_below, made) of kernels/lattice.py."""
+    k, parts = sets.shape[1], predictors.parts[sets]
+    sides = int((parts // 2 + 1).sum(axis=1).max(initial=0))
+    sizes = (k, sides, sides, int(parts.max(initial=1)) + 1)
+    part, *rest = (np.empty(size, np.int64) for size in sizes)
+    return np.empty(k, np.int64), np.empty(k, np.uint64), np.empty(65, np.int64), part, *rest
+
+
+def lane_space(responses: Responses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The responses that are still in question, and the table of `arrange` for them."""
+    n = len(responses.order)
+    return np.empty(n, np.int64), np.empty((ROWS, max(responses.onehot.shape[1], n) + 3), np.int64)
