@@ -127,9 +127,9 @@ class Blocks:
         within = record.within if keep else record.within[:0]
         kept = Kept(np.zeros(size), np.zeros(size), within, record.concentration, np.empty(size), np.empty(len(within)))
         root_mean = 0.0 if prior.compat == "published" else len(self.layout.totals) / size
-        run(
-            sweeps, keep, self.layout, self.chain, (prior.shape, prior.rate, prior.alpha0, root_mean), kept, self.random
-        )
+        numbers = (prior.shape, prior.rate, prior.alpha0, root_mean)
+        sizes = np.empty((1 + self.layout.row.max(initial=0), SHARED), np.int64)
+        run(sweeps, keep, self.layout, self.chain, numbers, kept, sizes, self.random)
         if number is not None:
             record.looks += -(-sweeps // EVERY)
             record.moments.add(number, kept.sums, kept.squares)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from optbn.base.variates import gamma, minus_log_beta, normal, tables, uniform
 from optbn.smoothing.kernels.rising import SHORT, log_rising_ratio
-from optbn_solvers.base.compiled import kernel, leaf
+from optbn_solvers.base.compiled import leaf, part
 
 SHARED = 32
 """Nodes of a group are counted by size up to this; larger ones are dealt with one by one."""
@@ -100,7 +100,7 @@ def count_sizes(g, layout, total, histogram):
         histogram[row, min(SHARED, int(total[j])) - 1] += 1
 
 
-@leaf
+@part
 def given_phi(g, adapt, layout, chain, histogram, shape, rate, state):
     """alpha_g | n, phi with the tables of the group integrated out: one step of a random walk on log alpha.
 
@@ -114,7 +114,7 @@ def given_phi(g, adapt, layout, chain, histogram, shape, rate, state):
         chain.step[g] *= math.exp(0.1 * ((1.0 if accepted else 0.0) - 0.44))
 
 
-@leaf
+@part
 def given_tables(layout, chain, seated, shape, rate, histogram, state):
     """alpha | tables for one group: alpha ~ Gamma(shape + sum t, rate + sum -log q_j), q_j ~ Beta(alpha, N_j).
 
@@ -137,7 +137,7 @@ def given_tables(layout, chain, seated, shape, rate, histogram, state):
         chain.alpha[0] = gamma(shape + seated, state) / (rate + spent)
 
 
-@leaf
+@part
 def add_up(first, last, inner, n, total):
     """total of the inner nodes among first .. last - 1 from their customers; the leaves' never change."""
     K = len(n) // len(total)
@@ -148,7 +148,7 @@ def add_up(first, last, inner, n, total):
         total[u] = together
 
 
-@leaf
+@part
 def send_up(g, layout, chain, state):
     """Draw the tables of a group's cells: they are customers of their parents' cells. Returns how many."""
     a, seated = chain.alpha[g], 0
@@ -160,7 +160,7 @@ def send_up(g, layout, chain, state):
     return seated
 
 
-@leaf
+@part
 def upward(adapt, layout, chain, shape, rate, histogram, state):
     """Draw alpha and the table counts t | n, phi from the deepest level up, adding up n of the inner nodes.
 
@@ -191,7 +191,7 @@ def upward(adapt, layout, chain, shape, rate, histogram, state):
         given_tables(layout, chain, layout.fixed[0] + seated, shape, rate, histogram, state)
 
 
-@leaf
+@part
 def downward(layout, chain, alpha0, root_mean, state):
     """Draw phi | n, phi of the parent, from the root down, where some child may have two customers of a level.
 
@@ -223,7 +223,7 @@ def downward(layout, chain, alpha0, root_mean, state):
             phi[u * K + levels[j]] *= scale
 
 
-@leaf
+@part
 def estimate(layout, chain, alpha0, kept):
     """Add E[theta | n, alpha] at every node to `sums` and its square to `squares`."""
     n, mean = chain.n, kept.mean
@@ -242,7 +242,7 @@ def estimate(layout, chain, alpha0, kept):
             kept.squares[c] += p * p
 
 
-@leaf
+@part
 def spread(layout, chain, alpha0, kept):
     """Add Var[theta | n, alpha] at every node to `within`; the means are those that `estimate` has just left.
 
@@ -265,17 +265,17 @@ def spread(layout, chain, alpha0, kept):
             kept.within[c] += square - mean[c] * mean[c]
 
 
-@kernel
-def run(sweeps, keep, layout, chain, prior, kept, state):
+@leaf
+def run(sweeps, keep, layout, chain, prior, kept, histogram, state):
     """`sweeps` sweeps from the state (alpha, phi); with `keep` their estimates are added up, without steps are tuned.
 
     prior   shape, rate, alpha0, root_mean (see `downward`)
     kept    `Kept`: sums, squares and, every EVERY sweeps, what theta varies by within a draw
+    histogram   scratch int64[rows, SHARED], see `upward`
     Twin: tests.naive.smoothing.hdp_collapsed, another sampler of the same posterior.
     """
     shape, rate, alpha0, root_mean = prior
     groups = len(chain.alpha)
-    histogram = np.zeros((1 + layout.row.max() if groups > 0 else 1, SHARED), dtype=np.int64)
     for g in range(groups):
         if layout.row[g] >= 0:
             count_sizes(g, layout, chain.total, histogram)
