@@ -35,6 +35,7 @@ def plenty() -> Work:
 def test_it_finds_the_optimum(one, monkeypatch):
     """However many groups there are, whatever clusters are to help, and whatever there is to beat."""
     monkeypatch.setattr(layers, "ONE", one)
+    monkeypatch.setattr(layers, "SCANNED", 0)
     monkeypatch.setattr(layers, "SLICE", 5)
     rng = np.random.default_rng(one)
     for trial in range(90):
@@ -66,6 +67,7 @@ def test_it_refuses_what_it_cannot_do(monkeypatch):
     with pytest.raises(OutOfTime):
         best_above(families, 0, Work(math.inf, 1 << 30, lambda: True))
     monkeypatch.setattr(layers, "ONE", 2)
+    monkeypatch.setattr(layers, "SCANNED", 0)
     for little in (Work(10, 1 << 30), Work(math.inf, 10)):
         with pytest.raises(TooMuch):
             best_above(families, -1, little)

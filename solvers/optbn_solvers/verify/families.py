@@ -39,16 +39,15 @@ class Families:
     def of(cls, listed: Sequence[Sequence[tuple[int, int]]]) -> Self | None:
         """From (parents as bits, units) per variable; None where 64 bits do not do."""
         n = len(listed)
-        if n > MOST or any(abs(units) > FITS // max(n, 1) for own in listed for _, units in own):
+        everything = [units for own in listed for _, units in own]
+        if n > MOST or max(max(everything, default=0), -min(everything, default=0)) > FITS // max(n, 1):
             return None
-        ordered = [sorted(own, key=lambda family: -family[1]) for own in listed]
-        return cls(
-            np.repeat(np.arange(n), [len(own) for own in ordered]),
-            np.array([mask for own in ordered for mask, _ in own], dtype=np.int64),
-            np.array([units for own in ordered for _, units in own], dtype=np.int64),
-            np.zeros(n, dtype=np.int64),
-            np.zeros(n, dtype=np.int64),
-        )
+        child = np.repeat(np.arange(n), [len(own) for own in listed])
+        masks = np.array([mask for own in listed for mask, _ in own], dtype=np.int64)
+        units = np.array(everything, dtype=np.int64)
+        order = np.lexsort((-units, child))
+        nothing = np.zeros(n, dtype=np.int64)
+        return cls(child, masks[order], units[order], nothing, nothing.copy())
 
     @property
     def n(self) -> int:

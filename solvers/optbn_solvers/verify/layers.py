@@ -9,7 +9,8 @@ Rows that come with a claim help, whoever made them: with multipliers y_C >= 0 o
 from C counts y_C more in that bound, and where none of C is placed yet, y_C goes off, as the member of C that will come
 first takes such a family. Only clusters across groups are needed: what is inside a group its recursion knows.
 
-Few variables are one group, and g(all) is the optimum. The work is counted and may be limited.
+Few variables, or some more in a dense table, are one group, and g(all) is the optimum. The work is counted and may be
+limited.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from optbn_solvers.base.errors import OutOfTime, TooMuch
 from optbn_solvers.base.memory import half_of_memory
 from optbn_solvers.verify.families import FITS, Families, Ints, worth_of_arcs
 from optbn_solvers.verify.kernels import layers
-from optbn_solvers.verify.subsets import order_of, rests
+from optbn_solvers.verify.subsets import LARGEST, order_of, rests
 
 ONE = 14  # variables that are one group
+SCANNED = 300  # where the search would look at many families for each set, more variables are one group
 SLICE = 1 << 13  # states between looks at the clock
 STEPS = 1e9  # of the checker's own searches in a second, at best
 MANY = 60 * STEPS
+AT_ONCE = 4  # additions of the recursion over subsets in the time of a step
 FIRST = 4  # entries of a new hash table per state of the layer
 BYTES = 24  # of an entry
 
@@ -71,8 +74,8 @@ def best_above(families: Families, target: int, work: Work, clusters: Sequence[t
     clusters   (members as bits, multiplier) that may help
     """
     n = families.n
-    if n <= ONE:
-        work.count(n * n * 2.0**n)
+    if n <= ONE or (n <= LARGEST and n << n <= SCANNED * len(families.child)):
+        work.count(n * n * 2.0**n / AT_ONCE)
         g = rests(families, range(n))
         optimum = int(g[-1])
         return Best(optimum, order_of(families, g)) if optimum > target else Best(target, [])
@@ -113,7 +116,7 @@ class _Layers:
         self.rest = np.zeros((count, 1 << int(np.bincount(self.group).max())), dtype=np.int64)
         for k in range(count):
             members = np.flatnonzero(self.group == k).tolist()
-            work.count(len(members) ** 2 * 2.0 ** len(members) + len(families.child))
+            work.count(len(members) ** 2 * 2.0 ** len(members) / AT_ONCE + len(families.child))
             self.rest[k, : 1 << len(members)] = rests(raised, members)
 
     def best(self) -> Best:

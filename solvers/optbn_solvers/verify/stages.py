@@ -52,6 +52,9 @@ class Stages:
         fine = evidence.denominator  # below, everything but `target` and `best` is counted in units of 1 / fine
         if not _whole(fine) or fine < 1:
             raise CheckFailed(f"the evidence has the denominator {fine!r}; expected a whole number >= 1")
+        best = sum(max(units for _, units in families) for families in listed)
+        if not evidence.stages:
+            return best, listed
         everything = [family for families in listed for family in families]
         alive = _Alive(
             child=np.repeat(members, [len(families) for families in listed]),
@@ -59,7 +62,6 @@ class Stages:
             units=np.array([units for _, units in everything], dtype=np.int64),
         )
         largest_units = max(1, *(abs(units) for _, units in everything))
-        best = sum(max(units for _, units in families) for families in listed)
         for stage in evidence.stages:
             if self.out_of_time():
                 raise OutOfTime

@@ -10,20 +10,21 @@ Constraints that an order of the variables can tell are exact here: v comes afte
 that must be adjacent the later one has the earlier as a parent, so v's family has of `adjacent[v]` those that are
 placed, neither fewer nor more.
 
-b is filled from the families and made monotone bit by bit, but for the bits of `adjacent[v]`; g grows in layers of
-equal size. Plain numpy, whole numbers: |G|^2 2^|G| steps. Twin: tests/naive/solvers.py `optimum_by_subsets`.
+b is filled from the families and made monotone bit by bit, but for the bits of `adjacent[v]`; g grows from small sets
+to large ones (optbn_solvers.verify.kernels.subsets). Whole numbers, |G|^2 2^|G| steps. Twin: tests/naive/solvers.py
+`optimum_by_subsets`.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import numpy as np
 
 from optbn_solvers.verify.families import Families, Ints
+from optbn_solvers.verify.kernels import subsets as kernel
 
-LARGEST = 18  # variables of a group: 40 MB, a third of a second
+LARGEST = 18  # variables of a group: 40 MB, a thirtieth of a second
 NEVER = -(1 << 60)  # below every score, and two of them can be added up
 
 
@@ -40,14 +41,9 @@ def best_choice(listed: Sequence[Sequence[tuple[int, int]]]) -> int | None:
 
 def rests(families: Families, group: Sequence[int]) -> Ints:
     """g, int64[2^m], for the m variables of the group; the i-th of them is bit i."""
-    size = 1 << len(group)
-    best = _best(families, group)
-    g = np.full(size, NEVER, dtype=np.int64)
-    g[0] = 0
-    for place, smaller in _steps(len(group)):
-        larger = smaller | 1 << place
-        g[larger] = np.maximum(g[larger], g[smaller] + best[place, size - 1 - larger])
-    return np.maximum(g, NEVER)
+    after = np.empty(1 << len(group), dtype=np.int64)
+    kernel.grow(_best(families, group), NEVER, after)
+    return after[::-1].copy()  # counted by what is left, not by what is placed
 
 
 def order_of(families: Families, g: Ints) -> list[tuple[int, int]]:
@@ -69,18 +65,13 @@ def order_of(families: Families, g: Ints) -> list[tuple[int, int]]:
 def _best(families: Families, group: Sequence[int]) -> Ints:
     """int64[m, 2^m]: the best family of a member when these of the group are placed before it."""
     m = len(group)
-    place = {v: i for i, v in enumerate(group)}
-    best = np.full((m, 1 << m), NEVER, dtype=np.int64)
+    best = np.empty((m, 1 << m), dtype=np.int64)
     offsets, subsets = families.offsets, np.arange(1 << m)
+    within = _renamed(np.concatenate([families.adjacent, families.before]), group)
     for v, own in zip(group, best, strict=True):
-        masks = families.masks[offsets[v] : offsets[v + 1]]
-        inside = _renamed(masks, group)
-        np.maximum.at(own, inside, families.units[offsets[v] : offsets[v + 1]])
-        for bit, u in enumerate(group):
-            if not families.adjacent[v] >> u & 1:
-                halves = own.reshape(-1, 2, 1 << bit)
-                np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
-        first = sum(1 << place[u] for u in group if families.before[v] >> u & 1)
+        rows = slice(offsets[v], offsets[v + 1])
+        kernel.best_after(_renamed(families.masks[rows], group), families.units[rows], within[v], NEVER, own)
+        first = within[families.n + v]
         if first:
             own[subsets & first != first] = NEVER
     return best
@@ -94,12 +85,3 @@ def _renamed(masks: Ints, group: Sequence[int]) -> Ints:
     for i, u in enumerate(group):
         renamed |= (masks >> u & 1) << i
     return renamed
-
-
-@functools.lru_cache(maxsize=8)
-def _steps(m: int) -> list[tuple[int, Ints]]:
-    """(place of a variable, the sets of one size without it), by size."""
-    subsets = np.arange(1 << m)
-    sizes = np.bitwise_count(subsets)
-    layers = [subsets[sizes == size] for size in range(m)]
-    return [(i, layer[layer >> i & 1 == 0]) for layer in layers for i in range(m)]
