@@ -78,7 +78,8 @@ class PartLines:
 
     def write(self) -> None:
         """All nodes; before them, which families the constraints exclude."""
-        self.drop(self.literals[-1], self.replay.excluded)
+        for family in self.replay.excluded:
+            self.drop(self.literals[-1], [family])
         nodes, ends = self.replay.nodes, self.replay.ends()
         ending: dict[int, list[int]] = defaultdict(list)  # the nodes whose last one is here, the lowest first
         for at in range(len(nodes) - 1, -1, -1):
@@ -143,10 +144,10 @@ class PartLines:
             clause(false(here))
 
     def drop(self, here: str, families: Sequence[int]) -> None:
-        """Under a literal, families are impossible."""
-        for f in families:
-            row = int(self.replay.part.rows[f])
-            self.lines.clause(false(here), opposite(self.derived.encoding.choice(row)))
+        """Under a literal, families are impossible; of several, unit propagation sees each without assuming it."""
+        dead = [opposite(self.derived.encoding.choice(int(self.replay.part.rows[f]))) for f in families]
+        if dead:
+            self.lines.rup([(len(dead), false(here))] * bool(here) + [(1, x) for x in dead], len(dead))
 
     def sum_at(self, at: int, node: Node) -> int:
         """The number of the sum of a node."""

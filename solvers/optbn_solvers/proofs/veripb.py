@@ -14,7 +14,7 @@ Of a part, families keep their parents outside: they are no obstacle to any of t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from optbn_solvers.base.errors import NoProofError
 from optbn_solvers.base.solution import ClusterRow, Evidence, Parts, RowBound, Solution, SubsetRow, Tree
 from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.proofs.firsts import by_size
 from optbn_solvers.proofs.nodes import Bools, nodes_of_rows, nodes_of_tree
 from optbn_solvers.proofs.opb import Encoding, before, opposite
 from optbn_solvers.proofs.opb_constraints import Demands
@@ -115,7 +116,7 @@ class _Writer(Derived):
             rows = [replay.rows[number] for number in sorted(replay.used())]
             clusters |= {bits(row.members) for row in rows if isinstance(row, ClusterRow)}
             subsets += [row for row in rows if isinstance(row, SubsetRow)]
-        self.firsts.expect([*sets, *clusters])
+        self.firsts.expect(sets, clusters)
         for members in by_size(sets):
             self.firsts.make(members)
         for row in subsets:
@@ -135,11 +136,6 @@ class _Writer(Derived):
         PartLines(self, replay, less, z).write()
         never = lines.clause(opposite(z))
         return lines.pol(f"{more} {never} {loss} * +")
-
-
-def by_size(sets: Iterable[int]) -> list[int]:
-    """Sets, small ones first: larger ones grow from them."""
-    return sorted(sets, key=lambda members: (members.bit_count(), members))
 
 
 def _replayed(
