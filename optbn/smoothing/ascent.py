@@ -18,6 +18,7 @@ from optbn.base.threads import one_blas_thread
 from optbn.smoothing.kernels.hierarchical import ascend, ascend_strength, slope_by_strength
 
 MOST_STEPS = 100
+TINY = 1e-300
 AROUND_ONE = 1.5
 """Standard deviation of a learned log alpha0: one table has one mean, which says little about where means lie."""
 
@@ -37,7 +38,7 @@ class Peak(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """A table of counts in which every context has rows, as the bound needs it: each count of a level once.
+    """A table of counts as the bound needs it: each count of a level once.
 
     levels     start, value, times: level x was seen value[j] times in times[j] contexts, j = start[x] .. start[x+1]-1
     contexts   (total, times): `times` contexts have `total` rows each
@@ -62,7 +63,7 @@ class Distinct:
         return cls(
             (np.searchsorted(at, np.arange(K + 1) * Y), ordered[at], times),
             (rows, contexts.astype(np.float64)),
-            (counts / total[:, None]).sum(axis=0),
+            (counts / np.maximum(total, TINY)[:, None]).sum(axis=0),
         )
 
     def peak(self, s: float | None, alpha0: NDArray[np.float64] | str, spread: float, tolerance: float) -> Peak:

@@ -8,11 +8,13 @@ Variational: q(beta) = Dir(tau kappa), q(theta_y) = Dir(nu_y). The one expectati
 
     E log Gamma(alpha) <= log Gamma(1 + a) - a log a + E[alpha log alpha] - E[log alpha],   a = E alpha,
 
-for log Gamma(1 + z) - z log z is concave. Given kappa the best nu is n_xy + s kappa_x whatever tau is, so nu is
-eliminated: what remains is a function of kappa and tau in which the counts enter as a Dirichlet-multinomial evidence,
-and whose Hessian is a diagonal with a border (`kernels.hierarchical.ascend`). Newton's method takes 5 to 10 steps
-where alternating updates take 15 to 35; every step is halved until the bound rises. Contexts without rows are left
-out: they do not change the posterior, and each would loosen the bound.
+for log Gamma(1 + z) - z log z is concave. Written out it is log Gamma(a) + s (1 - kappa) / tau + (1 - a) (log kappa +
+psi(tau) - psi(tau kappa)), the published Lemma 6 (of Kim, Voelker, Saul 2013). Given kappa the best nu is n_xy + s
+kappa_x whatever tau is, so nu is eliminated: what remains is a function of kappa and tau in which the counts enter as
+a Dirichlet-multinomial evidence, and whose Hessian is a diagonal with a border (`kernels.hierarchical.ascend`).
+Newton's method takes 5 to 10 steps where alternating updates take 15 to 35; every step is halved until the bound
+rises. Contexts without rows are left out: they do not change the posterior, and each would loosen the bound;
+`compat="published"` has them in.
 
 The strength s is learned: the bound, maximised over kappa and tau, is a function of s alone
 (`kernels.hierarchical.ascend_strength`), and where the evidence is highest new rows are predicted best. A weak prior
@@ -26,6 +28,7 @@ Exact: `polynomial`, for small tables.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -112,6 +115,7 @@ def posterior(
     method: str = "variational",
     tolerance: float = 1e-6,
     spread: float = SPREAD,
+    compat: str | None = None,
 ) -> Posterior:
     """The posterior of one table, counts float64[Y, K]; see Hierarchical for the rest. Exact needs whole counts.
 
@@ -120,6 +124,8 @@ def posterior(
     counts = np.asarray(counts, dtype=np.float64)
     K = counts.shape[1]
     seen = counts[counts.sum(axis=1) > 0]
+    if compat == "published" and len(seen):
+        seen = counts
     known = np.ones(K) if isinstance(alpha0, str) else np.broadcast_to(np.asarray(alpha0, np.float64), K).copy()
     if seen.shape[0] == 0 or K == 1:
         return _nothing_learned(counts, float(K) if isinstance(s, str) else float(s), known)
@@ -158,6 +164,8 @@ class Hierarchical:
                 number (1, as published) or a list with one for each level
     method      "variational" or "exact"
     tolerance   relative change of kappa and tau at which Newton's method stops
+    compat      "published" has contexts without rows in the bound, too; with s="levels" and alpha0=1 the answers are
+                the paper's
 
     What is learned is always that of the variational bound, also for the exact posterior.
     """
@@ -172,8 +180,11 @@ class Hierarchical:
     alpha0: Prior = "learned"
     method: str = "variational"
     tolerance: float = 1e-6
+    compat: str | None = None
 
     def __post_init__(self) -> None:
+        if self.compat not in (None, "published"):
+            raise UnsupportedError(f"hierarchical: compat is {self.compat!r}, expected None or 'published'")
         if self.method not in METHODS:
             raise unknown("method of the hierarchical smoother", self.method, METHODS)
         if isinstance(self.s, str) and self.s not in STRENGTHS:
@@ -204,9 +215,9 @@ class Hierarchical:
         no_children = np.diff(tree.first_child) == 0
         for d in range(deepest + 1):
             contexts = np.flatnonzero((tree.depth == d) | (no_children & (tree.depth < d)))
-            answer = self.posterior(tree.counts[contexts])
-            probabilities[contexts] = answer.theta()
-            deviations[contexts] = answer.theta_deviations()
+            answer = self.posterior(tree.counts[contexts], self._empty(tree, d, len(contexts)))
+            probabilities[contexts] = answer.theta()[: len(contexts)]
+            deviations[contexts] = answer.theta_deviations()[: len(contexts)]
         empty = replace(answer, counts=np.zeros((1, tree.n_levels)))
         unseen = np.tile(empty.theta(), (len(probabilities), 1))
         rows = matched_precision(empty.theta(), empty.theta_deviations())
@@ -217,10 +228,15 @@ class Hierarchical:
             matched_precision(probabilities, deviations), np.repeat(rows, len(probabilities)),
         )  # fmt: skip
 
-    def posterior(self, counts: NDArray[np.float64]) -> Posterior:
-        """The posterior of one table under these settings."""
+    def _empty(self, tree: CountTree, depth: int, seen: int) -> int:
+        """How many configurations of a depth have no rows, where they count."""
+        return math.prod(tree.sizes[:depth]) - seen if self.compat == "published" and tree.sizes else 0
+
+    def posterior(self, counts: NDArray[np.float64], empty: int = 0) -> Posterior:
+        """The posterior of one table under these settings; `empty` contexts more have no rows."""
+        counts = np.concatenate([counts, np.zeros((empty, counts.shape[1]))]) if empty else counts
         if not isinstance(self.alpha0, str) and np.size(self.alpha0) not in (1, counts.shape[1]):
             raise UnsupportedError(
                 f"Hierarchical: alpha0 has {np.size(self.alpha0)} numbers for a variable of {counts.shape[1]} levels"
             )
-        return posterior(counts, self.s, self.alpha0, self.method, self.tolerance, self.spread)
+        return posterior(counts, self.s, self.alpha0, self.method, self.tolerance, self.spread, self.compat)

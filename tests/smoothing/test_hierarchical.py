@@ -35,10 +35,50 @@ def test_variational_means_are_near_the_exact_ones(key):
     assert np.abs(found.theta() - CASES[key]["E_theta"]).max() <= limit
     assert found.log_evidence < CASES[key]["log_evidence"]
     assert (np.diff(found.trace) >= 0).all() and found.trace[-1] > found.trace[0]
-    if (counts.sum(axis=1) > 0).all():  # empty contexts are left out here, and not there
-        assert np.abs(found.mean / s - CASES[key]["VI"]["kappa"]).max() < 1e-6
-        assert abs(found.precision / CASES[key]["VI"]["tau"] - 1) < 1e-5
-        assert abs(found.log_evidence - CASES[key]["VI"]["Ltilde"]) < 1e-9
+    published = posterior(counts, s, alpha0, tolerance=1e-9, compat="published")
+    assert np.abs(published.mean / s - CASES[key]["VI"]["kappa"]).max() < 1e-6
+    assert abs(published.precision / CASES[key]["VI"]["tau"] - 1) < 1e-5
+    assert abs(published.log_evidence - CASES[key]["VI"]["Ltilde"]) < 1e-9
+    if (counts.sum(axis=1) > 0).all():
+        assert np.allclose(published.theta(), found.theta(), atol=1e-6)
+    else:  # empty contexts are left out by default, and each would loosen the bound
+        assert found.log_evidence > published.log_evidence
+
+
+def test_the_bound_is_the_published_one_in_other_words():
+    """Lemma 6 (Kim, Voelker, Saul 2013): E log Gamma(s beta) for beta ~ Dir(tau kappa), above the mean of draws."""
+    generator = np.random.default_rng(4)
+    for _ in range(200):
+        K = int(generator.integers(2, 6))
+        kappa, tau, s = generator.dirichlet(np.ones(K)), np.exp(generator.normal(2, 1)), np.exp(generator.normal(1, 1))
+        a, slope = s * kappa, special.digamma(tau) - special.digamma(tau * kappa)
+        lemma = special.gammaln(a) + s * (1 - kappa) / tau + (1 - a) * (np.log(kappa) + slope)
+        log_beta = special.digamma(tau * kappa) - special.digamma(tau)
+        beta_log_beta = kappa * (special.digamma(tau * kappa + 1) - special.digamma(tau + 1))
+        ours = special.gammaln(1 + a) - a * np.log(a) + s * beta_log_beta + a * np.log(s) - log_beta - np.log(s)
+        assert np.allclose(lemma, ours, rtol=1e-9, atol=1e-9)
+    draws = generator.dirichlet(tau * kappa, 20_000)
+    assert (special.gammaln(s * draws).mean(axis=0) < lemma + 0.05 * np.abs(lemma)).all()
+
+
+def test_published_contexts_without_rows_count_in_networks():
+    """A table of two parents: all nine configurations are contexts, though two never occur."""
+    import optbn
+
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 3, 60), rng.integers(0, 3, 60)
+    b = np.where((a == 2) & (b > 0), 0, b)
+    c = (rng.random(60) < 0.2 + 0.1 * a + 0.2 * b).astype(int)
+    data = optbn.Dataset.from_arrays({"a": a.astype(str), "b": b.astype(str), "c": c.astype(str)})
+    settings = {"s": "levels", "alpha0": 1.0, "compat": "published"}
+    found = (
+        optbn.fit({"a": (), "b": (), "c": ("a", "b")}, data, "hierarchical", **settings).cpd("c").leaves.probabilities
+    )
+    counts = np.zeros((3, 3, 2))
+    np.add.at(counts, (a, b, c), 1)
+    assert (counts.reshape(9, 2).sum(axis=1) == 0).sum() == 2
+    assert np.allclose(found, posterior(counts.reshape(9, 2), compat="published").theta())
+    assert not np.allclose(found, posterior(counts.reshape(9, 2)).theta(), atol=1e-6)
 
 
 @pytest.mark.parametrize("key", CASES)
