@@ -1,6 +1,7 @@
 """Finished blocks of Phase I on disk, so that a run that is killed goes on where it was.
 
-    DIR/run.json      what is being scored: data, score, constraints; another run is refused by what differs
+    DIR/run.json      what is being scored: data, score, constraints; another run is refused by what differs. And that
+                      sets are kept that no subset beats ("sets": "undominated", as tables in files have it)
     DIR/lock          held (flock) by the process at work, so the system frees it however that process ends
     DIR/blocks/*.block  the survivors of one block of predictor sets each
 
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import OptbnError, StoppedEarly
 from optbn_solvers.base.files.atomic import replacing
+from optbn_solvers.base.whole import UNDOMINATED
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +97,7 @@ class Store:
                 lock.truncate(0)
                 lock.write(f"process {os.getpid()}")
                 lock.flush()
-                run = {"version": VERSION, **run}
+                run = {"version": VERSION, "sets": UNDOMINATED, **run}
                 if existing.exists():
                     _check_same(path, _read_run(existing), run)
                 else:

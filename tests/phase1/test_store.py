@@ -15,6 +15,7 @@ import optbn
 from optbn.base.errors import StoppedEarly
 from optbn.scores import load_score, pipeline
 from optbn.scores.store import Block, Store, StoreError, Survivors
+from optbn_solvers.base.whole import UNDOMINATED
 from tests.naive import phase1 as naive
 from tests.processes import interruptible
 
@@ -102,7 +103,7 @@ def test_two_processes_on_one_store(tmp_path):
 
 def test_a_full_disk(tmp_path):
     """Files may not grow beyond a limit that some blocks pass and others do not."""
-    with start(tmp_path, 400) as process:
+    with start(tmp_path, 430) as process:
         _, errors = process.communicate(timeout=120)
     assert process.returncode != 0
     assert "StoppedEarly" in errors and "run the same command again to go on" in errors
@@ -110,6 +111,7 @@ def test_a_full_disk(tmp_path):
     assert left and all(name.endswith(".block") for name in left)
     expected = optbn.score_table(data(), naive.Slow(0.0), 3)
     assert optbn.score_table(data(), naive.Slow(0.0), 3, store=tmp_path) == expected
+    assert json.loads((tmp_path / "run.json").read_text())["sets"] == UNDOMINATED
 
 
 @pytest.mark.parametrize(
