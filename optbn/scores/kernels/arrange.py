@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from optbn_solvers.base.compiled import leaf, part
 
-ROWS = 10
+ROWS = 11
 """Rows of the table that `arrange` fills: column, level_lanes, level_start, run_end, run_row, run_levels, real,
-real_row, number, number_row."""
+real_row, number, number_row, real_end."""
 
 
 @part
@@ -24,7 +24,8 @@ def arrange(lane, n_lanes, cats, responses, table):
     lanes have that level, and level_start, where their counts begin; run_end, run_row and run_levels[:runs], lanes
     with one row of tables and one number of levels; then of every real lane `real`, the column of its moments, and
     real_row, its row of tables; number, where its counts of rows with and without a number begin, or -1 where all rows
-    have one, and number_row, their row of tables.
+    have one, and number_row, their row of tables; and real_end, after which lane its run of lanes ends that have one
+    row of tables and whose rows all have a number.
     """
     _, _, start, levels, table_row, _, real, there, there_row = responses
     column, level_lanes, level_start, run_end, run_row = table[0], table[1], table[2], table[3], table[4]
@@ -58,4 +59,8 @@ def arrange(lane, n_lanes, cats, responses, table):
             column[width + 1] = there[v] + 1
             number[q - cats] = width
             width += 2
+    real_end = table[10]
+    for q in range(n_lanes - cats - 1, -1, -1):
+        together = q + 1 < n_lanes - cats and number[q] == number[q + 1] == -1 and real_row[q] == real_row[q + 1]
+        real_end[q] = real_end[q + 1] if together else q + 1
     return width, most, runs

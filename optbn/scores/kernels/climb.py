@@ -15,40 +15,47 @@ from __future__ import annotations
 
 import numpy as np
 
+from optbn.scores.kernels.normal import normal_leaves
 from optbn.scores.kernels.simd import WIDTH, raise_to_best_sum
 from optbn_solvers.base.compiled import leaf, part
 
 
 @leaf
-def join_moments(mean, spread, s, a, b, share_b, rows_a, reals, number, counts):
-    """Means and squared deviations of slot s from those of a and b.
-
-    A kernel of its own, like `real_leaves`: written out in the loop of `climb`, these lines cost data without real
-    responses half as much again."""
-    for q in range(reals):
-        gap, share, one = mean[b, q] - mean[a, q], share_b, rows_a
-        if number[q] >= 0:
-            share = counts[b, number[q]] / max(counts[s, number[q]], 1)
-            one = counts[a, number[q]]
-        mean[s, q] = mean[a, q] + gap * share
-        spread[s, q] = spread[a, q] + spread[b, q] + gap * gap * (one * share)
-
-
-@leaf
-def real_leaves(mean, spread, counts, s, n, lanes, tables, leaf_cost, value):
-    """The leaves of the real lanes of slot s."""
+def real_leaves(mean, spread, counts, s, a, b, rows, lanes, tables, leaf_cost, value):
+    """The moments and leaves of the real lanes of slot s, which is made of slots a and b, or of a site (b < 0), whose
+    moments it has. A kernel of its own: written out in the loop of `climb`, these lines cost data without real responses
+    half as much again."""
     table, _, _, _, cats, reals = lanes
-    real_row, number, number_row = table[7], table[8], table[9]
+    real_row, number, number_row, real_end = table[7], table[8], table[9], table[10]
     _, _, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
-    for q in range(reals):
+    n, site = rows[s], b < 0
+    share, product = 0.0, 0.0
+    if site:  # the sum of what it has and slot 0, which has nothing
+        a, b = s, 0
+    else:
+        share = rows[b] / n
+        product = share * rows[a]
+    begin = 0
+    while begin < reals and number[begin] < 0:
+        t, end = real_row[begin], real_end[begin]
+        normal_leaves(
+            mean, spread, value, s, a, b, share, product, begin, end, cats,
+            real_scale[t], real_shrink[t, n], real_power[t, n], real_constant[t, n] - leaf_cost,
+        )  # fmt: skip
+        begin = end
+    for q in range(begin, reals):
         t, there = real_row[q], number[q]
-        numbers = n if there < 0 else counts[s, there]
+        numbers = counts[s, there]
+        if not site:
+            gap = mean[b, q] - mean[a, q]
+            share = counts[b, there] / max(numbers, 1)
+            mean[s, q] = mean[a, q] + gap * share
+            spread[s, q] = spread[a, q] + spread[b, q] + gap * gap * (counts[a, there] * share)
         scale = real_scale[t] + spread[s, q] + real_shrink[t, numbers] * mean[s, q] * mean[s, q]
-        leaf = real_constant[t, numbers] - real_power[t, numbers] * np.log(scale) - leaf_cost
-        if there >= 0:
-            t = number_row[q]
-            leaf += there_level[t, numbers] + there_level[t, counts[s, there + 1]] - there_total[t, n]
-        value[s, cats + q] = leaf
+        total = real_constant[t, numbers] - real_power[t, numbers] * np.log(scale) - leaf_cost
+        t = number_row[q]
+        total += there_level[t, numbers] + there_level[t, counts[s, there + 1]] - there_total[t, n]
+        value[s, cats + q] = total
 
 
 @part
@@ -60,13 +67,14 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     lanes         what `arrange` says of the responses (kernels/arrange.py)
     tables        (count float64[N + 1], total float64[., N + 1]; real_constant, real_power, real_shrink
                    float64[., N + 1] and real_scale float64[.]; there_level, there_total float64[., N + 1])
-    work          (counts int32[slots, >= W], mean, spread float64[slots, >= R], value float64[slots, >= L])
+    work          (counts int32[slots, >= W], mean, spread float64[slots, >= R], value float64[slots, >= L]); where
+                   there are real lanes, with room for a vector more
     """
     first, second, rows, offset, left, right = plan
     site_counts, site_mean, site_spread = site_content
     table, width, _, runs, cats, reals = lanes
     column, level_start, run_end, run_row = table[0], table[2], table[3], table[4]
-    run_levels, real, number = table[5], table[6], table[8]
+    run_levels, real = table[5], table[6]
     count_table, total_table, _, _, _, _, _, _ = tables
     counts, mean, spread, value = work
     level_1, level_2 = np.uint64(level_start[1]), np.uint64(level_start[2])
@@ -93,8 +101,6 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
             one, other, both = counts[a], counts[b], counts[s]
             for w in range(padded):
                 both[w] = one[w] + other[w]
-            if reals > 0:
-                join_moments(mean, spread, s, a, b, rows[b] / n, rows[a], reals, number, counts)
 
         row, content, begin = value[s], counts[s], 0
         for g in range(runs):
@@ -116,7 +122,7 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
                     row[np.uint64(lane)] = total
             begin = end
         if reals > 0:
-            real_leaves(mean, spread, counts, s, n, lanes, tables, leaf_cost, value)
+            real_leaves(mean, spread, counts, s, a, b, rows, lanes, tables, leaf_cost, value)
 
         # One slot behind, because what was just written element by element cannot be read as vectors at once.
         raise_to_best_sum(value, s - 1, vectors, left, right, offset[s - 1], offset[s])

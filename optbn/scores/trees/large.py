@@ -116,8 +116,8 @@ def workspace(slots: int, lanes: int, widths: NDArray[np.int64], real: NDArray[n
     width, reals, values = _row_sizes(lanes, widths, real)
     return (
         aligned(slots, width, np.uint32),
-        np.empty((slots, reals)),
-        np.empty((slots, reals)),
+        aligned(slots, reals, np.float64),
+        aligned(slots, reals, np.float64),
         aligned(slots, values, np.float64),
     )
 
@@ -132,7 +132,8 @@ def _row_sizes(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -
     """(counts, moments, values) per slot for any `lanes` of responses, with this many columns of counts."""
     most = int(np.sort(widths)[::-1][:lanes].sum())
     reals = min(lanes, int(real.sum()))
-    return -(-most // 16) * 16, reals, -(-lanes // 8) * 8
+    spill = 7 if reals else 0  # kernels/normal.py writes whole vectors
+    return -(-most // 16) * 16, -(-(reals + spill) // 8) * 8, -(-(lanes + spill) // 8) * 8
 
 
 def aligned(rows: int, columns: int, dtype: type[np.generic]) -> NDArray[Any]:

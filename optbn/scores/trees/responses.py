@@ -223,9 +223,11 @@ class BoundLeaves:
             onehot[np.arange(data.n_rows), start[v] + np.searchsorted(observed[v], data.columns[v])] = 1
         if units is not None:
             onehot *= units[:, None].astype(kind)
-        order = np.array(sorted(range(data.n_variables), key=lambda v: (-levels[v], row[v], v)), np.int64)
+        order = np.array(
+            sorted(range(data.n_variables), key=lambda v: (-levels[v], there[v] >= 0, row[v], v)), np.int64
+        )
         real = np.where(is_real, np.cumsum(is_real) - 1, -1)
-        return Responses(order, onehot, start, levels, row, self._scaled[0], real, there, there_row)
+        return Responses(np.array(order, np.int64), onehot, start, levels, row, self._scaled[0], real, there, there_row)
 
     @cached_property
     def tables(self) -> LeafTables:
