@@ -1,10 +1,11 @@
-"""Leaves of real responses as vectors against the same as numbers (optbn/scores/kernels/normal.py)."""
+"""Leaves and sums of real responses as vectors against the same as numbers (kernels/normal.py, moments.py)."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from optbn.scores.kernels.moments import add_row, add_squares
 from optbn.scores.kernels.normal import _plain_leaves, normal_leaves
 from optbn_solvers.base.compiled import kernel
 
@@ -58,3 +59,28 @@ def test_logarithms_are_right_to_two_units_in_the_last_place():
     run(np.zeros_like(spread), spread, found, (0, 0, 1), (0.0, 0.0), (0, len(x), 0), (0.0, 0.0, -1.0, 0.0))
     exact = np.log(x)
     assert (np.abs(found[0, : len(x)] - exact) <= 2 * np.spacing(np.abs(exact))).all()
+
+
+@kernel
+def add_all(target, squares, site, source, columns, weights):
+    """Sums and squares around 0.5 of the first columns of all rows."""
+    middle = np.full(target.shape, 0.5)
+    for i in range(len(site)):
+        add_row(target, site[i], source, i, columns, weights[i])
+        add_squares(squares, site[i], source, i, middle, columns, weights[i])
+
+
+@pytest.mark.twin
+def test_sums_over_rows_are_those_of_plain_numbers():
+    rng = np.random.default_rng(3)
+    for columns in range(20):
+        source = rng.normal(size=(50, columns + 3))
+        site, weights = rng.integers(0, 4, 50), rng.integers(1, 4, 50).astype(float)
+        found = np.zeros((4, columns + 1)), np.zeros((4, columns + 1))
+        plain = np.zeros((4, columns + 1)), np.zeros((4, columns + 1))
+        add_all(*found, site, source, columns, weights)
+        for i in range(50):
+            plain[0][site[i], :columns] += weights[i] * source[i, :columns]
+            plain[1][site[i], :columns] += weights[i] * (source[i, :columns] - 0.5) ** 2
+        np.testing.assert_array_equal(found[0], plain[0])
+        np.testing.assert_array_equal(found[1], plain[1])

@@ -17,6 +17,7 @@ is multiplied by its units: all counts are of units then, and moments are of wei
 
 from __future__ import annotations
 
+from optbn.scores.kernels.moments import add_row, add_squares
 from optbn_solvers.base.compiled import leaf
 
 
@@ -73,17 +74,20 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
             spread[s, r] = 0.0
     for i in range(len(site)):
         s = site[i]
-        for r in range(reals):
-            mean[s, r] += onehot[i, width - 1] * values[i, r]
+        add_row(mean, s, values, i, reals, float(onehot[i, width - 1]))
     for s in range(n):
         for r in range(reals):
             mean[s, r] /= rows[s] if there[r] < 0 else max(counts[s, there[r]], 1)
     for i in range(len(site)):
-        s = site[i]
-        for r in range(reals):
-            if there[r] < 0 or onehot[i, there[r]]:
-                away = values[i, r] - mean[s, r]
-                spread[s, r] += onehot[i, width - 1] * (away * away)
+        add_squares(spread, site[i], values, i, mean, reals, float(onehot[i, width - 1]))
+    for r in range(reals):
+        if there[r] >= 0:
+            for s in range(n):
+                spread[s, r] = 0.0
+            for i in range(len(site)):
+                if onehot[i, there[r]]:
+                    away = values[i, r] - mean[site[i], r]
+                    spread[site[i], r] += onehot[i, width - 1] * (away * away)
 
 
 @leaf

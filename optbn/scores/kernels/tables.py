@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from optbn.scores.kernels.normal import normal_leaves
+from optbn.scores.kernels.simd import WIDTH
 from optbn.scores.kernels.sites import refine, tabulate
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import kernel, leaf
 
 
 @kernel
@@ -23,9 +25,9 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
     responses, tables   see kernels/trees.py, kernels/climb.py
     """
     cells, sizes, first, options = predictors
-    order, onehot, start, levels, table_row, values, real, there, there_row = responses
-    count_table, total_table, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
+    order, onehot, _, _, table_row, values, real, there, _ = responses
     m, k = sets.shape
+    reals = values.shape[1]
     n_rows = cells.shape[1]
     site = np.zeros((k + 1, n_rows), np.int32)
     coordinates = np.zeros((2, n_rows, 0), np.int32)
@@ -33,14 +35,18 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
     lookup = np.empty(n_rows * max(1, sizes.max()), np.int32)
     site_rows = np.empty(n_rows, np.int32)
     counts = np.empty((n_rows, onehot.shape[1]), np.uint32)
-    mean = np.empty((n_rows, values.shape[1]))
-    spread = np.empty((n_rows, values.shape[1]))
+    # A row of zeros more, and a vector to the right: see `normal_leaves`.
+    width = reals + WIDTH - 1 if reals > 0 else 0
+    mean, spread, value = np.zeros((n_rows + 1, width)), np.zeros((n_rows + 1, width)), np.zeros((n_rows + 1, width))
+    column_row = np.empty(reals, np.int64)
+    total = np.empty(len(order))
     lane = np.empty(len(order), np.int64)
     choice = np.zeros(k, np.int64)
-    has_number = np.full(values.shape[1], -1, np.int64)
+    has_number = np.full(reals, -1, np.int64)
     for v in range(len(real)):
         if real[v] >= 0:
             has_number[real[v]] = there[v]
+            column_row[real[v]] = table_row[v]
     for i in range(m):
         n_lanes = 0
         for v in order:
@@ -60,27 +66,13 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
                 )
             u = n_sites[k]
             tabulate(site[k], u, onehot, values, has_number, site_rows, counts, mean, spread)
+            if reals > 0:
+                column_leaves(u, site_rows, column_row, tables, mean, spread, value)
+            score_table(u, site_rows, counts, mean, spread, value, lane[:n_lanes], responses, tables, total)
             for q in range(n_lanes):
-                v = lane[q]
-                total, row = 0.0, table_row[v]
-                if levels[v] > 0:
-                    for s in range(u):
-                        total -= total_table[row, site_rows[s]]
-                        for w in range(start[v], start[v] + levels[v]):
-                            total += count_table[row, counts[s, w]]
-                else:
-                    r = real[v]
-                    for s in range(u):
-                        n = site_rows[s]
-                        if there[v] >= 0:
-                            t, has, none = there_row[v], counts[s, there[v]], counts[s, there[v] + 1]
-                            total += there_level[t, has] + there_level[t, none] - there_total[t, n]
-                            n = has
-                        scale = real_scale[row] + spread[s, r] + real_shrink[row, n] * mean[s, r] * mean[s, r]
-                        total += real_constant[row, n] - real_power[row, n] * np.log(scale)
-                if total > out[i, v]:
-                    out[i, v] = total
-                    chosen[i, v] = number
+                if total[q] > out[i, lane[q]]:
+                    out[i, lane[q]] = total[q]
+                    chosen[i, lane[q]] = number
             number += 1
             moved = k - 1
             while moved >= 0:
@@ -89,3 +81,48 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
                     break
                 choice[moved] = 0
                 moved -= 1
+
+
+@leaf
+def column_leaves(u, site_rows, column_row, tables, mean, spread, value):
+    """value[s, r]: the leaf of site s and real column r, as if all rows had a number."""
+    _, _, constant, power, shrink, scale, _, _ = tables
+    none = len(mean) - 1
+    begin = 0
+    while begin < len(column_row):
+        t, end = column_row[begin], begin + 1
+        while end < len(column_row) and column_row[end] == t:
+            end += 1
+        for s in range(u):
+            n = site_rows[s]
+            normal_leaves(
+                mean, spread, value, s, s, none, 0.0, 0.0, begin, end, 0,
+                scale[t], shrink[t, n], power[t, n], constant[t, n],
+            )  # fmt: skip
+        begin = end
+
+
+@leaf
+def score_table(u, site_rows, counts, mean, spread, value, lane, responses, tables, total):
+    """total[q]: the sum of the leaves of response lane[q] over the sites."""
+    _, _, start, levels, table_row, _, real, there, there_row = responses
+    count_table, total_table, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
+    for q in range(len(lane)):
+        v = lane[q]
+        found, row, r = 0.0, table_row[v], real[v]
+        if levels[v] > 0:
+            for s in range(u):
+                found -= total_table[row, site_rows[s]]
+                for w in range(start[v], start[v] + levels[v]):
+                    found += count_table[row, counts[s, w]]
+        elif there[v] < 0:
+            for s in range(u):
+                found += value[s, r]
+        else:
+            t = there_row[v]
+            for s in range(u):
+                has, none = counts[s, there[v]], counts[s, there[v] + 1]
+                scale = real_scale[row] + spread[s, r] + real_shrink[row, has] * mean[s, r] * mean[s, r]
+                found += real_constant[row, has] - real_power[row, has] * np.log(scale)
+                found += there_level[t, has] + there_level[t, none] - there_total[t, site_rows[s]]
+        total[q] = found

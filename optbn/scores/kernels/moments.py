@@ -1,0 +1,110 @@
+"""Sums over rows of many real columns at once, written as vector instructions.
+
+LLVM makes vectors of such loops only behind run-time checks that the rows do not overlap, and of their last few columns
+none; here these are a vector of four, of two, and a number. The same additions in the same order per column.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic
+
+WIDEST = 8
+WORD = ir.IntType(64)
+
+
+def _row(context, builder, kind, array, number):
+    """Where a row of a matrix begins."""
+    array = context.make_array(kind)(context, builder, array)
+    start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+    start = builder.gep(start, [builder.mul(number, builder.extract_value(array.strides, 0))])
+    return builder.bitcast(start, ir.DoubleType().as_pointer())
+
+
+def _each(builder, rows, columns, weight, term):
+    """target[q] += weight * term(..) for q below columns; rows are where the target and what the term is of begin."""
+
+    def step(at, width):
+        kind = ir.VectorType(ir.DoubleType(), width)
+        places = [builder.bitcast(builder.gep(row, [at]), kind.as_pointer()) for row in rows]
+        found = [builder.load(place, align=8) for place in places]
+        none = ir.Constant(kind, ir.Undefined)
+        many = builder.insert_element(none, weight, ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
+        many = builder.shuffle_vector(many, none, zeros)
+        more = builder.fmul(many, term(builder, *found[1:]))
+        builder.store(builder.fadd(found[0], more), places[0], align=8)
+
+    entry = builder.block
+    head, body, rest = (builder.append_basic_block(name) for name in ("head", "body", "rest"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    at = builder.phi(WORD)
+    at.add_incoming(ir.Constant(WORD, 0), entry)
+    after = builder.add(at, ir.Constant(WORD, WIDEST))
+    builder.cbranch(builder.icmp_signed("<=", after, columns), body, rest)
+    builder.position_at_end(body)
+    step(at, WIDEST)
+    at.add_incoming(after, body)
+    builder.branch(head)
+    builder.position_at_end(rest)
+    for width in (4, 2, 1):
+        bit = ir.Constant(WORD, width)
+        above = builder.and_(columns, ir.Constant(WORD, -2 * width))
+        with builder.if_then(builder.icmp_signed("!=", builder.and_(columns, bit), ir.Constant(WORD, 0))):
+            step(above, width)
+
+
+@intrinsic
+def _vector_add(typingctx, target, s, source, i, columns, weight):
+    signature = types.void(target, types.int64, source, types.int64, types.int64, types.float64)
+
+    def generate(context, builder, signature, arguments):
+        target, s, source, i, columns, weight = arguments
+        rows = [
+            _row(context, builder, signature.args[0], target, s),
+            _row(context, builder, signature.args[2], source, i),
+        ]
+        _each(builder, rows, columns, weight, lambda builder, value: value)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def _vector_add_squares(typingctx, target, s, source, i, middle, columns, weight):
+    signature = types.void(target, types.int64, source, types.int64, middle, types.int64, types.float64)
+
+    def square(builder, value, middle):
+        away = builder.fsub(value, middle)
+        return builder.fmul(away, away)
+
+    def generate(context, builder, signature, arguments):
+        target, s, source, i, middle, columns, weight = arguments
+        rows = [
+            _row(context, builder, signature.args[0], target, s),
+            _row(context, builder, signature.args[2], source, i),
+            _row(context, builder, signature.args[4], middle, s),
+        ]
+        _each(builder, rows, columns, weight, square)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _plain_add(target, s, source, i, columns, weight):
+    """target[s] += weight * source[i], in the first so many columns."""
+    for q in range(columns):
+        target[s, q] += weight * source[i, q]
+
+
+def _plain_add_squares(target, s, source, i, middle, columns, weight):
+    """target[s] += weight * (source[i] - middle[s])^2, in the first so many columns."""
+    for q in range(columns):
+        away = source[i, q] - middle[s, q]
+        target[s, q] += weight * (away * away)
+
+
+add_row = _plain_add if config.DISABLE_JIT else _vector_add  # type: ignore[attr-defined]
+add_squares = _plain_add_squares if config.DISABLE_JIT else _vector_add_squares  # type: ignore[attr-defined]
