@@ -23,7 +23,7 @@ from optbn_solvers.base.compiled import leaf, part
 @leaf
 def real_leaves(mean, spread, counts, s, a, b, rows, lanes, tables, leaf_cost, value):
     """The moments and leaves of the real lanes of slot s, which is made of slots a and b, or of a site (b < 0), whose
-    moments it has. A kernel of its own: written out in the loop of `climb`, these lines cost data without real responses
+    moments it has. A kernel of its own: written out in the loop of `climb`, these lines cost data without real ones
     half as much again."""
     table, _, _, _, cats, reals = lanes
     real_row, number, number_row, real_end = table[7], table[8], table[9], table[10]
