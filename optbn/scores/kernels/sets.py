@@ -11,23 +11,22 @@ lexicographic order into reversed colexicographic order, whose rank is a sum of 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import kernel, part
 
 
-@kernel
-def binomials(n, k):
+def binomials(n: int, k: int) -> NDArray[np.int64]:
     """int64[n + 1, k + 1] of binom(a, b); -1 where it would not fit into 62 bits."""
     choose = np.zeros((n + 1, k + 1), np.int64)
-    for a in range(n + 1):
-        choose[a, 0] = 1
-        for b in range(1, min(a, k) + 1):
-            x, y = choose[a - 1, b - 1], choose[a - 1, b]
-            choose[a, b] = -1 if x < 0 or y < 0 or x + y >= 1 << 62 else x + y
+    choose[:, 0] = 1
+    for a in range(1, n + 1):
+        x, y = choose[a - 1, :-1], choose[a - 1, 1:]
+        choose[a, 1:] = np.where((x < 0) | (y < 0) | (x + y >= 1 << 62), -1, x + y)
     return choose
 
 
-@kernel
+@part
 def rank_without(members, skip, n, choose):
     """The rank of the set without its member number `skip` (-1: of the whole set)."""
     size = len(members) - (skip >= 0)

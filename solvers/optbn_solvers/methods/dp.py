@@ -27,7 +27,7 @@ from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution, SubsetRow
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.methods.kernels import subsets
+from optbn_solvers.methods.kernels.subsets import sweep
 from optbn_solvers.relaxation.orders import search
 from optbn_solvers.verify import LARGEST_SUBSET
 
@@ -143,27 +143,33 @@ class _Sweep:
         """One top part; returns the number of subsets filled."""
         mine = self.scratch
         if not hasattr(mine, "room"):
-            mine.room = np.empty(1 << self.low)
-            mine.own = np.empty((self.low, 1 << (self.low - 1)))
-            mine.kept = np.empty(len(self.table), dtype=np.int64)
-        subsets.sweep(
-            top,
-            self.low,
-            self.mid,
-            self.table.n,
-            self.table.offsets,
-            self.low_masks,
-            self.mid_masks,
-            self.top_masks,
-            self.values,
-            self.f,
-            mine.room,
-            mine.own,
-            mine.kept,
-        )
+            mine.room = (
+                np.empty(1 << self.low),
+                np.empty((self.low, 1 << (self.low - 1))),
+                np.empty(len(self.table), np.int64),
+                np.empty(self.table.n + 1, np.int64),
+            )
+        families = self.table.offsets, self.low_masks, self.mid_masks, self.top_masks, self.values
+        sweep(top, self.low, self.mid, families, self.f, mine.room)
         return 1 << (self.low + self.mid)
 
     def choice(self) -> NDArray[np.int64]:
-        """The rows of a graph that attains the optimum."""
-        rows: NDArray[np.int64] = subsets.trace(self.table.offsets, self.masks, self.table.units, self.f, self.table.n)
+        """The rows of a graph that attains the optimum; -1 where no graph does."""
+        rows = np.full(self.table.n, -1, np.int64)
+        among = (1 << self.table.n) - 1
+        while among:
+            for v in range(self.table.n):
+                rest = among & ~(1 << v)
+                row = self._best_inside(v, rest) if rest != among else -1
+                if row >= 0 and self.f[rest] + self.values[row] == self.f[among]:
+                    rows[v], among = row, rest
+                    break
+            else:
+                return rows
         return rows
+
+    def _best_inside(self, v: int, members: int) -> int:
+        """The first, so the best row of v whose parents are all members; -1 if there is none."""
+        first, last = int(self.table.offsets[v]), int(self.table.offsets[v + 1])
+        fits = self.masks[first:last] & ~members == 0
+        return first + int(fits.argmax()) if fits.any() else -1

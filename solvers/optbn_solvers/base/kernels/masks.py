@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import kernel, part
 
 
 def pack_sets(sets: Sequence[Sequence[int]], n: int) -> NDArray[np.uint64]:
@@ -22,7 +22,7 @@ def pack_sets(sets: Sequence[Sequence[int]], n: int) -> NDArray[np.uint64]:
     return masks
 
 
-@kernel
+@part
 def inside(masks, row, members):
     """Whether the set of `row` is a subset of `members` uint64[W]."""
     for w in range(masks.shape[1]):  # noqa: SIM110 (numba compiles no generators)
@@ -143,7 +143,7 @@ def undominated(offsets, masks, units):
     return keep
 
 
-@kernel
+@part
 def _slot(mask, slots):
     """The first slot to try for a mask (multiplicative hashing)."""
     h = np.uint64(1469598103934665603)
@@ -153,7 +153,7 @@ def _slot(mask, slots):
     return np.int64(h & np.uint64(slots - 1))
 
 
-@kernel
+@part
 def _insert(table, masks, row):
     slot = _slot(masks[row], len(table))
     while table[slot] >= 0:
@@ -161,7 +161,7 @@ def _insert(table, masks, row):
     table[slot] = row
 
 
-@kernel
+@part
 def _lookup(table, masks, probe):
     """The row whose mask equals `probe`, or -1."""
     slot = _slot(probe, len(table))

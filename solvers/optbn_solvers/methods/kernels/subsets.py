@@ -16,22 +16,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import leaf, part
 
 LANES = 5
 
 
-@kernel
-def sweep(top, low, mid, n, offsets, low_masks, mid_masks, top_masks, values, f, room, own, kept):
+@leaf
+def sweep(top, low, mid, families, f, scratch):
     """Fill the blocks of f float64[2^n] whose top part is `top`, given those of all its proper subsets.
 
-    low, mid   numbers of low and mid variables; the families' masks come in three parts, low children's squeezed
-    values     float64[m], best first per child (`offsets` int64[n + 1])
-    room, own  scratch: float64[2^low], float64[low, 2^(low - 1)]
-    kept       scratch: int64[m], the rows that fit the present top part
+    low, mid   numbers of low and mid variables
+    families   (offsets int64[n + 1]; low_masks, mid_masks, top_masks, the parts of the parent sets, low children's
+               squeezed; values float64[m], best first per child)
+    scratch    (room float64[2^low]; own float64[low, 2^(low - 1)]; kept int64[m], the rows that fit the present top
+               part, and starts int64[n + 1], where a child's begin)
     """
-    starts = np.empty(n + 1, dtype=np.int64)
-    count = 0
+    offsets, low_masks, mid_masks, top_masks, values = families
+    room, own, kept, starts = scratch
+    n, count = len(offsets) - 1, 0
     for v in range(n):
         starts[v] = count
         around = _without(top, v - low - mid)
@@ -43,7 +45,8 @@ def sweep(top, low, mid, n, offsets, low_masks, mid_masks, top_masks, values, f,
     for middle in range(1 << mid):
         high = top << mid | middle
         block = f[high << low : (high + 1) << low]
-        block[:] = -np.inf
+        for i in range(len(block)):  # a slice assignment compiles numba's error messages along
+            block[i] = -np.inf
         if high == 0:
             block[0] = 0.0
         for v in range(low, n):
@@ -57,37 +60,17 @@ def sweep(top, low, mid, n, offsets, low_masks, mid_masks, top_masks, values, f,
         _within(block, low, own)
 
 
-@kernel
-def trace(offsets, masks, units, f, n):
-    """int64[n]: rows of a graph that attains f of the full set; masks int64[m]."""
-    rows = np.full(n, -1, dtype=np.int64)
-    among = (np.int64(1) << n) - 1
-    while among:
-        for v in range(n):
-            if among >> v & 1:
-                rest = among ^ (np.int64(1) << v)
-                row = offsets[v]
-                while row < offsets[v + 1] and masks[row] & ~rest:
-                    row += 1
-                if row < offsets[v + 1] and f[rest] + units[row] == f[among]:
-                    rows[v] = row
-                    among = rest
-                    break
-        else:
-            return rows  # no graph attains it: f is -inf
-    return rows
-
-
-@kernel
+@part
 def _without(members, i):
     """The set without its member i (negative: as it is)."""
     return members & ~(1 << i) if i >= 0 else members
 
 
-@kernel
+@leaf
 def _best_values(out, bits, rows, inside, low_masks, mid_masks, values):
     """out[W] = the best value of a row with its mid part within `inside` and its low part within W, for all W."""
-    out[:] = -np.inf
+    for i in range(len(out)):
+        out[i] = -np.inf
     lanes = min(LANES, bits)
     for row in rows:
         if mid_masks[row] & ~inside == 0:
@@ -106,13 +89,13 @@ def _best_values(out, bits, rows, inside, low_masks, mid_masks, values):
             _take_max(out[start + step : start + 2 * step], out[start : start + step])
 
 
-@kernel
+@part
 def _take_max(out, other):
     for i in range(len(out)):
         out[i] = other[i] if other[i] > out[i] else out[i]
 
 
-@kernel
+@part
 def _take_sum(out, first, second):
     """out = max(out, first + second), elementwise."""
     for i in range(len(out)):
@@ -120,7 +103,7 @@ def _take_sum(out, first, second):
         out[i] = total if total > out[i] else out[i]
 
 
-@kernel
+@part
 def _within(block, low, own):
     """The recurrence inside one block, over its low variables; own[v, W] is v's best value, W squeezed."""
     lanes = min(LANES, low)
@@ -142,7 +125,7 @@ def _within(block, low, own):
             target[offset] = best
 
 
-@kernel
+@part
 def _squeeze(members, v):
     """The set with the place of v (not a member) closed up."""
     below = (1 << v) - 1
