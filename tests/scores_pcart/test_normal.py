@@ -7,6 +7,7 @@ import pytest
 
 from optbn.scores.kernels.moments import add_row, add_squares
 from optbn.scores.kernels.normal import _plain_leaves, normal_leaves
+from optbn.scores.kernels.simd import add_bits
 from optbn_solvers.base.compiled import kernel
 
 
@@ -84,3 +85,23 @@ def test_sums_over_rows_are_those_of_plain_numbers():
             plain[1][site[i], :columns] += weights[i] * (source[i, :columns] - 0.5) ** 2
         np.testing.assert_array_equal(found[0], plain[0])
         np.testing.assert_array_equal(found[1], plain[1])
+
+
+@kernel
+def add_all_bits(target, site, bits):
+    """Every row's bits to its site."""
+    for i in range(len(site)):
+        add_bits(target, site[i], bits, i)
+
+
+@pytest.mark.twin
+def test_bits_are_added_to_bytes():
+    rng = np.random.default_rng(4)
+    for words in (1, 2, 5):
+        codes = rng.integers(0, 2, (300, 64 * words)).astype(np.uint8)
+        bits = np.packbits(codes, axis=1, bitorder="little").view(np.uint64)
+        site = rng.integers(0, 3, 300)
+        target = np.zeros((3, 64 * words), np.uint8)
+        add_all_bits(target, site, bits)
+        for s in range(3):
+            np.testing.assert_array_equal(target[s], codes[site == s].sum(axis=0))

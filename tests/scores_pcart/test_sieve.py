@@ -81,3 +81,13 @@ def test_lattices_too_large_for_the_scratch_are_not_sieved(monkeypatch):
     exact = bound.block(sets, wanted)
     monkeypatch.setattr("optbn.scores.trees.costs.WORK_BYTES", 640)
     np.testing.assert_array_equal(bound.block(sets, wanted, exact - 1e-6), exact)
+
+
+def test_rows_in_bits_are_counted_like_rows_in_bytes(monkeypatch):
+    """Thousands of rows in a site, many times what a byte holds."""
+    bound = PCART().bind(random_data(np.random.default_rng(4), ["c4", "c2", "c3", "o3", "c2"], 5000))
+    sets, wanted = all_sets(5, 2)
+    in_bits = bound.block(sets, wanted)
+    no_bits = np.empty((0, 1), np.uint64), np.empty((0, 64), np.uint8), np.empty(0, np.int64)
+    monkeypatch.setattr("optbn.scores.trees.space._bit_space", lambda onehot, reals: no_bits)
+    np.testing.assert_array_equal(bound.block(sets, wanted), in_bits)

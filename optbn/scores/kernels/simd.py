@@ -120,3 +120,43 @@ def _plain_trailing_zeros(word):
 
 lowest_bit = _plain_trailing_zeros if config.DISABLE_JIT else _trailing_zeros  # type: ignore[attr-defined]
 """The number of the lowest bit of a uint64; 64 where there is none."""
+
+
+@intrinsic
+def _vector_add_bits(typingctx, target, s, bits, i):
+    def generate(context, builder, signature, arguments):
+        target, s, bits, i = arguments
+        rows = context.make_array(signature.args[0])(context, builder, target)
+        words = context.make_array(signature.args[2])(context, builder, bits)
+        byte, word, many = ir.IntType(8), ir.IntType(64), ir.VectorType(ir.IntType(8), 64)
+        start = builder.bitcast(rows.data, byte.as_pointer())
+        start = builder.gep(start, [builder.mul(s, builder.extract_value(rows.strides, 0))])
+        count = builder.extract_value(words.shape, 1)
+        source = builder.gep(words.data, [builder.mul(i, count)])
+        entry = builder.block
+        head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        w = builder.phi(word)
+        w.add_incoming(ir.Constant(word, 0), entry)
+        builder.cbranch(builder.icmp_signed("<", w, count), body, done)
+        builder.position_at_end(body)
+        flags = builder.bitcast(builder.load(builder.gep(source, [w])), ir.VectorType(ir.IntType(1), 64))
+        place = builder.gep(start, [builder.mul(w, ir.Constant(word, 64))])
+        place = builder.bitcast(place, many.as_pointer())
+        builder.store(builder.add(builder.load(place, align=1), builder.zext(flags, many)), place, align=1)
+        w.add_incoming(builder.add(w, ir.Constant(word, 1)), body)
+        builder.branch(head)
+        builder.position_at_end(done)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, bits, types.int64), generate
+
+
+def _plain_add_bits(target, s, bits, i):
+    """target[s, w] += bit w of bits[i]; target uint8[., 64 words], bits uint64[., words] without gaps."""
+    for w in range(64 * bits.shape[1]):
+        target[s, w] += (int(bits[i, w // 64]) >> (w % 64)) & 1
+
+
+add_bits = _plain_add_bits if config.DISABLE_JIT else _vector_add_bits  # type: ignore[attr-defined]

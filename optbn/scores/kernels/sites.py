@@ -18,7 +18,10 @@ is multiplied by its units: all counts are of units then, and moments are of wei
 from __future__ import annotations
 
 from optbn.scores.kernels.moments import add_row, add_squares
-from optbn_solvers.base.compiled import leaf
+from optbn.scores.kernels.simd import add_bits
+from optbn_solvers.base.compiled import leaf, part
+
+MOST_RECENT = 255
 
 
 @leaf
@@ -90,16 +93,37 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
                     spread[site[i], r] += onehot[i, width - 1] * (away * away)
 
 
+@part
+def clear(recent, recent_rows, s):
+    """Nothing is to be added to the counts of site s."""
+    for w in range(recent.shape[1]):
+        recent[s, w] = 0
+    recent_rows[s] = 0
+
+
+@part
+def flush(recent, recent_rows, s, counts, width):
+    """Add to the counts of site s what is to be added."""
+    for w in range(width):
+        counts[s, w] += recent[s, w]
+    clear(recent, recent_rows, s)
+
+
 @leaf
-def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, coordinates, rows, counts):
+def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, few, coordinates, rows, counts):
     """Sites and counts of a prefix and one more predictor, from the prefix's; returns how many sites there are.
 
     common   the predictor's commonest cell; away int32[.], the rows that lie in others
     prefix   (site int32[N], how many, coordinates, rows, counts): what `refine`, `tabulate` say of the prefix
-    lookup   int32[>= sites of the prefix * size], scratch; coordinates int32[., depth + 1], rows, counts   out
+    lookup   int32[>= sites of the prefix * size], scratch
+    few      (bits uint64[N, .], the rows of onehot in bits, or with no rows where onehot is more than ones; scratch:
+             recent uint8[N, 64 .], what is still to be added to counts; int64[N], rows of it): bits are an eighth of
+             what has to be fetched from memory, and bytes are added four times as quickly as counts
+    coordinates int32[., depth + 1], rows, counts   out
     """
     prefix_site, n_prefix, prefix_coordinates, prefix_rows, prefix_counts = prefix
-    width = onehot.shape[1]
+    bits, recent, recent_rows = few
+    width, in_bits = onehot.shape[1], len(bits) > 0
     for i in range(n_prefix * size):
         lookup[i] = -1
     n = 0
@@ -114,10 +138,20 @@ def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, coor
             coordinates[s, depth] = cells[i]
             for w in range(width):
                 counts[s, w] = 0
+            if in_bits:
+                clear(recent, recent_rows, s)
             n += 1
-        for w in range(width):
-            counts[s, w] += onehot[i, w]
+        if in_bits:
+            if recent_rows[s] == MOST_RECENT:
+                flush(recent, recent_rows, s, counts, width)
+            add_bits(recent, s, bits, i)
+            recent_rows[s] += 1
+        else:
+            for w in range(width):
+                counts[s, w] += onehot[i, w]
     for s in range(n):
+        if in_bits:
+            flush(recent, recent_rows, s, counts, width)
         rows[s] = counts[s, width - 1]
     for p in range(n_prefix):
         left = prefix_rows[p]

@@ -87,7 +87,8 @@ def find_sites(members, shared, anew, predictors, responses, space):
     `shared` members are those of the set before, unless there was none (anew)."""
     cells, common, away, away_start, _, sizes, _, _, _, _ = predictors
     onehot, values = responses[1], responses[5]
-    site, coordinates, n_sites, lookup, site_rows, counts, prefix_rows, prefix_counts, mean, spread, has_number = space
+    site, coordinates, n_sites, lookup, site_rows, counts, prefix_rows, prefix_counts, mean, spread = space[:10]
+    has_number, few = space[10], space[11:]
     k = len(members)
     whole_rows = values.shape[1] > 0 or k == 0
     for j in range(shared, k if whole_rows else k - 1):
@@ -104,7 +105,7 @@ def find_sites(members, shared, anew, predictors, responses, space):
     prefix = site[k - 1], n_sites[k - 1], coordinates[k - 1], prefix_rows, prefix_counts
     rows_away = away[away_start[v] : away_start[v + 1]]
     return tabulate_last(
-        cells[v], sizes[v], common[v], rows_away, prefix, k - 1, onehot, lookup, coordinates[k], site_rows, counts
+        cells[v], sizes[v], common[v], rows_away, prefix, k - 1, onehot, lookup, few, coordinates[k], site_rows, counts
     )
 
 

@@ -16,7 +16,8 @@ Arrays = tuple[NDArray[Any], ...]
 
 def site_space(sets: NDArray[np.int32], predictors: Predictors, responses: Responses) -> Arrays:
     """For `find_sites` (kernels/trees.py): each row's site, coordinates and number of sites given the first members;
-    lookup; the sites' rows and counts, those of all members but the last, means, spreads; has_number."""
+    lookup; the sites' rows and counts, those of all members but the last, means, spreads; has_number; bits and two to
+    count in."""
     n_rows, k = predictors.cells.shape[1], sets.shape[1]
     width, reals = responses.onehot.shape[1], responses.values.shape[1]
     n_sites = np.zeros(k + 1, np.int64)
@@ -35,7 +36,18 @@ def site_space(sets: NDArray[np.int32], predictors: Predictors, responses: Respo
         np.empty((n_rows, reals)),
         np.empty((n_rows, reals)),
         has_number,
+        *_bit_space(responses.onehot, reals),
     )
+
+
+def _bit_space(onehot: NDArray[Any], reals: int) -> Arrays:
+    """`few` of kernels/sites.py. Where rows have weights nothing is in bits, and where there are real columns sites are
+    counted row by row."""
+    n_rows, width = onehot.shape
+    words = -(-width // 64)
+    bits = np.zeros((0 if reals or onehot.max(initial=0) > 1 else n_rows, words), np.uint64)
+    bits.view(np.uint8)[:, : width // 8] = np.packbits(onehot[: len(bits)], axis=1, bitorder="little")
+    return bits, np.empty((len(bits), 64 * words), np.uint8), np.empty(len(bits), np.int64)
 
 
 def lattice_space(boxes: int, splits: int) -> tuple[Arrays, Arrays]:
