@@ -29,6 +29,7 @@ FUNCTIONS = {
     "edges": "optbn.learning.edges:edges",
     "bootstrap": "optbn.learning.bootstrap:bootstrap",
     "gap": "optbn.learning.gap:gap",
+    "related": "optbn.learning.differing:learn_differing",
 }
 """The function behind a verb. `classify` has a class per model, which takes its settings."""
 
@@ -123,12 +124,16 @@ OPTIONS: tuple[Option, ...] = (
            "Write the network to this file, in the format of its ending: {names}; - is JSON on stdout.", ("-o",),
            names=NETWORK_FORMATS),
     Option("classify", "output", str, "model.json", "Write the model to this .json file.", ("-o",)),
+    Option("related", "output", str, None,
+           "Write each data set's network to a file beside this one, its level before the ending: {names}.", ("-o",),
+           names=NETWORK_FORMATS),
     Option("solve", "format", str, "json", "Write the answer as {names}; json includes the evidence.",
            names=GRAPH_FORMATS),
     # What is computed
     Option("learn score edges bootstrap gap", "score", str, DEFAULT_SCORE,
            "The score to maximise: {names}. The pcart and ft families take columns of any kind, bge real columns, "
            "the others categorical ones.", names=SCORES, python=True, label="score", repeats=True),
+    Option("related", "score", str, "bdeu", "The score of each data set's rows: {names}.", names=SCORES, python=True),
     Option("classify", "target", str, None, "The column to predict.", ("-t",), required=True),
     Option("classify", "model", str, "auto",
            "The classifier: {names}; auto is eskdb, and skdb above 250,000 rows.", ("-m",), names=CLASSIFIERS),
@@ -142,8 +147,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("score", "max_parents", list[str], None,
            "The largest number of parents: a number or all, or NAME=NUMBER for one variable. May be repeated.", ("-D",),
            shown="3", python=True),
-    Option("edges bootstrap gap", "max_parents", int, 3, "The largest number of parents of any variable.", ("-D",),
-           least=0, python=True),
+    Option("edges bootstrap gap related", "max_parents", int, 3, "The largest number of parents of any variable.",
+           ("-D",), least=0, python=True),
     Option("learn score", "candidates", int, None,
            "Consider only this many likeliest parents for each variable. This heuristic makes hundreds of variables "
            "feasible; the answer is then optimal among these parents only.", least=1, python=True,
@@ -154,6 +159,8 @@ OPTIONS: tuple[Option, ...] = (
            names=SMOOTHERS, python=True, label="smoother", repeats=True),
     Option("fit", "smoother", str, None, "How to estimate the probabilities: {names}.", shown=DEFAULT_SMOOTHER,
            names=SMOOTHERS),
+    Option("related", "smoother", str, None, "How to estimate what the data sets have in common: {names}.",
+           shown=DEFAULT_SMOOTHER, names=SMOOTHERS, python=True),
     Option("learn fit", "trees", str, "best",
            "What answers for local trees: {names}; average gives categorical variables what all trees on their parents "
            "predict together.", names="optbn.smoothing.fitting:TREES", python=True, label="trees", repeats=True),
@@ -161,7 +168,7 @@ OPTIONS: tuple[Option, ...] = (
            shown="the model's own", names=SMOOTHERS),
     Option("classify", "discretizer", str, None, "How to cut numeric columns into intervals: {names}.",
            shown="the model's own", names=DISCRETIZERS),
-    Option("learn score edges bootstrap gap", "setting", list[str], None,
+    Option("learn score edges bootstrap gap related", "setting", list[str], None,
            "A setting of the score, NAME=VALUE (ess=10). May be repeated.", ("--set",)),
     Option("solve", "setting", list[str], None, "A setting of the solver, NAME=VALUE. May be repeated.", ("--set",)),
     Option("fit", "setting", list[str], None, "A setting of the smoother, NAME=VALUE. May be repeated.", ("--set",)),
@@ -187,6 +194,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("classify", "domain", str, None,
            "The column that says which data set a row comes from, or several, the widest first, with commas between: "
            "probabilities are each domain's own, and borrow strength from the others."),
+    Option("related", "domain", str, None, "The column that says which data set a row comes from.", required=True),
+    Option("related", "price", float, None,
+           "Nats that an arc costs which a data set has and the common graph has not, or the other way round.",
+           least=0.0, required=True),
     Option("learn score fit edges bootstrap gap", "weights", str, None,
            "The column that says how many rows each row counts for, whole or not; it is no variable.", python=True,
            label="weights", repeats=True),
@@ -197,11 +208,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("learn", "missing", str, "value",
            'What to do with missing values: model (draw them from the best network, in rounds), or {names}; '
            '"value, age=impute" treats one column differently.', names="optbn.data.missing:POLICIES"),
-    Option("score fit edges bootstrap gap", "missing", str, "value",
+    Option("score fit edges bootstrap gap related", "missing", str, "value",
            'What to do with missing values: {names}; "value, age=impute" treats one column differently.',
            names="optbn.data.missing:POLICIES"),
-    Option("learn fit classify bootstrap gap", "seed", int, 0, "The seed of everything random.", least=0, python=True,
-           label="seed", repeats=True),
+    Option("learn fit classify bootstrap gap related", "seed", int, 0, "The seed of everything random.", least=0,
+           python=True, label="seed", repeats=True),
     # Limits
     Option("learn", "time_limit", float, None,
            "Stop after this many seconds in all, with the best network found by then.", least=0.1, python=True,
@@ -215,6 +226,7 @@ OPTIONS: tuple[Option, ...] = (
            least=0.1, python=True),
     Option("gap", "time_limit", float, None, "Stop the search of the best network after this many seconds.",
            least=0.1, python=True),
+    Option("related", "time_limit", float, None, "Stop the search after this many seconds.", least=0.1, python=True),
     Option("gap", "permutations", int, 199,
            "Test each independence that the graph implies by this many permutations of the rows; 0 tests none.",
            least=0, python=True),
@@ -295,7 +307,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("edges", "most", int, 10, "The number of absent arcs that are listed.", least=0),
     Option("edges", "as_json", bool, False, "Print all losses as JSON.", ("--json",)),
     Option("gap", "most", int, 10, "The number of families and of independences that are listed.", least=0),
-    Option("gap", "as_json", bool, False, "Print all of it as JSON.", ("--json",)),
+    Option("gap related", "as_json", bool, False, "Print all of it as JSON.", ("--json",)),
     Option("bootstrap", "as_json", bool, False, "Print all shares as JSON.", ("--json",)),
     Option("learn", "constraints", str, None,
            "A file of constraints: optbn's (.json), benchpress' edgeConstraints (.json) or Tetrad's knowledge (text).",

@@ -27,7 +27,7 @@ import typer.core
 import typer.main
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "From data to a network": ("describe", "learn"),
+    "From data to a network": ("describe", "learn", "related"),
     "The steps of learn": ("score", "solve", "fit"),
     "How sure": ("verify", "certify", "export-proof", "edges", "bootstrap", "gap"),
     "Networks": ("networks", "show", "draw", "sample", "query", "convert", "compare"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,7 @@ from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
 from optbn.cli.texts import settings
-from optbn.cli.writing import check_network_file, write_or_beside
+from optbn.cli.writing import check_network_file, names_beside, write_network_file
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -35,7 +33,8 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     from optbn.base.files import check_writable
     from optbn.base.registry import lookup
     from optbn.smoothing.domains import fit_domains
-    from optbn.smoothing.fitting import DEFAULT_SMOOTHER, TREES, as_structure
+    from optbn.smoothing.fitting import DEFAULT_SMOOTHER, TREES
+    from optbn.smoothing.rows import as_structure
 
     if options.output != "-":
         check_network_file(options.output, data)
@@ -80,45 +79,22 @@ def _bare(path: str) -> Structure | None:
 
 def _write_each(networks: Domains, output: str) -> None:
     """What is common, for domains to come; then a file per domain, with its levels before the ending."""
-    path = Path(output)
-    ending = "".join(path.suffixes[-2:]) if path.suffix.lower() == ".gz" else path.suffix
     _write(networks.common, output)
     every = {**networks.wider, **networks}
     labels = [key if isinstance(key, str) else "-".join(key) for key in every]
-    for network, name in zip(every.values(), _file_names(labels), strict=True):
-        _write(network, str(path.with_name(f"{path.name.removesuffix(ending)}.{name}{ending}")))
-
-
-def _file_names(labels: Sequence[str]) -> list[str]:
-    """What stands for each label in the name of its file: "s t" is s_t, or s_t-2 beside a label of that name."""
-    safe = ["".join(c if c.isalnum() or c in "-_" else "_" for c in label) for label in labels]
-    own = {label for label, name in zip(labels, safe, strict=True) if label == name}
-    taken: set[str] = set()
-    names = []
-    for label, name in zip(labels, safe, strict=True):
-        if label != name or name in taken:
-            numbered = (f"{name}-{number}" for number in count(2))
-            free = chain([name] if name not in own else [], numbered)
-            name = next(each for each in free if each not in own | taken)
-        taken.add(name)
-        names.append(name)
-    return names
+    for network, name in zip(every.values(), names_beside(output, labels), strict=True):
+        _write(network, name)
 
 
 def _write(network: BayesianNetwork, output: str) -> None:
     """To a file, or JSON to stdout; what the format cannot say goes to JSON with a warning."""
-    from optbn.base.numbers import counted
     from optbn.network.formats import encode
 
     if output == "-":
         sys.stdout.buffer.write(encode(network, "json"))
         sys.stdout.buffer.flush()
         return
-    written, reason = write_or_beside(network, output)
-    if reason is not None:
-        print(f"optbn: warning: {reason}; written to {written}", file=sys.stderr)
-    sizes = {"variable": network.n_variables, "arc": network.n_arcs, "parameter": network.n_parameters}
-    print(f"{written}: {', '.join(counted(number, thing) for thing, number in sizes.items())}")
+    print(write_network_file(network, output))
 
 
 def _write_report(result: Fitted, path: str) -> None:

@@ -33,9 +33,10 @@ from optbn.scores.pcart import PCART
 from optbn.scores.pcart_avg import BoundAverages, PCARTAverage
 from optbn.scores.protocol import BoundScore, LocalScore
 from optbn.scores.trees.leaves import LeafPrior
-from optbn.smoothing.fitting import Fitted, StructureLike, as_structure, fitted
+from optbn.smoothing.fitting import Fitted, fitted
 from optbn.smoothing.normal import LeafKind
 from optbn.smoothing.protocol import Smoother
+from optbn.smoothing.rows import StructureLike, as_structure
 
 MOST_CELLS = 1 << 16
 """A table of more cells is not written down; the variable keeps its best tree."""

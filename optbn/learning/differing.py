@@ -81,7 +81,7 @@ def learn_differing(
     score        of each domain's rows, with its `settings`
     max_parents  of a variable, in all domains together
     constraints, time_limit   of the joint problem, as in `solve`
-    smoother     of what the domains have in common, as in `fit_domains`
+    smoother     of what the domains have in common, as in `fit_domains`;  seed  of one that samples
     """
     rows = as_dataset(data, missing="value")
     column = rows.domain(domain)

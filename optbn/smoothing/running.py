@@ -19,9 +19,10 @@ from optbn.data.anything import DataLike
 from optbn.data.schema import Schema, SchemaLike
 from optbn.network.network import BayesianNetwork
 from optbn.smoothing.family import FamilyFit
-from optbn.smoothing.fitting import DEFAULT_SMOOTHER, StructureLike, as_structure, families_and_rows, finished
+from optbn.smoothing.fitting import DEFAULT_SMOOTHER, finished
 from optbn.smoothing.normal import LeafKind, check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing.rows import StructureLike, as_structure, families_and_rows
 
 
 class RunningFit:

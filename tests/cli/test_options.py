@@ -17,7 +17,7 @@ from optbn.cli import main
 from optbn.cli.texts import constraints
 from optbn_solvers.base.errors import ConstraintError
 
-VERBS = ("learn", "score", "solve", "fit", "edges", "bootstrap", "gap", "classify")
+VERBS = ("learn", "score", "solve", "fit", "edges", "bootstrap", "gap", "related", "classify")
 
 
 def function(verb: str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -143,3 +144,25 @@ def test_mistakes():
         learn_differing({"x": np.linspace(0.5, 9, 30), "a": list("xy") * 15}, "a", price=1.0)
     with pytest.raises(UnknownNameError, match="ess"):
         learn_differing(data, "town", price=1.0, es=2.0)
+
+
+def test_the_verb_says_what_differs_and_writes_each_network(tmp_path, capsys):
+    from optbn.cli import main
+
+    data, output = two_towns(), tmp_path / "towns.json"
+    optbn.write(data, tmp_path / "rows.csv")
+    found = learn_differing(data, "town", price=3.0)
+    call = ["related", str(tmp_path / "rows.csv"), "--domain", "town", "--price", "3", "-o", str(output)]
+    with pytest.raises(SystemExit) as end:
+        main(call)
+    text = capsys.readouterr().out
+    assert end.value.code == 0 and f"{found.solution.score:.6f} nats, proved." in text
+    for level, network in found.networks.items():
+        assert optbn.load_network(str(tmp_path / f"towns.{level}.json")) == network
+    for (level, (parent, child)), present in found.differences.items():
+        line = next(line for line in text.splitlines() if f"{parent} -> {child}" in line)
+        assert level in line and ("not in" in line) != present
+    with pytest.raises(SystemExit):
+        main([*call, "--json"])
+    answer = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert answer["proof"] == "proved" and len(answer["differences"]) == len(found.differences) > 0
