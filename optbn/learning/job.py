@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from optbn.base.errors import LimitError
 from optbn.base.settings import check_limit
@@ -19,6 +21,7 @@ from optbn.learning.constraints import all_families, check_constraints, demandin
 from optbn.learning.edges import arc_losses
 from optbn.learning.estimate import estimate, in_words
 from optbn.learning.held_out import held_out
+from optbn.learning.likeliest import with_likeliest
 from optbn.learning.local import with_local_models
 from optbn.learning.rehearsal import rehearse
 from optbn.learning.reporting import Others
@@ -28,12 +31,14 @@ from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
 from optbn.learning.timely import FALLBACK, Timely
 from optbn.learning.watcher import Watcher
 from optbn.scores.by_evidence import chosen_values
-from optbn.scores.pipeline import table_of_sets
+from optbn.scores.left_out import Alone
+from optbn.scores.pipeline import ScoreProgress, table_of_sets
 from optbn.scores.scoring import Scoring
 from optbn.scores.selection import limited
 from optbn.smoothing.fitting import fitted
 from optbn.smoothing.protocol import load_smoother
 from optbn_solvers.base.clock import working
+from optbn_solvers.base.table import ScoreTable
 
 if TYPE_CHECKING:
     from optbn.data.interventions import Interventions
@@ -43,7 +48,6 @@ if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
     from optbn.report.report import HeldOut
     from optbn.scores.parent_sets import Limit
-    from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.protocol import LocalScore
     from optbn.scores.scoring import Scoring
     from optbn.smoothing.fitting import Fitted
@@ -54,7 +58,9 @@ DEFAULT_PARENTS = 3
 MOST_PARENTS = 5  # where nobody says how many, and a time limit is to be used
 DEFAULT_SCORING_SECONDS = 60.0  # without a time limit and a stated size, scoring chooses its size to fit this
 SCORING_SHARE = 0.5  # of the time, for scoring
+LARGER_SHARE = 0.6  # of the time, until larger sets of likeliest parents are scored
 SMALLEST_SHARE = 0.7  # of the time, that the smallest size may use
+PREPARING_SHARE = 0.8  # of the time for scoring, that may go by before the first score
 DEAR_SHARE = 0.04  # of the time, that a parent set may be expected to take to be scored at all
 RESCORING = 2.0  # times what scoring took, for scoring without leaving out what a subset beats
 RESERVE = 0.2  # of the time, for what comes after the search
@@ -119,8 +125,9 @@ class Job:
         """Compile what has not been compiled on this machine, before anything is timed."""
         rehearse(self.data, self.method, solver, smoother, self.watcher)
 
-    def score(self, max_parents: Limit | None, store: str | os.PathLike[str] | None) -> None:
-        """The table, as large as `max_parents` says, or as the time allows."""
+    def score(self, max_parents: Limit | None, store: str | os.PathLike[str] | None, larger: bool = True) -> None:
+        """The table, as large as `max_parents` says, or as the time allows; where some is left, `larger` sets of the
+        likeliest parents are tried, too."""
         families, everything = 0, demanding(self.constraints)
 
         def listen(report: ScoreProgress) -> None:
@@ -130,6 +137,9 @@ class Job:
 
         seconds = self.left(SCORING_SHARE / (1 + RESCORING) if everything else SCORING_SHARE)
         limited = max_parents is None or seconds is not None
+        if seconds is not None and not everything and self._too_many_rows(seconds):
+            self._score_alone()
+            return
         begin = working()
         share = DEFAULT_SCORING_SECONDS if seconds is None else seconds
         costs = [] if self.scoring.unlimited else self._costs(limited, share)
@@ -148,11 +158,53 @@ class Job:
             if everything:
                 table = all_families(self.scoring.at_most(self.scored.size), self.jobs)
                 self.scored = replace(self.scored, table=table)
+        if seconds is not None and larger and not everything and not self.scoring.unlimited:
+            self._larger(max_parents, listen)
         enough = max_parents is None and self.scored.size >= DEFAULT_PARENTS
         self.notes += [self.scored.note] if self.scored.note and not enough else []
         with self.watch.phase("score"):
-            self.restrictions = restrictions(self.scoring.at_most(self.scored.size), self.scored.unscored)
+            scored = self.scored
+            bounded = self.scoring.at_most(scored.size)
+            self.restrictions = restrictions(bounded, scored.unscored, scored.likeliest, scored.dear)
         self.notes += coarsened(self.scoring)
+
+    def _larger(self, max_parents: Limit | None, listen: Callable[[ScoreProgress], None]) -> None:
+        """Sets of one member more among likeliest parents, in the time that is left for scoring."""
+        largest = DEFAULT_PARENTS if max_parents is None else self.scoring.sets.largest
+        left, begun = self.left(LARGER_SHARE) or 0.0, working()
+
+        def told(done: int, total: int) -> None:
+            listen(ScoreProgress(done, total, done, self.scored.size + 1, working() - begun))
+
+        with self.watch.phase("score"):
+            self.scored = with_likeliest(
+                self.scored, self.scoring, min(largest, self.scoring.sets.largest), working() + left, self.jobs, told
+            )
+        if self.scored.likeliest:
+            size, k = self.scored.likeliest
+            self.notes.append(f"sets of {size} are scored among the {k} likeliest parents of each variable")
+
+    def _too_many_rows(self, seconds: float) -> bool:
+        """Whether most of the time would be gone before anything is scored."""
+        bound, needs = self.scoring.bound, int(self.scoring.sets.needs.max(initial=0))
+        return needs == 0 and float(getattr(bound, "preparation", 0.0)) > PREPARING_SHARE * seconds
+
+    def _score_alone(self) -> None:
+        """The table of no parents at all."""
+        n = self.data.n_variables
+        with self.watch.phase("score"):
+            self.scoring = replace(self.scoring, bound=Alone(self.scoring.bound))
+            scores = np.array([self.scoring.bound.fitted(v, ()).score for v in range(n)])
+            masks = np.zeros((n, max(1, -(-n // 64))), np.uint64)
+            table = ScoreTable.build(self.data.names, np.arange(n), masks, scores, whole=False)
+            families = sum(self.scoring.sets.count(size) for size in range(self.scoring.sets.largest + 1))
+        note = (
+            f"no family with parents is scored: to lay out {self.data.n_rows:,} rows for trees takes about "
+            f"{in_words(self.scoring.bound.preparation)}; give more time, or use a score that counts (bdeu, bic)"  # type: ignore[attr-defined]
+        )
+        self.scored = Scored(table, n, 0, note, 0)
+        self.notes += [note, *coarsened(self.scoring.at_most(0))]
+        self.restrictions = (f"without parents, {families - n:,} families left out",)
 
     def _at_least(self) -> float:
         """Seconds for the smallest size; where it is slow, search and fit have less."""

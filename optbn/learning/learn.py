@@ -193,7 +193,7 @@ def learn(
     job = Job(rows, method, watcher, watch, working(), left, jobs, interventions, notes=[*noticed])
     job.constrain(constraints, max_parents, candidates, memory)
     job.rehearse(solver, chosen)
-    job.score(max_parents, store)
+    job.score(max_parents, store, larger=not (edges or posteriors or held_out))
     job.solve(solver)
     model = job.fit(chosen, seed, more=bool(alternatives or posteriors or edges or held_out), trees=trees)
     others = job.compare(alternatives, posteriors, edges)

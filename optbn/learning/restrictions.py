@@ -14,17 +14,21 @@ if TYPE_CHECKING:
 SHOWN = 8  # columns that a note names
 
 
-def restrictions(scoring: Scoring, unscored: int = 0) -> tuple[str, ...]:
-    """In words that go on "the best network"; `unscored` families there was no time for."""
+def restrictions(
+    scoring: Scoring, unscored: int = 0, likeliest: tuple[int, int] | None = None, dear: int = 0
+) -> tuple[str, ...]:
+    """In words that go on "the best network"; `unscored` families there was no time for. Sets of one member more may be
+    there among `likeliest` parents only (how many members, of how many parents), but for `dear` families."""
     size, limits = scoring.sets.largest, []
     if size < scoring.data.n_variables - 1:
-        limits.append(f"with at most {size} parent{'' if size == 1 else 's'} per variable")
+        more = f", or {likeliest[0]} of its {likeliest[1]} likeliest" if likeliest else ""
+        limits.append(f"with at most {size} parent{'' if size == 1 else 's'} per variable{more}")
     if scoring.candidates is not None:
         limits.append(f"of the {scoring.candidates} likeliest parents of each variable")
     if wide := _coarsened(scoring):
         several = f"with {len(wide)} wide columns coarsened as parents"
         limits.append("with 1 wide column coarsened as a parent" if len(wide) == 1 else several)
-    left_out = unscored + (0 if scoring.unlimited else families_left_out(scoring.bound, scoring.sets))
+    left_out = dear + unscored + (0 if scoring.unlimited else families_left_out(scoring.bound, scoring.sets))
     if left_out:
         limits.append(f"but for {left_out:,} {'family' if left_out == 1 else 'families'} left out")
     return tuple(limits)

@@ -50,6 +50,20 @@ class Hurried:
         return dear
 
 
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """A score with `alone`, for networks without arcs: nothing is laid out for it."""
+
+    bound: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.bound, name)
+
+    def fitted(self, child: int, parents: tuple[int, ...]) -> Any:
+        """See optbn.scores.protocol."""
+        return self.bound.fitted(child, parents) if parents else self.bound.alone(child)
+
+
 def families_left_out(score: BoundScore, candidates: ParentSets) -> int:
     """How many of the candidate families the score leaves out."""
     if not hasattr(score, "too_dear"):

@@ -120,6 +120,11 @@ class BoundWithPrior:
         log = self.prior.log(np.array([parents], np.int32).reshape(1, -1))[0, child]
         return replace(found, score=found.score + float(log))
 
+    def alone(self, child: int) -> Any:
+        """See optbn.scores.protocol."""
+        found = self.bound.alone(child)  # type: ignore[attr-defined]
+        return replace(found, score=found.score + float(self.prior.log(np.empty((1, 0), np.int32))[0, child]))
+
     def limit_memory(self, size: int) -> None:
         """See optbn.scores.protocol."""
         if hasattr(self.bound, "limit_memory"):
@@ -132,6 +137,11 @@ class BoundWithPrior:
     def bytes(self, sets: NDArray[np.int32]) -> int:
         """See optbn.scores.protocol."""
         return int(self.bound.bytes(sets)) if hasattr(self.bound, "bytes") else 0
+
+    @property
+    def preparation(self) -> float:
+        """See optbn.scores.protocol."""
+        return float(getattr(self.bound, "preparation", 0.0))
 
     @property
     def columns(self) -> Any:

@@ -33,7 +33,7 @@ from optbn.scores.trees.bounds import NoRegret, Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
 from optbn.scores.trees.costs import LEAST_ROOM, MOST_BOXES, MOST_SPLITS, SECONDS_PER_SPLIT, Costs
 from optbn.scores.trees.cuts import CutRule, Splits
-from optbn.scores.trees.fitted import FittedTree, Solved, trace
+from optbn.scores.trees.fitted import FittedTree, Solved, alone, trace
 from optbn.scores.trees.large import Sites, SparsePlan, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafKind, LeafPrior
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
@@ -212,6 +212,11 @@ class BoundTrees:
         leaf = self.leaves.log_marginals(child, content) - cost
         solved = Solved(names, content, work[3][:slots, 0], leaf, plan[3], plan[4], plan[5])
         return trace(solved, self.leaves, cost, float(priors.constant[0]), child, parents)
+
+    def alone(self, child: int) -> FittedTree:
+        """See optbn.scores.protocol."""
+        priors, share = self._priors(np.empty((1, 0), np.int32)), self._share((), np.zeros((1, 0), np.int64))
+        return alone(self.leaves, child, float(priors.leaf_cost[0]), float(priors.constant[0]), share)
 
     def _share(self, parents: tuple[int, ...], names: NDArray[np.int64]) -> Floats | None:
         """Of the parents' configurations in each box, where leaves depend on it (pcart_leaves.py)."""
@@ -405,6 +410,11 @@ class BoundTrees:
     def bytes(self, sets: NDArray[np.int32]) -> int:
         """See optbn.scores.protocol."""
         return self.costs.bytes(sets)
+
+    @property
+    def preparation(self) -> float:
+        """See optbn.scores.protocol."""
+        return self.costs.preparation
 
     def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
         """See optbn.scores.protocol."""

@@ -7,7 +7,9 @@ all responses at once, because one pass over the rows of a predictor set serves 
 A BoundScore that keeps large tables may also have `limit_memory(size)`: a call before the first block says how
 many bytes these may take in all. One whose sets differ by orders of magnitude may have `seconds(sets)`: roughly what
 each takes, so that estimates need not try the dear ones; `too_dear(sets)`, bool[m]: those that are left out alone;
-and `bytes(sets)`: roughly what a thread needs for the dearest of them.
+and `bytes(sets)`: roughly what a thread needs for the dearest of them. One that lays its rows out before it scores
+anything may have `preparation`, roughly the seconds this takes, and then has `alone(child)`: what is fitted without
+parents, and its score but for last bits, without laying anything out.
 
 One that can end the enumeration of parent sets (growing.py) has `ends`, true, and `bounded_block(sets, wanted, floor)`:
 what `block` answers, and ceilings float64[m, n] that no proper superset of a set scores more than. Where its scores are

@@ -10,13 +10,15 @@ import pytest
 import optbn
 from optbn.base.errors import LimitError
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.learning.affordable import affordable_table
+from optbn.learning.affordable import Scored, affordable_table
 from optbn.learning.estimate import estimate
+from optbn.learning.likeliest import with_likeliest
 from optbn.learning.restrictions import restrictions
 from optbn.scores import load_score
 from optbn.scores.left_out import families_left_out
 from optbn.scores.pipeline import table_of_sets
 from optbn.scores.scoring import Scoring
+from optbn_solvers.base.clock import working
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +135,45 @@ def test_rows_that_memory_does_not_hold_are_refused():
     with pytest.raises(LimitError, match=r"400,000 rows of 8 columns take .* as trees see them.*raise the memory"):
         Scoring.of(data, load_score("pcartp"), 2, memory="40M")
     assert Scoring.of(data, load_score("bic"), 2, memory="40M").memory == 40 << 20
+
+
+def test_time_left_goes_to_larger_sets_of_the_likeliest_parents(wide):
+    """Every set of two among the likeliest parents is there, unless a subset beats it; scores are those of all sets."""
+    scoring = Scoring.of(wide, load_score("pcartp"), 3)
+    one = Scored(table_of_sets(scoring.at_most(1)), 36, 1)
+    found = with_likeliest(one, scoring, 3, working() + 600, 1, lambda done, total: None)
+    size, k = found.likeliest
+    whole = table_of_sets(scoring.at_most(2))
+
+    def rows(table):
+        return {(v, table.parents(row)): table.scores[row] for v in range(table.n) for row in table.rows(v)}
+
+    have, every, single = rows(found.table), rows(whole), rows(one.table)
+    assert size == 2 and have.items() <= every.items()
+    for v in range(wide.n_variables):
+        gains = sorted((-score, p) for (child, p), score in single.items() if child == v and len(p) == 1)
+        likely = {p[0] for _, p in gains[:k]}
+        pairs = {family for family in every if family[0] == v and len(family[1]) == 2}
+        assert {family for family in have if len(family[1]) == 2 and family[0] == v} == {
+            family for family in pairs if set(family[1]) <= likely
+        }
+    assert "with at most 1 parent per variable, or 2 of its 6 likeliest" in restrictions(
+        scoring.at_most(1), likeliest=(2, 6)
+    )
+
+
+def test_a_round_that_does_not_end_leaves_nothing(wide):
+    scoring = Scoring.of(wide, load_score("pcartp"), 3)
+    one = Scored(table_of_sets(scoring.at_most(1)), 36, 1)
+    assert with_likeliest(one, scoring, 3, working() - 1, 1, lambda done, total: None) is one
+    assert with_likeliest(one, scoring, 1, working() + 600, 1, lambda done, total: None) is one
+
+
+def test_rows_that_cannot_be_laid_out_in_time_get_a_network_without_arcs(wide, monkeypatch):
+    monkeypatch.setattr("optbn.scores.trees.costs.SECONDS_PER_CELL", 1.0)
+    found = optbn.learn(wide, time_limit=30)
+    assert not found.network.structure.arcs and found.solution.score == pytest.approx(
+        optbn.solve(optbn.score_table(wide, "pcartp", 0)).score
+    )
+    assert found.report.outcome.restrictions[0].startswith("without parents, ")
+    assert any("to lay out 800 rows for trees takes about" in note for note in found.report.notes)

@@ -30,6 +30,7 @@ Splits take 8 bytes each, boxes about 200: a gigabyte either way."""
 MOST_SPARSE_SPLITS = 1 << 25
 """A set that may have more of them in the sparse lattice (ten seconds) is left out where others are scored."""
 SECONDS_PER_SPLIT = 2.5e-7
+SECONDS_PER_CELL, SECONDS_PER_TABLE = 4e-8, 2.5e-8
 """Of the sparse lattice."""
 SECONDS_PER_COUNT, SECONDS_PER_SUM, SECONDS_PER_ROW, SECONDS_PER_SET = 1e-8, 1.5e-9, 1.2e-8, 1e-4
 """For a column of counts of a box; for a response of a split; for a row of each member."""
@@ -56,6 +57,13 @@ class Costs:
         return data.n_rows * (
             8 * data.n_variables + -(-columns // 32) * 32 + 8 * int(self.leaves.is_real.sum()) + tables
         )
+
+    @property
+    def preparation(self) -> float:
+        """Roughly the seconds until the rows are laid out and leaves have their tables: nothing is scored before."""
+        data, keys = self.leaves.data, self.leaves.rows
+        tables = len(keys[0]) + len(keys[1])
+        return data.n_rows * (data.n_variables * SECONDS_PER_CELL + tables * SECONDS_PER_TABLE)
 
     def extent(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Per set how many boxes and splits its full lattice has."""

@@ -134,6 +134,15 @@ def trace(
     return FittedTree(child, parents, score, tuple(nodes), leaves.content(child, leaf, n_leaves))
 
 
+def alone(
+    leaves: BoundLeaves, child: int, cost: float, constant: float, share: NDArray[np.float64] | None
+) -> FittedTree:
+    """The tree of a child without parents, straight from its column."""
+    leaf = np.zeros(leaves.data.n_rows, np.int64)
+    score = leaves.log_likelihood(child, leaf, 1, share) - cost + constant
+    return FittedTree(child, (), score, (0,), leaves.content(child, leaf, 1))
+
+
 def _fewest_leaves(solved: Solved, root: int) -> dict[int, int]:
     """The least number of leaves of an optimal subtree, of every box that an optimal tree may reach."""
     fewest: dict[int, int] = {}

@@ -33,6 +33,7 @@ Ints = NDArray[np.int64]
 MOST_UNITS, UNITS_PER_ROW = 1 << 20, 8
 """Of weighted data in all, or per row if that is more: leaves look terms up in tables by units."""
 LARGEST = 1e140
+FEW_LEVELS = 4
 """Of a real response on the scale of its prior; sums of squares of larger ones are no floating-point numbers."""
 
 
@@ -220,7 +221,10 @@ class BoundLeaves:
             self._there_alpha, self.is_mixed, strict=True)], np.int64)  # fmt: skip
         row = np.array([self.rows[real].index(self.keys[v]) for v, real in enumerate(is_real.astype(int))], np.int64)
         for v in np.flatnonzero(~is_real).tolist():
-            onehot[np.arange(data.n_rows), start[v] + np.searchsorted(observed[v], data.columns[v])] = 1
+            for i, code in enumerate(observed[v].tolist()) if len(observed[v]) <= FEW_LEVELS else ():
+                onehot[:, start[v] + i] = data.columns[v] == code
+            if len(observed[v]) > FEW_LEVELS:
+                onehot[np.arange(data.n_rows), start[v] + np.searchsorted(observed[v], data.columns[v])] = 1
         if units is not None:
             onehot *= units[:, None].astype(kind)
         order = np.array(
