@@ -34,6 +34,7 @@ from optbn_solvers.relaxation.orders import search
 from optbn_solvers.verify import verify
 from optbn_solvers.verify.rules import Rules
 from tests.fuzz.forge import forged
+from tests.fuzz.heavy import costs, too_dear
 from tests.naive.solvers import KINDS, ascent, families_of, largest_left_side, optimum, random_table
 from tests.naive.verify import bound_of_rows
 
@@ -528,6 +529,13 @@ def test_changed_evidence_never_proves_what_is_false():
     """Some hundred here; `python -m tests.fuzz.forge` makes as many as one likes."""
     seen = forged(np.random.default_rng(3), 300)
     assert sum(times for what, times in seen.items() if what.endswith("refused")) > 100
+
+
+def test_evidence_made_up_to_cost_much_costs_little():
+    """Small here; `python -m tests.fuzz.heavy 200000` makes it as large as one likes."""
+    list(costs(300, 8))  # code is loaded
+    for kind, length, seconds, limited, more, outcome in costs(8000, 8):
+        assert not too_dear(length, seconds, limited, more), (kind, length, seconds, limited, more, outcome)
 
 
 def test_a_part_of_all_variables_has_them_in_order():

@@ -15,9 +15,11 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs import reference
 from optbn_solvers.proofs.format import Late, never, read_proof, unpacked
 from optbn_solvers.proofs.kernels import tree, varint
+from optbn_solvers.proofs.kernels.room import coefficients_of_subset_rows
 
-FIRST_WORK, MORE, ANY_WORK = 1 << 27, 4, 1 << 60  # families looked at: some tenths of a second at first
+FIRST_WORK, MORE, ANY_WORK = 1 << 25, 2, 1 << 60  # families looked at: a tenth of a second at first
 LARGEST_DENOMINATOR = 1 << 8  # table sums are below 2^51, and the checker adds in 64 bits
+ROOM, ROOM_PER_BYTE = 1 << 23, 32  # coefficients of subset rows: 64 MB, and so many more for each byte of a proof
 MESSAGES = {
     tree.ENDS_EARLY: "the proof ends before its tree does",
     tree.GOES_ON: "the proof goes on after the end of its tree",
@@ -60,6 +62,8 @@ def check_numbers(table: ScoreTable, target: int, body: bytes, records: int, sca
         raise CheckFailed("the proof ends in the middle of a number")
     verdict, nodes = tree.TOO_LARGE, 0
     goal = target * scale + scale - 1
+    if count != varint.TOO_LARGE and coefficients_of_subset_rows(stream, count) > ROOM + ROOM_PER_BYTE * len(body):
+        raise CheckFailed(f"the proof has far more and larger subset rows than a tree of {len(body):,} bytes can need")
     if count != varint.TOO_LARGE and scale <= LARGEST_DENOMINATOR and abs(goal) <= tree.HEAVIEST:
         verdict, nodes, most = tree.TOO_LONG, 0, FIRST_WORK if late is not never else ANY_WORK
         while verdict == tree.TOO_LONG:

@@ -18,7 +18,8 @@ CLUSTER, SUBSET, LEAF, FILTER, BRANCH = range(5)
 VERSION = 1
 LONGEST_HEADER = 1 << 26
 LARGEST_BODY = 1 << 30  # bytes unpacked
-MOST_PACKED = 200  # bytes unpacked per byte of a file (and a million): those that are meant have fewer than 20
+MOST_PACKED = 40  # bytes unpacked per byte of a file: those that are meant have fewer than 20, as a rule 1.2
+LITTLE = 1 << 14  # bytes unpacked that any file may have
 LONGEST_NUMBER = 1 << 12  # bits; what writers make has 64
 
 Late = Callable[[], bool]
@@ -68,7 +69,7 @@ def read_proof(table: ScoreTable, path: str | Path) -> ProofFile:
 def unpacked(packed: bytes, name: str) -> bytes:
     """The bytes of the numbers; messages call them `name`."""
     unpacker = zlib.decompressobj()
-    largest = min(LARGEST_BODY, MOST_PACKED * len(packed) + (1 << 20))
+    largest = min(LARGEST_BODY, MOST_PACKED * len(packed) + LITTLE)
     try:
         body = unpacker.decompress(packed, largest)
     except zlib.error as error:

@@ -62,9 +62,11 @@ class Stages:
             units=np.array([units for _, units in everything], dtype=np.int64),
         )
         largest_units = max(1, *(abs(units) for _, units in everything))
-        for stage in evidence.stages:
+        for stage, before in zip(evidence.stages, (None, *evidence.stages), strict=False):
             if self.out_of_time():
                 raise OutOfTime
+            if not stage and not before and before is not None:
+                continue  # it would do the same again
             largest = largest_units * fine + sum(self.largest_term(row, members) for row in stage)
             number = np.int64 if largest < FITS else object
             adjusted = alive.units.astype(number) * fine
