@@ -89,10 +89,8 @@ class Trees:
         each, total = self._leaves[up]
         out = np.zeros(wanted.shape, np.int64)
         predictors = np.array([column for column, _ in self.predictors])
-        best_trees(
-            sets, wanted, predictors, np.array(parts, dtype=np.int64), splits, self.levels,
-            *self._rare, each, total, cost[1 - up], out,
-        )  # fmt: skip
+        cuts = np.array(parts, dtype=np.int64), splits
+        best_trees(sets, wanted, predictors, cuts, self.levels, self._rare, (each, total, cost[1 - up]), out)
         return np.where(wanted, out + constant[up], 0)
 
     @cached_property

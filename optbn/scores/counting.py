@@ -279,13 +279,17 @@ class CountScore:
 
     def _sums(self, sets: NDArray[np.int32], rows: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         k = sets.shape[1]
-        lower, starts = self._tables(k - 1, len(sets))
-        tables, kinds, parameters = self._book.arrays()
+        below = (*self._tables(k - 1, len(sets)), binomials(self._n, k))
+        terms = (*self._book.arrays(), self._unit)
         sums, observed = kernels.cell_sums(
-            sets, self._codes, self._levels, self._rare, self._rare_starts, lower, starts, binomials(self._n, k),
-            self._dense_cells, np.ascontiguousarray(rows), tables, kinds, parameters, self._units, self._unit,
-        )  # fmt: skip
+            sets, self._columns, below, self._dense_cells, np.ascontiguousarray(rows), terms
+        )
         return sums, observed
+
+    @property
+    def _columns(self) -> tuple[NDArray[Any], ...]:
+        """See `cell_sums`."""
+        return self._codes, self._levels, self._rare, self._rare_starts, self._units
 
     def _tables(self, k: int, n_sets: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The tables of all k-sets and where each starts, for counting `asked` sets of k + 1; empty when they would not
@@ -309,11 +313,8 @@ class CountScore:
     def _build(self, k: int, choose: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         sets = sets_between(self._n, k, 0, int(choose[self._n, k]), choose)
         starts = np.concatenate([[0], np.cumsum(self._cells(sets))]).astype(np.int64)
-        lower, lower_starts = self._lower.get(k - 1, (np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)))
-        tables = kernels.all_tables(
-            sets, self._codes, self._levels, self._rare, self._rare_starts, lower, lower_starts, choose, starts,
-            self._units,
-        )  # fmt: skip
+        lower = self._lower.get(k - 1, (np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)))
+        tables = kernels.all_tables(sets, self._columns, (*lower, choose), starts)
         return tables, starts
 
 

@@ -96,23 +96,18 @@ def test_all_ways_of_counting_give_the_same_sums(seed):
     terms = [(LOG_GAMMA, 0.3), (N_LOG_N, 0.0)]
     tables = np.array([tabulate(*terms[0], 3, 1.0)])  # short, so that larger counts are computed
     kinds, parameters = np.array([t[0] for t in terms]), np.array([t[1] for t in terms])
+    columns, book = (codes, levels, rare, starts, units), (tables, kinds, parameters, 1.0)
     wanted = np.tile(np.array([0, 1, -1], dtype=np.int32), (len(sets), 1))
     expected = []
     for s in sets.tolist():
-        columns = [data.columns[u].tolist() for u in s]
-        cells = Counter(zip(*(np.repeat(column, times).tolist() for column in columns), strict=True)).values()
+        seen = [np.repeat(data.columns[u].tolist(), times).tolist() for u in s]
+        cells = Counter(zip(*seen, strict=True)).values()
         expected.append([*(sum(term(*t, c) for c in cells) for t in terms), 0.0, len(cells)])
     for tables_below, dense in ((lower, 10_000), (none, 10_000), (none, 0), (lower, 8)):
-        sums, observed = counting.cell_sums(
-            sets, codes, levels, rare, starts, *tables_below, choose, dense, wanted, tables, kinds, parameters,
-            units, 1.0,
-        )  # fmt: skip
+        sums, observed = counting.cell_sums(sets, columns, (*tables_below, choose), dense, wanted, book)
         np.testing.assert_allclose(np.column_stack([sums, observed]), expected, rtol=1e-13, atol=1e-13)
     dense_sums = [
-        counting.cell_sums(
-            sets, codes, levels, rare, starts, *b, choose, 10_000, wanted, tables, kinds, parameters, units, 1.0
-        )[0]
-        for b in (lower, none)
+        counting.cell_sums(sets, columns, (*below, choose), 10_000, wanted, book)[0] for below in (lower, none)
     ]
     assert (dense_sums[0] == dense_sums[1]).all()
 

@@ -78,13 +78,16 @@ def cut(cells, parts, splits, place, size, slot, begin, pairs):
 
 
 @kernel
-def climb(slots, begin, pairs, place, sizes, rare, common, r, each, total, cost, room, value):
+def climb(slots, plan, place, sizes, rare, common, r, leaf, room, value):
     """The largest sum over the leaves of a tree of its value less `cost`, for one child.
 
+    plan   (begin, pairs), see `cut`
     sizes  int64[slots], the rows of each finest slot; rare int64[., 2], (row, code) of rows without the level `common`
-    each   int64[rows + 1], what a level's count adds to a leaf; total int64[rows + 1], what its rows take away
+    leaf   (each int64[rows + 1], what a level's count adds; total int64[rows + 1], what its rows take away; cost)
     room   int64[slots, levels + 1] and value int64[slots], scratch: counts and their sum; the best trees
     """
+    begin, pairs = plan
+    each, total, cost = leaf
     for slot in range(slots):
         if begin[slot] == begin[slot + 1]:
             room[slot, :r] = 0
@@ -110,14 +113,17 @@ def climb(slots, begin, pairs, place, sizes, rare, common, r, each, total, cost,
 
 
 @kernel
-def best_trees(sets, wanted, predictors, parts, splits, levels, rare, first, common, each, total, cost, out):
+def best_trees(sets, wanted, predictors, shape, levels, rows_apart, leaves, out):
     """out[i, v], for the sets of parents of one shape and the wanted children: `climb` after `cut`.
 
-    sets        int64[m, k]; wanted bool[m, n]; parts and splits are those of the shape
+    sets        int64[m, k]; wanted bool[m, n]; shape (parts, splits)
     predictors  int64[n, rows], the finest parts; levels int64[n], of the children
-    rare        int64[., 2] of all children, those of v from first[v] on; common int64[n]
-    total       int64[., rows + 1], by number of levels
+    rows_apart  (rare int64[., 2] of all children; first, those of v from first[v] on; common int64[n])
+    leaves      (each; total int64[., rows + 1], by number of levels; cost)
     """
+    parts, splits = shape
+    rare, first, common = rows_apart
+    each, total, cost = leaves
     m, k = sets.shape
     rows = predictors.shape[1]
     boxes, cuts = 1, 0
@@ -140,6 +146,5 @@ def best_trees(sets, wanted, predictors, parts, splits, levels, rare, first, com
         for v in range(len(levels)):
             if wanted[i, v]:
                 r, own = levels[v], rare[first[v] : first[v + 1]]
-                out[i, v] = climb(
-                    slots, begin, pairs, place, sizes, own, common[v], r, each, total[r], cost, room, value
-                )
+                leaf = each, total[r], cost
+                out[i, v] = climb(slots, (begin, pairs), place, sizes, own, common[v], r, leaf, room, value)

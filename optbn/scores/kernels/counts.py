@@ -48,19 +48,21 @@ def rare_rows(codes):
 
 
 @kernel
-def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choose, dense_cells, rows, tables, kinds,
-              parameters, weight, unit):  # fmt: skip
+def cell_sums(sets, columns, below, dense_cells, rows, terms):
     """(sums float64[u, T], observed int64[u]): per set the sum of T terms over its cells, and its non-empty cells.
 
     sets      int32[u, k], members ascending
-    codes     uint16[n, N], 0 the commonest level;  levels int64[n], declared
-    lower     int32[..], the tables of all (k-1)-subsets by rank, from `lower_starts`; empty: count all rows
-    rows      int32[u, T], which term: a row of `tables` (float64[R', L], counts below L), `kinds` and `parameters`
-              (R >= R' rows), or -1 for none (the sum is 0)
-    weight    int32[N], units per row, or empty: one each;  unit float64, how many rows a unit is
+    columns   (codes uint16[n, N], 0 the commonest level; levels int64[n], declared; rare int32[..], the rows that are
+              not at the commonest level, of each variable from rare_starts on; weight int32[N], units per row, or
+              empty: one each)
+    below     (lower int32[..], the tables of all (k-1)-subsets by rank, from `lower_starts` on; empty: count all rows;
+              choose, see `sets`)
+    rows      int32[u, T], which term: a row of `tables`, `kinds` and `parameters`, or -1 for none (the sum is 0)
+    terms     (tables float64[R', L], counts below L; kinds, parameters [R >= R']; unit float64, rows in a unit)
     """
+    tables, kinds, parameters, unit = terms
     u, k = sets.shape
-    N = codes.shape[1]
+    N = columns[0].shape[1]
     sums = np.zeros(rows.shape)
     observed = np.zeros(u, np.int64)
     space = _workspace(k, N)
@@ -68,21 +70,7 @@ def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choos
     depth = 0
     for i in range(u):
         depth = _shared(sets, i, depth)
-        cells, depth = _count(
-            sets[i],
-            depth,
-            codes,
-            levels,
-            rare,
-            rare_starts,
-            lower,
-            lower_starts,
-            choose,
-            dense_cells,
-            space,
-            table,
-            weight,
-        )
+        cells, depth = _count(sets[i], depth, columns, below, dense_cells, space, table)
         filled = 0
         for c in range(cells):
             filled += table[c] != 0
@@ -106,29 +94,15 @@ def cell_sums(sets, codes, levels, rare, rare_starts, lower, lower_starts, choos
 
 
 @kernel
-def all_tables(sets, codes, levels, rare, rare_starts, lower, lower_starts, choose, starts, weight):
+def all_tables(sets, columns, below, starts):
     """int32[starts[-1]]: the tables of `sets` (all k-subsets in lexicographic order), one after another."""
     out = np.empty(starts[-1], np.int32)
-    space = _workspace(sets.shape[1], codes.shape[1])
+    space = _workspace(sets.shape[1], columns[0].shape[1])
     depth = 0
     for i in range(len(sets)):
         depth = _shared(sets, i, depth)
         table = out[starts[i] : starts[i + 1]]
-        _, depth = _count(
-            sets[i],
-            depth,
-            codes,
-            levels,
-            rare,
-            rare_starts,
-            lower,
-            lower_starts,
-            choose,
-            len(table),
-            space,
-            table,
-            weight,
-        )
+        _, depth = _count(sets[i], depth, columns, below, len(table), space, table)
     return out
 
 
@@ -150,9 +124,10 @@ def _shared(sets, i, depth):
 
 
 @kernel
-def _count(set_, depth, codes, levels, rare, rare_starts, lower, lower_starts, choose, dense_cells, space, table,
-           weight):  # fmt: skip
+def _count(set_, depth, columns, below, dense_cells, space, table):
     """Count one set into table[:cells]; returns (cells, members whose lists the workspace now holds)."""
+    codes, levels, rare, rare_starts, weight = columns
+    lower, lower_starts, choose = below
     k = len(set_)
     n, N = codes.shape
     weighted = len(weight) > 0

@@ -105,11 +105,11 @@ def _orders(
     linear, logs, shares = (np.empty((n, 1 << low)) for _ in range(3))
     blocks = 1 << (n - low)
     for high in range(blocks):
-        kernel.orders_forward(high, low, n, *split, f, logs, linear[0], *lists)
+        kernel.orders_forward(high, low, n, split, f, logs, linear[0], lists)
         yield float(f[-1]) if high == blocks - 1 else 0.0, (high + 1) / blocks / 3
     room = np.empty(1 << low)
     for high in range(blocks - 1, -1, -1):
-        kernel.orders_backward(high, low, n, *split, f, b, logs, linear, shares, room, *lists, families)
+        kernel.orders_backward(high, low, n, split, f, b, (logs, linear, shares, room), lists, families)
         yield float(f[-1]), 1 - high / blocks * 2 / 3
 
 

@@ -136,6 +136,8 @@ class _Layers:
         sets, values = sets[order], values[order]
         tables = _tables(1 << (FIRST * len(sets) + 2 * self.n).bit_length())
         used = np.zeros(2, dtype=np.int64)
+        known = families.offsets, families.masks, families.units, families.before, families.adjacent
+        groups, clusters = (self.group, self.place, self.rest), (self.clusters, self.weights)
         at = end = 0
         while at < len(sets):
             if at < end:  # it is full
@@ -145,10 +147,7 @@ class _Layers:
             end = min(len(sets), at + SLICE)
             if BYTES * len(tables[0]) > self.bytes:
                 raise TooMuch
-            at = layers.expand(
-                at, end, sets, values, self.target, families.offsets, families.masks, families.units, families.before,
-                families.adjacent, self.group, self.place, self.rest, self.clusters, self.weights, *tables, used,
-            )  # fmt: skip
+            at = layers.expand(at, end, sets, values, self.target, known, groups, clusters, tables, used)
             work.count(int(used[1]))
             used[1] = 0
         full = tables[0] != layers.EMPTY

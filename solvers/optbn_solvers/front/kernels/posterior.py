@@ -84,8 +84,13 @@ def spread_back(bits, masks, weights, linear, logs, scale, shares, room, posteri
 
 
 @kernel
-def fitting(offsets, low_masks, high_masks, weights, child, high, rows, masks, chosen):
-    """Rows of a child with their high part within `high`, best first: how many, into rows, masks and chosen."""
+def fitting(families, child, high, lists):
+    """Rows of a child with their high part within `high`, best first: how many, into rows, masks and chosen.
+
+    families  (offsets, low_masks, high_masks, weights); lists (rows, masks, chosen)
+    """
+    offsets, low_masks, high_masks, weights = families
+    rows, masks, chosen = lists
     count = 0
     for row in range(offsets[child], offsets[child + 1]):
         if high_masks[row] & ~high == 0:
@@ -95,11 +100,13 @@ def fitting(offsets, low_masks, high_masks, weights, child, high, rows, masks, c
 
 
 @kernel
-def orders_forward(high, low, n, offsets, low_masks, high_masks, weights, f, terms, linear, rows, masks, chosen):
+def orders_forward(high, low, n, families, f, terms, linear, lists):
     """One block of f(U) = log sum over v in U of exp(f(U - v) + a_v(U - v)), a_v as in log_sums; f(empty) = 0.
 
-    The block is the subsets with high part `high`; terms float64[n, 2^low] and the rest are scratch.
+    The block is the subsets with high part `high`; terms float64[n, 2^low] and the rest are scratch; families
+    and lists: see `fitting`.
     """
+    _, masks, chosen = lists
     size = 1 << low
     block = f[high << low : (high + 1) << low]
     for v in range(n):
@@ -109,7 +116,7 @@ def orders_forward(high, low, n, offsets, low_masks, high_masks, weights, f, ter
             if not high >> (v - low) & 1:
                 continue
             before = high ^ (1 << (v - low))
-        count = fitting(offsets, low_masks, high_masks, weights, v, before, rows, masks, chosen)
+        count = fitting(families, v, before, lists)
         log_sums(low, masks[:count], chosen[:count], linear, terms[v])
         if v >= low:
             terms[v] += f[before << low : (before + 1) << low]
@@ -138,27 +145,14 @@ def _entry(terms, block, v, inside, low):
 
 
 @kernel
-def orders_backward(
-    high,
-    low,
-    n,
-    offsets,
-    low_masks,
-    high_masks,
-    weights,
-    f,
-    b,
-    logs,
-    linear,
-    shares,
-    room,
-    rows,
-    masks,
-    chosen,
-    posterior,
-):
+def orders_backward(high, low, n, families, f, b, scratch, lists, posterior):
     """One block of b(U) = log sum over v not in U of exp(a_v(U) + b(U + v)), b(all) = 0, and the families' shares:
-    v follows exactly U with probability exp(f(U) + a_v(U) + b(U + v) - f(all))."""
+    v follows exactly U with probability exp(f(U) + a_v(U) + b(U + v) - f(all)).
+
+    scratch  (logs, linear, shares float64[n, 2^low]; room float64[2^low])
+    """
+    logs, linear, shares, room = scratch
+    rows, masks, chosen = lists
     size = 1 << low
     block = b[high << low : (high + 1) << low]
     start = f[high << low : (high + 1) << low]
@@ -167,7 +161,7 @@ def orders_backward(
     for v in range(n):
         if v >= low and high >> (v - low) & 1:
             continue
-        count = fitting(offsets, low_masks, high_masks, weights, v, high, rows, masks, chosen)
+        count = fitting(families, v, high, lists)
         scales[v] = log_sums(low, masks[:count], chosen[:count], linear[v], logs[v])
     for inside in range(size - 1, -1, -1):
         largest = -np.inf
@@ -192,7 +186,7 @@ def orders_backward(
     for v in range(n):
         if v >= low and high >> (v - low) & 1:
             continue
-        count = fitting(offsets, low_masks, high_masks, weights, v, high, rows, masks, chosen)
+        count = fitting(families, v, high, lists)
         part = np.zeros(count)
         spread_back(low, masks[:count], chosen[:count], linear[v], logs[v], scales[v], shares[v], room, part)
         for i in range(count):

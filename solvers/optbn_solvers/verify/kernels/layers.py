@@ -15,15 +15,20 @@ PUT = 16  # steps, where memory is far
 
 
 @kernel
-def expand(
-    begin, end, sets, values, target, offsets, masks, units, before, adjacent,
-    group, place, rest, clusters, weights, keys, best, how, used,
-):  # fmt: skip
+def expand(begin, end, sets, values, target, families, groups, clusters, layer, used):
     """Place one variable more after each of sets[begin:end]; returns where the table got full, or `end`.
 
-    What cannot be completed to more than `target` is left out. rest int64[groups, 2^m] bounds what is not placed;
-    used[1] counts steps: families and clusters that were looked at, and PUT for each entry.
+    What cannot be completed to more than `target` is left out. used[1] counts steps: families and clusters that were
+    looked at, and PUT for each entry.
+
+    families  (offsets, masks, units; before and adjacent, see `Families`)
+    groups    (group, place of each variable; rest int64[groups, 2^m], which bounds what is not placed)
+    clusters  (their sets, their weights); layer (keys, best, how)
     """
+    offsets, masks, units, before, adjacent = families
+    group, place, rest = groups
+    members, weights = clusters
+    keys, best, how = layer
     n = len(before)
     index = np.empty(len(rest), dtype=np.int64)
     released = np.empty(n, dtype=np.int64)
@@ -38,13 +43,13 @@ def expand(
         for k in range(len(rest)):
             bound += rest[k, index[k]]
         released[:] = 0
-        for c in range(len(clusters)):
-            if clusters[c] & placed == 0:
+        for c in range(len(members)):
+            if members[c] & placed == 0:
                 bound -= weights[c]
                 for v in range(n):
-                    if clusters[c] >> v & 1:
+                    if members[c] >> v & 1:
                         released[v] += weights[c]
-        used[1] += len(clusters) + n
+        used[1] += len(members) + n
         if bound <= target:
             continue
         for v in range(n):
