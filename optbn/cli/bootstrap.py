@@ -27,7 +27,7 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     with bars("count") as show:
         found = resampled(
             data,
-            **options.keywords("bootstrap") | {"score": method},
+            **options.in_time("bootstrap") | {"score": method},
             resampling=drawing,
             reading=how | {"missing": options.missing},
             progress=show,
@@ -39,7 +39,8 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         answer = {"resamples": len(found), "proved": int(found.proved.sum()), "pairs": rows, "consensus": parents}
         print(json.dumps(answer))
         return
-    print(f"{len(found)} resamples, {int(found.proved.sum())} of their best networks proved.")
+    wanted = f" of {options.resamples}: no time was left for more" if len(found) < options.resamples else ""
+    print(f"{len(found)} resamples{wanted}, {int(found.proved.sum())} of their best networks proved.")
     shown = [row for row in rows if row["adjacent"] >= options.threshold]
     print(f"Pairs that are adjacent in at least {options.threshold:.0%} of them, with 95 % intervals:\n")
     width = max([len(f"{row['from']} -> {row['to']}") for row in shown], default=4)

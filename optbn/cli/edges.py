@@ -26,7 +26,7 @@ def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     with bars("count") as show:
         found = losses(
             data,
-            **options.keywords("edges") | {"score": method},
+            **options.in_time("edges") | {"score": method},
             reading=how | {"missing": options.missing},
             progress=show,
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, with_reading
 from optbn.cli.texts import settings
@@ -30,7 +31,7 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
 
     method = load_score(options.score, **settings(options.setting))
     found = distance(
-        data, graph, **options.keywords("gap") | {"score": method}, reading=how | {"missing": options.missing}
+        data, graph, **options.in_time("gap") | {"score": method}, reading=how | {"missing": options.missing}
     )
     rows = found.families()
     if options.as_json:
@@ -41,7 +42,7 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
         return
     print(f"The graph scores {found.score:.6f} with {found.graph.n_arcs} arcs, {_compared(found.nats)}")
     proof = "proved" if found.proved else "not proved"
-    print(f"with at most {found.max_parents} parents per variable, {found.best_score:.6f} ({proof}).")
+    print(f"with at most {counted(found.max_parents, 'parent')} per variable, {found.best_score:.6f} ({proof}).")
     if rows:
         print(f"\nThe nats lost at each of the {len(rows)} variables that have other parents there\n")
         width = max(len(row["variable"]) for row in rows)
@@ -68,6 +69,8 @@ def _print_check(check: MarkovCheck, most: int) -> None:
     )
     if check.silent:
         print(f"{check.silent} more cannot be tested with these rows.")
+    if check.skipped:
+        print(f"{check.skipped} more were not tested: no time was left.")
     print(f"That they are uniform, as they would be, has the p-value {check.uniformity:.3g}, were they independent.")
     if not rejected:
         print("None is rejected: the data do not contradict the graph.")
@@ -86,6 +89,7 @@ def _as_json(check: MarkovCheck | None) -> dict[str, Any] | None:
     return {
         "tests": [test._asdict() for test in check.tests],
         "untestable": check.silent,
+        "no_time": check.skipped,
         "uniformity": check.uniformity,
         "rejected": len(check.rejected(LEVEL)),
     }

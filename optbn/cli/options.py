@@ -12,6 +12,9 @@ import typer
 
 from optbn.base.options import Option, check_together, of
 from optbn.base.registry import names_in
+from optbn_solvers.base.clock import age
+
+LEAST_SECONDS = 0.1
 
 
 class Values(SimpleNamespace):
@@ -20,6 +23,11 @@ class Values(SimpleNamespace):
     def keywords(self, verb: str) -> dict[str, Any]:
         """Those that are keywords of the function behind the verb."""
         return {name: getattr(self, name) for name, option in of(verb).items() if option.python}
+
+    def in_time(self, verb: str) -> dict[str, Any]:
+        """The same, with what is left of a limit of time: it counts from the start of the program."""
+        limit: float | None = self.time_limit
+        return self.keywords(verb) | {"time_limit": None if limit is None else max(LEAST_SECONDS, limit - age())}
 
 
 def with_options(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -12,6 +12,7 @@ Twin: tests/naive/evaluate.py goes through all permutations.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from optbn.base.errors import UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
 from optbn.evaluate.kernels.permutation import information_rank
 from optbn.network.structure import Structure
+from optbn_solvers.base.clock import working
 
 QUARTERS = (0.25, 0.5, 0.75)
 
@@ -42,11 +44,13 @@ class MarkovCheck:
     tests        those that the data can decide
     silent       how many they cannot: wherever the parents have the same values, one of the two has one value
     uniformity   p-value of Kolmogorov and Smirnov's test that all p-values are uniform, as if they were independent
+    skipped      how many there was no time for
     """
 
     tests: tuple[Independence, ...]
     silent: int
     uniformity: float
+    skipped: int = 0
 
     def share_below(self, level: float) -> float:
         """Of the p-values; about `level` where the graph holds."""
@@ -58,8 +62,11 @@ class MarkovCheck:
         return self.tests[: max(passing, default=0)]
 
 
-def markov_check(structure: Structure, data: Dataset, permutations: int = 999, seed: int = 0) -> MarkovCheck:
-    """Test every pair that is not adjacent, given the parents of the later one; the variables are those of the data."""
+def markov_check(
+    structure: Structure, data: Dataset, permutations: int = 999, seed: int = 0, until: float = math.inf
+) -> MarkovCheck:
+    """Test every pair that is not adjacent, given the parents of the later one; the variables are those of the data.
+    Those that there is no time for before `until` (of `working`) are counted."""
     from scipy.stats import kstest
 
     if data.weights is not None:
@@ -67,12 +74,15 @@ def markov_check(structure: Structure, data: Dataset, permutations: int = 999, s
     codes = [_codes(domain, column) for domain, column in zip(data.domains, data.columns, strict=True)]
     at = [data.index(name) for name in structure.names]
     generator = np.random.default_rng(seed)
-    found, silent = [], 0
+    found, silent, skipped = [], 0, 0
     for position, v in enumerate(structure.order):
         parents = structure.parent_sets[v]
         order, starts = _strata([codes[at[p]] for p in parents], data.n_rows)
         for u in structure.order[:position]:
             if u in parents:
+                continue
+            if working() > until:
+                skipped += 1
                 continue
             larger, equal, testable = information_rank(
                 codes[at[u]][order], codes[at[v]][order], starts, permutations, generator
@@ -85,7 +95,7 @@ def markov_check(structure: Structure, data: Dataset, permutations: int = 999, s
             found.append(Independence(structure.names[u], structure.names[v], given, float(p)))
     found.sort(key=lambda test: test.p)
     uniformity = float(kstest([test.p for test in found], "uniform").pvalue) if found else 1.0
-    return MarkovCheck(tuple(found), silent, uniformity)
+    return MarkovCheck(tuple(found), silent, uniformity, skipped)
 
 
 def _codes(domain: Any, column: NDArray[Any]) -> NDArray[np.int64]:

@@ -29,10 +29,12 @@ from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.learning.kept import Kept
 from optbn.learning.resampling import Resampling
+from optbn.learning.within import CHECK_SHARE, SEARCH_SHARE, size_within
 from optbn.network.structure import Structure
 from optbn.scores import load_score
 from optbn.scores.pipeline import score_table
 from optbn.scores.protocol import LocalScore
+from optbn_solvers.base.clock import working
 from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.front.warm import Resembling
 
@@ -190,7 +192,7 @@ def bootstrap(
     weights      how many rows each row counts for: a column's name, or an array
     resampling   how rows are drawn, `Resampling()`: rows with replacement
     seed         of the resamples
-    time_limit   seconds for each resample; what is not proved by then is marked
+    time_limit   seconds for everything: there are fewer resamples then, and parent sets may be smaller
     jobs, memory as in `score_table`
     store        a file that keeps finished resamples: a run that was stopped goes on there
     progress     called with ("resamples", done, of how many)
@@ -202,29 +204,42 @@ def bootstrap(
     if resampling is not None and not isinstance(resampling, Resampling):
         raise UnsupportedError(f"resampling is {resampling!r}, expected Resampling('rows') or another kind")
     check_seed(seed)
+    until = math.inf if time_limit is None else working() + time_limit
     rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     method, how = load_score(score, caller=bootstrap, **settings), resampling or Resampling()
+    if time_limit is not None and store is None:
+        size = size_within(rows, method, min(max_parents, rows.n_variables - 1), until, jobs, memory)
+        max_parents = size if size < rows.n_variables - 1 else max_parents
     kept = Kept.at(store, rows, method, max_parents, how, seed)
 
     def table_of(resample: Dataset) -> Any:
         return score_table(resample, method, max_parents, jobs=jobs, memory=memory)
 
-    budget = Budget(wall=math.inf if time_limit is None else time_limit)
+    def budget() -> Budget:
+        left = until - working()
+        return Budget(wall=max(0.1, SEARCH_SHARE * left), grace=max(0.1, CHECK_SHARE * left))
+
     like: Resembling | None = None
+    longest = 0.0
     for b in range(resamples):
         if progress is not None:
             progress("resamples", b, resamples)
         if b in kept.found:
             continue
+        begun = working()
+        if b and begun + longest > until:
+            resamples = b
+            break
         if like is None:
             like = Resembling()
-            like.solve(table_of(rows), budget)
+            like.solve(table_of(rows), budget())
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(b,)))
         table = table_of(how.resample(rows, generator))
-        solution = like.solve(table, budget)
+        solution = like.solve(table, budget())
         assert solution.choice is not None and solution.score is not None
         proved = standing(solution) is Standing.PROVED
         kept.add(b, [table.parents(row) for row in solution.choice], solution.score, proved)
+        longest = max(longest, working() - begun)
     if progress is not None:
         progress("resamples", resamples, resamples)
     return _gathered(kept, resamples)

@@ -16,10 +16,12 @@ from optbn.base.numbers import counted
 from optbn.base.options import DEFAULT_SCORE
 from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.learning.constraints import SCORING, all_families
+from optbn.learning.within import size_within
 from optbn.scores import load_score
 from optbn.scores.protocol import LocalScore
 from optbn.scores.scoring import Scoring
 from optbn_solvers import Budget
+from optbn_solvers.base.clock import working
 from optbn_solvers.base.errors import StoppedError
 from optbn_solvers.front import edges as solver
 
@@ -151,19 +153,24 @@ def edges(
     score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
     max_parents  the largest number of parents of any variable
     weights      how many rows each row counts for: a column's name, or an array
-    time_limit   seconds from the end of scoring; pairs that no time is left for have a loss of nan
+    time_limit   seconds for everything: parent sets may be smaller then, and pairs that no time is left for have a loss
+                 of nan
     memory, jobs, progress   as in `score_table`; progress(what, done, of how many)
     """
     from optbn_solvers import Budget
 
+    until = math.inf if time_limit is None else working() + time_limit
     rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     method = load_score(score, caller=edges, **settings)
 
     def report(what: str) -> Callable[[int, int], None] | None:
         return None if progress is None else lambda done, total: progress(what, done, total)
 
+    if time_limit is not None:
+        size = size_within(rows, method, min(max_parents, rows.n_variables - 1), until, jobs, memory)
+        max_parents = size if size < rows.n_variables - 1 else max_parents
     scoring = Scoring.of(rows, method, max_parents, memory=memory)
     table = all_families(scoring, jobs, report("scoring"))
-    budget = Budget(wall=math.inf if time_limit is None else time_limit, memory=scoring.memory)
+    budget = Budget(wall=max(0.1, until - working()), memory=scoring.memory)
     found = solver.edges(table, budget=budget, progress=report("solving"))
     return EdgeLosses(rows.names, table.total(found.choice), max_parents, found)

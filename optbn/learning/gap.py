@@ -23,11 +23,13 @@ from optbn.data.dataset import Dataset
 from optbn.evaluate.graphs import Graph
 from optbn.evaluate.markov import MarkovCheck, markov_check
 from optbn.evaluate.sources import as_graph
+from optbn.learning.within import CHECK_SHARE, SEARCH_SHARE, size_within
 from optbn.network.structure import Structure
 from optbn.scores import load_score
 from optbn.scores.families import score_families
 from optbn.scores.pipeline import score_table
 from optbn.scores.protocol import LocalScore
+from optbn_solvers.base.clock import working
 from optbn_solvers.base.standing import Standing, standing
 
 MOST_FAMILIES = 1 << 20
@@ -110,24 +112,36 @@ def gap(
     permutations  of each test of an independence that the graph implies; 0 leaves the tests out
     seed          of the permutations
     weights       how many rows each row counts for; not with tests
-    time_limit    seconds for the search of the best network
+    time_limit    seconds for everything: parent sets may be smaller then, and tests without time are counted
     reading, memory, jobs   as in `optbn.edges`
     """
     from optbn_solvers import Budget, solve
 
+    until = math.inf if time_limit is None else working() + time_limit
     if permutations < 0:
         raise UnsupportedError(f"{permutations} permutations, expected at least 0 (no tests)")
     check_seed(seed)
     rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     wanted, method = as_graph(graph).aligned(rows.names), load_score(score, caller=gap, **settings)
     member = _best_member(wanted, rows, method, jobs)
-    check = markov_check(member, rows, permutations, seed) if permutations else None
-    table = score_table(rows, method, min(max_parents, rows.n_variables - 1), jobs=jobs, memory=memory)
-    solution = solve(table, budget=Budget(wall=math.inf if time_limit is None else time_limit))
+    size = min(max_parents, rows.n_variables - 1)
+    size = size if time_limit is None else size_within(rows, method, size, until, jobs, memory)
+    table = score_table(rows, method, size, jobs=jobs, memory=memory)
+    left = until - working()
+    solution = solve(table, budget=Budget(wall=max(0.1, SEARCH_SHARE * left), grace=max(0.1, CHECK_SHARE * left)))
+    check = markov_check(member, rows, permutations, seed, until) if permutations else None
     assert solution.choice is not None
     best = Structure.from_parents(table.graph(solution.choice))
     mine, its = (_family_scores(structure, rows, method, jobs) for structure in (member, best))
-    return Gap(member, best, mine, its, max_parents, standing(solution) is Standing.PROVED, check)
+    return Gap(
+        member,
+        best,
+        mine,
+        its,
+        size if size < max_parents < rows.n_variables else max_parents,
+        standing(solution) is Standing.PROVED,
+        check,
+    )
 
 
 def _family_scores(structure: Structure, data: Dataset, method: LocalScore, jobs: int | None) -> dict[str, float]:

@@ -177,3 +177,14 @@ def test_rows_that_cannot_be_laid_out_in_time_get_a_network_without_arcs(wide, m
     )
     assert found.report.outcome.restrictions[0].startswith("without parents, ")
     assert any("to lay out 800 rows for trees takes about" in note for note in found.report.notes)
+
+
+def test_other_verbs_have_one_limit_for_everything(wide):
+    """Resamples are fewer, tests left out, parent sets smaller; and with time enough nothing changes."""
+    some = optbn.bootstrap(wide, "bic", 2, 2_000, time_limit=1.0)
+    assert 1 <= len(some) < 2_000
+    graph = optbn.Structure.from_parents({name: () for name in wide.names})
+    hurried = optbn.gap(wide, graph, "bic", 2, time_limit=1e-6)
+    assert hurried.check.skipped and not hurried.check.tests and hurried.max_parents <= 2
+    assert optbn.gap(wide, graph, "bic", 2, time_limit=600).max_parents == 2
+    assert optbn.edges(wide, "bic", 2, time_limit=600).score == optbn.edges(wide, "bic", 2).score
