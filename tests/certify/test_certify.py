@@ -26,6 +26,7 @@ from optbn.data.dataset import Categorical, Dataset
 from optbn.learning.solving import solve, structure_of
 from optbn.scores import load_score
 from tests import certificate as program
+from tests.fuzz.forge import changed
 
 pytest.importorskip("flint", reason="python-flint is not installed")
 SCORES = ("bdeu", "bic", "pcart", "pcartp")
@@ -170,6 +171,52 @@ def test_forged_certificates_are_refused(on_disk, change, words):
     change(forged)
     with pytest.raises(program.Refused, match=words):
         program.check(str(data), forged)
+
+
+CHANGED = "evidence evidence bound lower epsilon max_parents parents slack score exponent columns".split()
+
+
+@pytest.mark.parametrize("score", ["bdeu", "bic", "pcart"])
+def test_no_changed_certificate_says_what_is_false(score, tmp_path):
+    """Whatever is changed, several things at once: what the other program accepts is true of all graphs."""
+    data = random_data(1, (2, 3, 2, 2), rows=40)
+    optbn.write(data, tmp_path / "d.csv")
+    fields = json.loads(to_json(certified(data, score, 2)[0]))
+    rng, accepted, refused = np.random.default_rng(4), 0, 0
+    for _ in range(150):
+        forged = fields
+        for _ in range(int(rng.integers(1, 4))):
+            forged = changed(rng, forged, CHANGED)
+        if not 0 <= forged["exponent"] <= 60 or abs(forged["max_parents"]) > 9:
+            continue  # only slow
+        try:
+            program.check(str(tmp_path / "d.csv"), forged)
+        except (program.Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            refused += 1
+        else:
+            accepted += 1
+            assert Fraction(*best_graph(tmp_path / "d.csv", forged)) <= Fraction(forged["bound"])
+            assert forged["bound"] - forged["lower"] <= forged["epsilon"] * 2 ** forged["exponent"]
+    assert refused > 60 and accepted > 5
+
+
+def best_graph(path, certificate):
+    """What the best graph scores at least, in units of the certificate, as (numerator, denominator)."""
+    columns, bits = certificate["columns"], certificate["exponent"] + FINE
+    codes, n = program.read(str(path), columns), len(columns)
+    if certificate["score"]["name"] == "pcart":
+        scores = program.Trees(certificate["score"], codes, columns, bits)
+    else:
+        scores = program.Contingency(certificate["score"], codes, [len(c["levels"]) for c in columns], bits)
+    families = [
+        {
+            sum(1 << u for u in parents): scores.score(v, parents)[0]
+            for size in range(min(n - 1, certificate["max_parents"]) + 1)
+            for parents in itertools.combinations([u for u in range(n) if u != v], size)
+        }
+        for v in range(n)
+    ]
+    return program.recursion(list(range(n)), dict(enumerate(families))), 1 << program.FINE
 
 
 def numbers_in(value, path=()):

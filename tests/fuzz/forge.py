@@ -15,7 +15,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,13 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(inner, (*at, key))
 
 
-def changed(rng: np.random.Generator, fields: dict[str, Any]) -> dict[str, Any]:
+PARTS = ("evidence", "evidence", "evidence", "bound", "parents")  # of an answer that are changed
+
+
+def changed(rng: np.random.Generator, fields: dict[str, Any], parts: Sequence[str] = PARTS) -> dict[str, Any]:
     """A copy with something else in one place of the evidence, the bound or the graph."""
     fields = copy.deepcopy(fields)
-    part = ("evidence", "evidence", "evidence", "bound", "parents")[int(rng.integers(5))]
+    part = parts[int(rng.integers(len(parts)))]
     ways = list(places({part: fields[part]}))
     way = ways[int(rng.integers(len(ways)))]
     holder: Any = fields

@@ -17,7 +17,7 @@ from optbn_solvers.proofs.format import Late, never, read_proof, unpacked
 from optbn_solvers.proofs.kernels import tree, varint
 from optbn_solvers.proofs.kernels.room import coefficients_of_subset_rows
 
-FIRST_WORK, MORE, ANY_WORK = 1 << 25, 2, 1 << 60  # families looked at: a tenth of a second at first
+FIRST_WORK, MORE, ANY_WORK = 1 << 27, 2, 1 << 60  # families looked at: some tenths of a second at first
 LARGEST_DENOMINATOR = 1 << 8  # table sums are below 2^51, and the checker adds in 64 bits
 ROOM, ROOM_PER_BYTE = 1 << 23, 32  # coefficients of subset rows: 64 MB, and so many more for each byte of a proof
 MESSAGES = {
