@@ -118,6 +118,30 @@ def test_every_module_opens_with_its_idea(path):
     assert not tree.body or ast.get_docstring(tree), f"{path.relative_to(ROOT)} has no header"
 
 
+def kernels() -> Iterator[tuple[Path, ast.FunctionDef]]:
+    """The compiled functions (optbn_solvers.base.compiled), under whatever name they import the decorator."""
+    for path in modules():
+        tree = ast.parse(path.read_text())
+        known = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module == "optbn_solvers.base.compiled"
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and any(ast.unparse(name) in known for name in node.decorator_list):
+                yield path, node
+
+
+def test_kernels_fit_on_a_page():
+    large = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path, node in kernels()
+        if node.end_lineno - node.lineno >= 80 or len(node.args.args) > 12
+    ]
+    assert not large, "split them, or pass arrays that belong together as one tuple"
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_importing_is_cheap(package):
     code = f"import sys, {package}; print([m for m in {HEAVY!r} if m in sys.modules])"

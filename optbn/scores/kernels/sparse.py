@@ -5,9 +5,8 @@ out), so boxes with the same rows are one. The sites of a box are an intersectio
 predictor; the names of its sides are joins of the names of its sites, built up over subsets of levels. Cost per box:
 sites / 64 words per level; per split two joins and two look-ups in a hash table.
 
-A name has a word per predictor: the mask of levels (categorical), lowest and highest level (ordinal), the part (real).
-Words are compared one by one: nothing has to fit into 64 bits but the levels of one unordered column. Boxes come out in
-the order they are found, with their parts as in `lattice`; trees/large.py sorts them bottom-up. Twin: `lattice`.
+A name has a word per predictor (`words`); names are compared word by word. Boxes come out in the order they are found,
+with their parts as in `lattice`; trees/large.py sorts them bottom-up. Twin: `lattice`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
-from optbn_solvers.base.compiled import kernel
+from optbn.scores.kernels.words import bits_below, first_cell, holds, joined, name_of_site
+from optbn_solvers.base.compiled import kernel, part
 
 
 @kernel
@@ -48,126 +48,38 @@ def sparse_plan(kinds, sizes, parts, coordinates, site_rows, leaf_rows, most_box
     left = np.empty(4 * capacity, np.uint32)
     right = np.empty(4 * capacity, np.uint32)
     n_boxes, n_splits = 1, 0
-    for j in range(k):
-        names[0, j] = parts[j] - 1 if kinds[j] == REAL else name_of_site(kinds[j], coordinates[0, j], 0)
-    for s in range(1, n_sites):
-        for j in range(k):
-            names[0, j] = joined(kinds[j], names[0, j], name_of_site(kinds[j], coordinates[s, j], names[0, j]))
+    name_all(kinds, parts, coordinates, names[0])
     insert(heads, names, 0)
 
-    inside = np.empty(words, np.uint64)
-    any_of = np.empty(words, np.uint64)
+    inside, any_of = np.empty(words, np.uint64), np.empty(words, np.uint64)
     here = np.empty(n_sites, np.int64)
     seen = np.empty((widest + 1, k), np.int64)
     occurs = np.empty(widest + 1, np.bool_)
     current = 0
     while current < n_boxes:
-        for w in range(words):
-            inside[w] = ~np.uint64(0)
-        finest = True
-        for j in range(k):
-            lowest, highest = first_cell(kinds[j], sizes[j], names[current, j]), 0
-            for w in range(words):
-                any_of[w] = 0
-            for c in range(lowest, sizes[j]):
-                if holds(kinds[j], sizes[j], names[current, j], c):
-                    highest = c
-                    for w in range(words):
-                        any_of[w] |= member[base[j] + c, w]
-            for w in range(words):
-                inside[w] &= any_of[w]
-            finest = finest and lowest == highest
-        n_here = 0
-        rows[current] = 0
-        for w in range(words):
-            bits = inside[w]
-            s = w << 6
-            while bits:
-                if bits & np.uint64(1):
-                    here[n_here] = s
-                    rows[current] += site_rows[s]
-                    n_here += 1
-                bits >>= np.uint64(1)
-                s += 1
+        finest = intersect(kinds, sizes, names[current], base, member, any_of, inside)
+        n_here, rows[current] = list_sites(inside, site_rows, here)
         site[current] = here[0] if finest else -1
         whole = rows[current] <= leaf_rows
-
         for j in range(k):
             if finest or (whole and n_splits > offset[current]):
                 break
-            # the cells of the box in predictor j that are told apart, numbered; their joint names are `seen`
-            lowest = first_cell(kinds[j], sizes[j], names[current, j])
             half = 2 * names[current, j] - parts[j]
             if kinds[j] == REAL and half < 0:
                 continue
-            for c in range(widest + 1):
-                occurs[c] = False
-            for i in range(n_here):
-                c = coordinates[here[i], j]
-                if kinds[j] == CATEGORICAL:
-                    c = bits_below(names[current, j], c)
-                elif kinds[j] == ORDINAL:
-                    c -= lowest
-                else:
-                    c = 1 if holds(REAL, sizes[j], half, c) else 0
-                for t in range(k):
-                    name = name_of_site(kinds[t], coordinates[here[i], t], names[current, t])
-                    seen[c, t] = joined(kinds[t], seen[c, t], name) if occurs[c] else name
-                occurs[c] = True
-            n_cells = 0
-            for c in range(widest + 1):
-                if occurs[c]:
-                    n_cells = c + 1
-            if kinds[j] == REAL:
-                n_cells = 2
-                for side in range(2):
-                    seen[side, j] = half - 1 + side
+            n_cells = tell_apart(j, kinds, sizes, names[current], half, coordinates, here[:n_here], seen, occurs)
             if n_cells < 2:
                 continue
-            ways = n_cells - 1
-            unions = seen
-            if kinds[j] == CATEGORICAL:
-                ways = (1 << (n_cells - 1)) - 1
-                unions = np.empty((1 << n_cells, k), np.int64)
-                for a in range(1, 1 << n_cells):
-                    low = 0
-                    while not (a >> low) & 1:
-                        low += 1
-                    rest = a & (a - 1)
-                    for t in range(k):
-                        unions[a, t] = joined(kinds[t], seen[low, t], unions[rest, t]) if rest else seen[low, t]
-            elif kinds[j] == ORDINAL:
-                unions = np.empty((2 * n_cells, k), np.int64)  # of the lowest c + 1 cells; from cell c on
-                for t in range(k):
-                    unions[0, t] = seen[0, t]
-                    unions[2 * n_cells - 1, t] = seen[n_cells - 1, t]
-                    for c in range(1, n_cells):
-                        u, d = unions[c - 1, t], n_cells - 1 - c
-                        unions[c, t] = joined(kinds[t], u, seen[c, t]) if occurs[c] else u
-                        u = unions[n_cells + d + 1, t]
-                        unions[n_cells + d, t] = joined(kinds[t], u, seen[d, t]) if occurs[d] else u
-            if whole:
-                ways = 1
-            for way in range(ways):
-                one, other = 0, 1
-                if kinds[j] == CATEGORICAL:  # the lowest level stays left
-                    other = (1 << n_cells) - 2 - 2 * way
-                    one = (1 << n_cells) - 1 - other
-                elif kinds[j] == ORDINAL:
-                    one, other = way, n_cells + way + 1
+            unions = unite(kinds[j], n_cells, kinds, seen, occurs)
+            ways = (1 << (n_cells - 1)) - 1 if kinds[j] == CATEGORICAL else n_cells - 1
+            for way in range(1 if whole else ways):
+                one, other = sides(kinds[j], n_cells, way)
                 if n_splits == len(left):
                     left, right = longer(left), longer(right)
                 if n_boxes + 2 > capacity:
                     capacity *= 2
-                    grown = np.empty((capacity, k), np.int64)
-                    for b in range(n_boxes):
-                        for c in range(k):
-                            grown[b, c] = names[b, c]
-                    names = grown
+                    names, heads = rehashed(names, n_boxes, capacity)
                     rows, site, offset = longer(rows), longer(site), longer(offset)
-                    heads = np.full(4 * capacity, -1, np.int32)
-                    for b in range(n_boxes):
-                        insert(heads, names, b)
                 left[n_splits] = right[n_splits] = 0
                 if kinds[j] != REAL or occurs[0]:
                     n_boxes = found(heads, names, n_boxes, unions, one, left, n_splits)
@@ -178,71 +90,148 @@ def sparse_plan(kinds, sizes, parts, coordinates, site_rows, leaf_rows, most_box
                 return names[:0], rows[:0], site[:0], offset[:1], left[:0], right[:0]
         current += 1
         offset[current] = n_splits
+    number_parts(kinds, names, n_boxes)
+    return names[:n_boxes], rows[:n_boxes], site[:n_boxes], offset[: n_boxes + 1], left[:n_splits], right[:n_splits]
+
+
+@part
+def name_all(kinds, parts, coordinates, name):
+    """The name of the box that holds all sites."""
+    for j in range(len(kinds)):
+        name[j] = parts[j] - 1 if kinds[j] == REAL else name_of_site(kinds[j], coordinates[0, j], 0)
+    for s in range(1, len(coordinates)):
+        for j in range(len(kinds)):
+            name[j] = joined(kinds[j], name[j], name_of_site(kinds[j], coordinates[s, j], name[j]))
+
+
+@part
+def intersect(kinds, sizes, name, base, member, any_of, inside):
+    """Fill `inside` with the sites of a box, as bits; returns whether the box is a finest one."""
+    words, finest = len(inside), True
+    for w in range(words):
+        inside[w] = ~np.uint64(0)
+    for j in range(len(kinds)):
+        lowest, highest = first_cell(kinds[j], sizes[j], name[j]), 0
+        for w in range(words):
+            any_of[w] = 0
+        for c in range(lowest, sizes[j]):
+            if holds(kinds[j], sizes[j], name[j], c):
+                highest = c
+                for w in range(words):
+                    any_of[w] |= member[base[j] + c, w]
+        for w in range(words):
+            inside[w] &= any_of[w]
+        finest = finest and lowest == highest
+    return finest
+
+
+@part
+def list_sites(inside, site_rows, here):
+    """(how many sites are inside, how many rows they have); their numbers go to `here`."""
+    n_here, rows = 0, 0
+    for w in range(len(inside)):
+        bits = inside[w]
+        s = w << 6
+        while bits:
+            if bits & np.uint64(1):
+                here[n_here] = s
+                rows += site_rows[s]
+                n_here += 1
+            bits >>= np.uint64(1)
+            s += 1
+    return n_here, rows
+
+
+@part
+def tell_apart(j, kinds, sizes, name, half, coordinates, here, seen, occurs):
+    """How many cells of a box its splits in predictor j tell apart; the joint names of their sites go to `seen`."""
+    k, n_cells = len(kinds), 0
+    lowest = first_cell(kinds[j], sizes[j], name[j])
+    for c in range(len(occurs)):
+        occurs[c] = False
+    for s in here:
+        c = coordinates[s, j]
+        if kinds[j] == CATEGORICAL:
+            c = bits_below(name[j], c)
+        elif kinds[j] == ORDINAL:
+            c -= lowest
+        else:
+            c = 1 if holds(REAL, sizes[j], half, c) else 0
+        for t in range(k):
+            word = name_of_site(kinds[t], coordinates[s, t], name[t])
+            seen[c, t] = joined(kinds[t], seen[c, t], word) if occurs[c] else word
+        occurs[c] = True
+        n_cells = max(n_cells, c + 1)
+    if kinds[j] != REAL:
+        return n_cells
+    for side in range(2):
+        seen[side, j] = half - 1 + side
+    return 2
+
+
+@kernel
+def unite(kind, n_cells, kinds, seen, occurs):
+    """The names of all unions of cells that may be a side: of sets of levels by mask; of the lowest c + 1 cells at c,
+    and those from cell c on at n_cells + c, of an ordered predictor; of the halves of a real one."""
+    k = len(kinds)
+    if kind == CATEGORICAL:
+        unions = np.empty((1 << n_cells, k), np.int64)
+        for a in range(1, 1 << n_cells):
+            low = 0
+            while not (a >> low) & 1:
+                low += 1
+            rest = a & (a - 1)
+            for t in range(k):
+                unions[a, t] = joined(kinds[t], seen[low, t], unions[rest, t]) if rest else seen[low, t]
+        return unions
+    if kind == REAL:
+        return seen
+    unions = np.empty((2 * n_cells, k), np.int64)
+    for t in range(k):
+        unions[0, t] = seen[0, t]
+        unions[2 * n_cells - 1, t] = seen[n_cells - 1, t]
+        for c in range(1, n_cells):
+            u, d = unions[c - 1, t], n_cells - 1 - c
+            unions[c, t] = joined(kinds[t], u, seen[c, t]) if occurs[c] else u
+            u = unions[n_cells + d + 1, t]
+            unions[n_cells + d, t] = joined(kinds[t], u, seen[d, t]) if occurs[d] else u
+    return unions
+
+
+@part
+def sides(kind, n_cells, way):
+    """Which unions are the two sides of a split; the lowest level stays left."""
+    if kind == CATEGORICAL:
+        other = (1 << n_cells) - 2 - 2 * way
+        return (1 << n_cells) - 1 - other, other
+    if kind == ORDINAL:
+        return way, n_cells + way + 1
+    return 0, 1
+
+
+@part
+def rehashed(names, n_boxes, capacity):
+    """The names with more room, and the heads of their hash table."""
+    grown = np.empty((capacity, names.shape[1]), np.int64)
     for b in range(n_boxes):
-        for j in range(k):
+        for c in range(names.shape[1]):
+            grown[b, c] = names[b, c]
+    heads = np.full(4 * capacity, -1, np.int32)
+    for b in range(n_boxes):
+        insert(heads, grown, b)
+    return grown, heads
+
+
+@part
+def number_parts(kinds, names, n_boxes):
+    """Words become parts as `lattice` numbers them."""
+    for b in range(n_boxes):
+        for j in range(len(kinds)):
             if kinds[j] == CATEGORICAL:
                 names[b, j] -= 1
             elif kinds[j] == ORDINAL:
                 lo, hi = names[b, j] >> 32, names[b, j] & 0xFFFFFFFF
                 names[b, j] = hi * (hi + 1) // 2 + hi - lo
-    return names[:n_boxes], rows[:n_boxes], site[:n_boxes], offset[: n_boxes + 1], left[:n_splits], right[:n_splits]
-
-
-@kernel
-def name_of_site(kind, cell, part):
-    """A predictor's word in the name of one site; a real part stays what it is in the box."""
-    if kind == CATEGORICAL:
-        return np.int64(1) << np.int64(cell)
-    if kind == ORDINAL:
-        return (np.int64(cell) << 32) | np.int64(cell)
-    return np.int64(part)
-
-
-@kernel
-def joined(kind, a, b):
-    """A predictor's word in the name of the smallest box that holds two others."""
-    if kind == CATEGORICAL:
-        return a | b
-    if kind == ORDINAL:
-        return (min(a >> 32, b >> 32) << 32) | max(a & 0xFFFFFFFF, b & 0xFFFFFFFF)
-    return a
-
-
-@kernel
-def first_cell(kind, size, word):
-    """The lowest cell of a part."""
-    if kind == CATEGORICAL:
-        c = 0
-        while not (word >> c) & 1:
-            c += 1
-        return c
-    if kind == ORDINAL:
-        return word >> 32
-    while word >= size:
-        word = 2 * word - 2 * size
-    return word
-
-
-@kernel
-def holds(kind, size, word, cell):
-    """Whether a finest cell lies in a part."""
-    if kind == CATEGORICAL:
-        return (word >> cell) & 1 == 1
-    if kind == ORDINAL:
-        return word >> 32 <= cell <= word & 0xFFFFFFFF
-    up = np.int64(cell)
-    while up < word:  # from a part to the one it is a half of
-        up = size + up // 2
-    return up == word
-
-
-@kernel
-def bits_below(word, cell):
-    """How many levels of a mask lie below one."""
-    n = 0
-    for c in range(cell):
-        n += (word >> c) & 1
-    return n
 
 
 @kernel
