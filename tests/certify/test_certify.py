@@ -173,7 +173,19 @@ def test_forged_certificates_are_refused(on_disk, change, words):
         program.check(str(data), forged)
 
 
-CHANGED = "evidence evidence bound lower epsilon max_parents parents slack score exponent columns".split()
+CHANGED = [
+    "evidence",
+    "evidence",
+    "bound",
+    "lower",
+    "epsilon",
+    "max_parents",
+    "parents",
+    "slack",
+    "score",
+    "exponent",
+    "columns",
+]
 
 
 @pytest.mark.parametrize("score", ["bdeu", "bic", "pcart"])
