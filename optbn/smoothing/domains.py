@@ -95,6 +95,9 @@ def fit_domains(
     check_kind(leaves)
     check_seed(seed)
     columns = (domain,) if isinstance(domain, str) else tuple(domain)
+    for name in columns:
+        if columns.count(name) > 1:
+            raise UnsupportedError(f"column {name!r} is named twice among those that say the domain; once is enough")
     if share == "joint" and len(columns) > 1:
         raise UnsupportedError(f"share='joint' takes one column of domains, not {', '.join(columns)}; use share='rows'")
     chosen = load_smoother(SMOOTHERS_OF[share] if smoother is None else smoother, caller=fit_domains, **settings)

@@ -40,13 +40,14 @@ from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.base.settings import check_positive
 from optbn.smoothing.ascent import Distinct
+from optbn.smoothing.integrated import Mixture
 from optbn.smoothing.m_estimate import whole_counts
 from optbn.smoothing.polynomial import exact_moments
 from optbn.smoothing.protocol import Estimate, matched_precision
 from optbn.smoothing.tree import CountTree
 
 METHODS = ("variational", "exact")
-STRENGTHS = ("learned", "levels")
+STRENGTHS = ("learned", "levels", "integrated")
 PRIORS = ("learned", "each")
 SPREAD = 1.5
 """Of log s around log K, where s is learned: two contexts say little about it, and no evidence is highest at 0 or
@@ -103,6 +104,10 @@ class Posterior:
         within = (nu * weight - nu * nu - variance) / (weight**2 * (weight + 1.0))
         return np.asarray(np.sqrt(np.maximum(within + variance / weight**2, 0.0)))
 
+    def elsewhere(self) -> Posterior:
+        """Of a context without rows."""
+        return replace(self, counts=np.zeros((1, self.counts.shape[1])))
+
 
 Prior = float | str | Sequence[float]
 """alpha0: a number for all levels, a number for each, or how it is learned (PRIORS)."""
@@ -158,8 +163,10 @@ def _covariance(s: float, kappa: NDArray[np.float64], tau: float) -> NDArray[np.
 @dataclass(frozen=True)
 class Hierarchical:
     """s           strength of the prior of each context: "learned" (the likeliest, for each family and depth on its
-                own), "levels" (the number of levels, as published) or a number
-    spread      of a learned s: log s ~ Normal(log K, spread^2) beforehand; inf: where the evidence is highest
+                own), "integrated" (all, each as likely as the evidence says: `integrated`, which takes longer),
+                "levels" (the number of levels, as published) or a number
+    spread      of an s that is learned or integrated: log s ~ Normal(log K, spread^2) beforehand; inf: s is learned
+                where the evidence is highest
     alpha0      the prior of the shared mean: "learned" (one number for all levels), "each" (one for each is learned), a
                 number (1, as published) or a list with one for each level
     method      "variational" or "exact"
@@ -204,6 +211,8 @@ class Hierarchical:
                 check_positive(self, name)
         if self.spread != float("inf"):
             check_positive(self, "spread")
+        elif self.s == "integrated":
+            raise UnsupportedError("Hierarchical: s='integrated' needs a prior, a finite spread such as 1.5")
 
     def fit(self, tree: CountTree, generator: np.random.Generator) -> Estimate:
         """The leaves share one model; the inner nodes of a depth are contexts of a model of their own."""
@@ -218,7 +227,7 @@ class Hierarchical:
             answer = self.posterior(tree.counts[contexts], self._empty(tree, d, len(contexts)))
             probabilities[contexts] = answer.theta()[: len(contexts)]
             deviations[contexts] = answer.theta_deviations()[: len(contexts)]
-        empty = replace(answer, counts=np.zeros((1, tree.n_levels)))
+        empty = answer.elsewhere()
         unseen = np.tile(empty.theta(), (len(probabilities), 1))
         rows = matched_precision(empty.theta(), empty.theta_deviations())
         evidence = {"log_evidence" if self.method == "exact" else "lower_bound": answer.log_evidence}
@@ -232,11 +241,15 @@ class Hierarchical:
         """How many configurations of a depth have no rows, where they count."""
         return math.prod(tree.sizes[:depth]) - seen if self.compat == "published" and tree.sizes else 0
 
-    def posterior(self, counts: NDArray[np.float64], empty: int = 0) -> Posterior:
+    def posterior(self, counts: NDArray[np.float64], empty: int = 0) -> Posterior | Mixture:
         """The posterior of one table under these settings; `empty` contexts more have no rows."""
         counts = np.concatenate([counts, np.zeros((empty, counts.shape[1]))]) if empty else counts
         if not isinstance(self.alpha0, str) and np.size(self.alpha0) not in (1, counts.shape[1]):
             raise UnsupportedError(
                 f"Hierarchical: alpha0 has {np.size(self.alpha0)} numbers for a variable of {counts.shape[1]} levels"
             )
-        return posterior(counts, self.s, self.alpha0, self.method, self.tolerance, self.spread, self.compat)
+
+        def at(s: float | str) -> Posterior:
+            return posterior(counts, s, self.alpha0, self.method, self.tolerance, self.spread, self.compat)
+
+        return Mixture.over(counts.shape[1], self.spread, at) if self.s == "integrated" else at(self.s)

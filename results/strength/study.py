@@ -48,6 +48,7 @@ METHODS: Mapping[str, Callable[[Any, Any], Smoother]] = {
     "s = K": lambda model, data: Hierarchical(s="levels"),
     "each family, alpha0 = 1": lambda model, data: Hierarchical(alpha0=1.0),
     "each family, alpha0 of each level": lambda model, data: Hierarchical(alpha0="each"),
+    "each family, integrated": lambda model, data: Hierarchical(s="integrated"),
     "as published: s = K, alpha0 = 1": lambda model, data: Hierarchical(s="levels", alpha0=1.0),
 }
 

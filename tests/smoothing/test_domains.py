@@ -246,6 +246,8 @@ def test_bad_domains_are_named():
         fit_domains({"smoke": ()}, data, "size")
     with pytest.raises(DataError, match="no column 'town'"):
         fit_domains({"smoke": ()}, data, "town")
+    with pytest.raises(UnsupportedError, match="'city' is named twice"):
+        fit_domains({"smoke": ()}, data, ["city", "city"])
     with pytest.raises(UnknownNameError, match="share"):
         fit_domains({"smoke": ()}, data, "city", share="row")
 

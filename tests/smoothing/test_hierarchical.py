@@ -308,3 +308,41 @@ def test_priors_that_fit_no_variable_are_refused():
 def test_exact_refuses_what_is_out_of_reach():
     with pytest.raises(LimitError, match="variational"):
         posterior(np.full((10, 10), 1000.0), method="exact")
+
+
+@pytest.mark.parametrize("method", ["variational", "exact"])
+def test_an_integrated_strength_is_the_mean_over_a_fine_grid(method):
+    """By hand: posteriors at 400 strengths, each weighed by its prior and the evidence."""
+    generator = np.random.default_rng(6)
+    counts = np.array([generator.multinomial(6, generator.dirichlet([2.0, 1.0, 1.0])) for _ in range(4)], dtype=float)
+    found = Hierarchical(s="integrated", alpha0=1.0, method=method, spread=1.2).posterior(counts)
+    logs = np.log(3) + 1.2 * np.linspace(-6, 6, 400)
+    each = [posterior(counts, float(np.exp(log)), 1.0, method) for log in logs]
+    weight = np.exp(
+        [-0.5 * ((log - np.log(3)) / 1.2) ** 2 + one.log_evidence for log, one in zip(logs, each, strict=True)]
+    )
+    evidence = np.log(weight.sum() * (logs[1] - logs[0]) / (1.2 * np.sqrt(2 * np.pi)))
+    weight /= weight.sum()
+    means = np.array([one.theta() for one in each])
+    mean = np.tensordot(weight, means, 1)
+    second = np.tensordot(weight, means**2 + np.array([one.theta_deviations() for one in each]) ** 2, 1)
+    assert np.allclose(found.theta(), mean, atol=1e-4)
+    assert np.allclose(found.theta_deviations(), np.sqrt(second - mean**2), atol=1e-4)
+    assert found.log_evidence == pytest.approx(evidence, abs=1e-3)
+    learned = posterior(counts, "learned", 1.0, spread=1.2)
+    assert 0.3 < found.s / learned.s < 3.0 and (found.theta_deviations() > 0).all()
+
+
+def test_an_integrated_strength_in_networks_and_without_rows():
+    import optbn
+
+    asia = optbn.load_network("asia")
+    found = optbn.fit(asia, asia.sample(300, 1), "hierarchical", s="integrated")
+    learned = optbn.fit(asia, asia.sample(300, 1), "hierarchical")
+    for name in asia.names:
+        p, q = (network.cpd(name).leaves.probabilities for network in (found, learned))
+        assert np.abs(p - q).max() < 0.12 and np.allclose(p.sum(axis=1), 1.0)
+    empty = Hierarchical(s="integrated").posterior(np.zeros((2, 3)))
+    assert np.allclose(empty.theta(), 1 / 3)
+    with pytest.raises(UnsupportedError, match="needs a prior, a finite spread"):
+        Hierarchical(s="integrated", spread=float("inf"))
