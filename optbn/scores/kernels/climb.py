@@ -21,32 +21,52 @@ from optbn_solvers.base.compiled import leaf, part
 
 
 @leaf
-def real_leaves(mean, spread, counts, s, a, b, rows, lanes, tables, leaf_cost, value):
-    """The moments and leaves of the real lanes of slot s, which is made of slots a and b, or of a site (b < 0), whose
-    moments it has. A kernel of its own: written out in the loop of `climb`, these lines cost data without real ones
-    half as much again."""
+def real_slots(plan, n_slots, leaf_cost, site_content, lanes, tables, mean, spread, value):
+    """The moments and leaves of all slots and of those real lanes whose rows all have a number, which come first;
+    returns how many they are. Apart from the loop of `climb`: to pass so much once per slot takes longer than this."""
+    first, second, rows, _, _, _ = plan
+    _, site_mean, site_spread = site_content
     table, _, _, _, cats, reals = lanes
-    real_row, number, number_row, real_end = table[7], table[8], table[9], table[10]
+    real, real_row, number, real_end = table[6], table[7], table[8], table[10]
+    _, _, constant, power, shrink, scale, _, _ = tables
+    plain = 0
+    while plain < reals and number[plain] < 0:
+        plain += 1
+    for q in range(reals):
+        mean[0, q] = 0.0
+        spread[0, q] = 0.0
+    for s in range(1, n_slots):
+        a, b, n = first[s], second[s], rows[s]
+        share, product = 0.0, 0.0
+        if b < 0:
+            for q in range(reals):
+                mean[s, q] = site_mean[a, real[q]]
+                spread[s, q] = site_spread[a, real[q]]
+            a, b = s, 0  # the sum of what it has and slot 0, which has nothing
+        else:
+            share = rows[b] / n
+            product = share * rows[a]
+        begin = 0
+        while begin < plain:
+            t, end = real_row[begin], real_end[begin]
+            normal_leaves(
+                mean, spread, value, s, a, b, share, product, begin, end, cats,
+                scale[t], shrink[t, n], power[t, n], constant[t, n] - leaf_cost,
+            )  # fmt: skip
+            begin = end
+    return plain
+
+
+@leaf
+def mixed_leaves(mean, spread, counts, s, a, b, n, plain, lanes, tables, leaf_cost, value):
+    """The same of slot s and the real lanes after those, once its counts are known; n rows."""
+    table, _, _, _, cats, reals = lanes
+    real_row, number, number_row = table[7], table[8], table[9]
     _, _, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
-    n, site = rows[s], b < 0
-    share, product = 0.0, 0.0
-    if site:  # the sum of what it has and slot 0, which has nothing
-        a, b = s, 0
-    else:
-        share = rows[b] / n
-        product = share * rows[a]
-    begin = 0
-    while begin < reals and number[begin] < 0:
-        t, end = real_row[begin], real_end[begin]
-        normal_leaves(
-            mean, spread, value, s, a, b, share, product, begin, end, cats,
-            real_scale[t], real_shrink[t, n], real_power[t, n], real_constant[t, n] - leaf_cost,
-        )  # fmt: skip
-        begin = end
-    for q in range(begin, reals):
+    for q in range(plain, reals):
         t, there = real_row[q], number[q]
         numbers = counts[s, there]
-        if not site:
+        if b >= 0:
             gap = mean[b, q] - mean[a, q]
             share = counts[b, there] / max(numbers, 1)
             mean[s, q] = mean[a, q] + gap * share
@@ -67,14 +87,14 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     lanes         what `arrange` says of the responses (kernels/arrange.py)
     tables        (count float64[N + 1], total float64[., N + 1]; real_constant, real_power, real_shrink
                    float64[., N + 1] and real_scale float64[.]; there_level, there_total float64[., N + 1])
-    work          (counts int32[slots, >= W], mean, spread float64[slots, >= R], value float64[slots, >= L]); where
-                   there are real lanes, with room for a vector more
+    work          (counts int32[slots, >= W], mean, spread float64[slots, >= R], value float64[slots, >= L]) and a slot
+                   more: vectors of a slot's real lanes may reach into the next one, which is written later
     """
     first, second, rows, offset, left, right = plan
-    site_counts, site_mean, site_spread = site_content
+    site_counts = site_content[0]
     table, width, _, runs, cats, reals = lanes
     column, level_start, run_end, run_row = table[0], table[2], table[3], table[4]
-    run_levels, real = table[5], table[6]
+    run_levels = table[5]
     count_table, total_table, _, _, _, _, _, _ = tables
     counts, mean, spread, value = work
     level_1, level_2 = np.uint64(level_start[1]), np.uint64(level_start[2])
@@ -83,9 +103,9 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     vectors = (n_lanes + WIDTH - 1) // WIDTH
     for w in range(padded):
         counts[0, w] = 0
-    for q in range(reals):
-        mean[0, q] = 0.0
-        spread[0, q] = 0.0
+    plain = 0
+    if reals > 0:
+        plain = real_slots(plan, n_slots, leaf_cost, site_content, lanes, tables, mean, spread, value)
     for q in range(n_lanes):
         value[0, q] = -leaf_cost
     for s in range(1, n_slots):
@@ -94,9 +114,6 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
         if b < 0:
             for w in range(width):
                 counts[s, w] = site_counts[a, column[w]]
-            for q in range(reals):
-                mean[s, q] = site_mean[a, real[q]]
-                spread[s, q] = site_spread[a, real[q]]
         else:
             one, other, both = counts[a], counts[b], counts[s]
             for w in range(padded):
@@ -121,8 +138,8 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
                         total += count_table[content[np.uint64(level_start[level] + lane)]]
                     row[np.uint64(lane)] = total
             begin = end
-        if reals > 0:
-            real_leaves(mean, spread, counts, s, a, b, rows, lanes, tables, leaf_cost, value)
+        if plain < reals:
+            mixed_leaves(mean, spread, counts, s, a, b, n, plain, lanes, tables, leaf_cost, value)
 
         # One slot behind, because what was just written element by element cannot be read as vectors at once.
         raise_to_best_sum(value, s - 1, vectors, left, right, offset[s - 1], offset[s])

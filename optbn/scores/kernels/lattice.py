@@ -123,10 +123,14 @@ def lay_out(lattice, shapes, boxes, leaf_rows, part, below, box, plan):
         inner, table0, kind = parts[members[innermost]], table[members[innermost]], kinds[members[innermost]]
     for base in range(0, boxes, inner):
         outer_need, down_first, down_second = outer_parts(lattice, shapes, part)
+        last = base + inner - 1  # the whole row of boxes together
+        if down_first and box_rows[last - down_first] + box_rows[last - down_second] == 0:
+            next_part(digits, members, parts, part)
+            continue
         add_row(base, inner, table0, down_first, down_second, halves, box_rows, support)
-        missing = np.uint64(0) if ordered else outer_need & ~support[base + inner - 1]
-        if missing:
-            if box_rows[base + inner - 1] > 0:
+        missing = np.uint64(0) if ordered else outer_need & ~support[last]
+        if missing or box_rows[last] == 0:
+            if box_rows[last] > 0:
                 same = base - down[lowest_bit(missing)]
                 for p in range(inner):
                     slot[base + p] = slot[same + p]

@@ -112,13 +112,14 @@ class SparsePlan:
 
 def workspace(slots: int, lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
     """What kernels/climb.py writes into for any `lanes` of the responses: counts, mean, spread, value. Rows are whole
-    cache lines, so that no vector straddles two; pages never touched cost nothing."""
+    cache lines, so that no vector straddles two; pages never touched cost nothing. One slot more than there are, for
+    vectors that begin where the real responses of the last one do."""
     width, reals, values = _row_sizes(lanes, widths, real)
     return (
         aligned(slots, width, np.uint32),
-        aligned(slots, reals, np.float64),
-        aligned(slots, reals, np.float64),
-        aligned(slots, values, np.float64),
+        aligned(slots + 1, reals, np.float64)[:slots],
+        aligned(slots + 1, reals, np.float64)[:slots],
+        aligned(slots + 1, values, np.float64)[:slots],
     )
 
 
@@ -132,8 +133,7 @@ def _row_sizes(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -
     """(counts, moments, values) per slot for any `lanes` of responses, with this many columns of counts."""
     most = int(np.sort(widths)[::-1][:lanes].sum())
     reals = min(lanes, int(real.sum()))
-    spill = 7 if reals else 0  # kernels/normal.py writes whole vectors
-    return -(-most // 16) * 16, -(-(reals + spill) // 8) * 8, -(-(lanes + spill) // 8) * 8
+    return -(-most // 16) * 16, -(-reals // 8) * 8, -(-lanes // 8) * 8
 
 
 def aligned(rows: int, columns: int, dtype: type[np.generic]) -> NDArray[Any]:
