@@ -18,12 +18,14 @@ from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
 from optbn.learning.rehearsal import scored_corner
 from optbn.learning.trials import Trials
-from optbn.scores.families import bytes_of_listed
-from optbn.scores.pipeline import table_of_sets
+from optbn.scores.families import BLOCK_SECONDS, BYTES_PER_FAMILY, FIRST_BLOCK, bytes_of_listed
+from optbn.scores.pipeline import LARGEST_BLOCK, table_of_sets
 
 if TYPE_CHECKING:
     from optbn.scores.protocol import LocalScore
     from optbn.scores.scoring import Scoring
+
+BLOCK_BYTES = 60  # of a family while its block is scored and compared
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,9 @@ def estimate(
         kept = 8 * n * (math.comb(n, size - 1) + math.comb(n, max(0, size - 2))) if size else 0
         if scoring.candidates is not None:
             kept = bytes_of_listed(families, n, size)
+        block = min(math.comb(n, size), min(limit // 4, LARGEST_BLOCK) // (BYTES_PER_FAMILY * n))
+        block = min(block, max(FIRST_BLOCK, int(BLOCK_SECONDS / max(1e-9, trials.seconds_each))))
+        kept += BLOCK_BYTES * n * (block if scoring.candidates is None else 0)
         used = sum(column.nbytes for column in data.columns)
         memory = used + min(kept, limit // 2) + check_jobs(jobs) * trials.bytes
         costs.append(Cost(size, families, seconds, memory, left_out))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 WHOLE_SECONDS = 0.1  # CPU; a size that is expected to take less is done in full
 MOST_WHOLE = 1 << 16  # sets of such a size
+FAMILY_SECONDS = 2e-8  # to compare the score of a family with those of its subsets
 RUN_SECONDS = 0.01  # CPU, of the last run of neighbours
 FIRST_RUN, MOST_RUN, LONGER = 16, 4096, 4
 RUNS = 3
@@ -48,6 +49,7 @@ class Trials:
     whole: int = -1
     best: Floats = field(default_factory=lambda: np.empty((0, 0)))
     bytes: int = 0  # that a thread needs for the sets so far
+    seconds_each: float = 0.0  # CPU, of a set of the last size
 
     def __post_init__(self) -> None:
         n = self.scoring.data.n_variables
@@ -73,10 +75,11 @@ class Trials:
         if not slow.all():
             each += self._of_quick(drawn[~slow]) * float((~slow).mean())
         wanted = families / max(1e-9, float(lanes[lanes > 0].mean()))  # sets that are a candidate of some variable
+        self.seconds_each = each
         found = each * wanted * (1 - share)
         if found < WHOLE_SECONDS and sets <= MOST_WHOLE and size == self.whole + 1 and self.scoring.candidates is None:
             found = self._in_full(size)
-        return found, left_out
+        return found + FAMILY_SECONDS * families * (1 - share), left_out
 
     def _drawn(self, size: int) -> Sets:
         """Sets of that size, all where they are few."""

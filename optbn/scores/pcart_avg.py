@@ -53,12 +53,13 @@ class PCARTAverage(PCART):
         return BoundAverages(self._bind(data), BoundLeaves(self, self.columns(data, declared=True)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class BoundAverages:
-    """PCARTAverage tied to its data; `best` is PCART."""
+    """PCARTAverage tied to its data; `best` is PCART, and `room` how many bytes a set may take."""
 
     best: BoundTrees
     leaves: BoundLeaves
+    room: int = 8 * WORK_BYTES
 
     def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """See optbn.scores.protocol.BoundScore; sums have no bound cheaper than themselves."""
@@ -69,8 +70,33 @@ class BoundAverages:
         return out + self.leaves.jacobian
 
     def too_dear(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """bool[m]: sets of too many boxes, or whose best tree would not be found."""
-        return np.asarray((self._extent(sets)[0] > MOST_BOXES) | self.best.too_dear(sets))
+        """bool[m]: sets of too many boxes, in number or in memory, or whose best tree would not be found."""
+        boxes, splits = self._extent(sets)
+        dear = (boxes > MOST_BOXES) | (self._bytes(boxes, splits, 1) > self.room)
+        return np.asarray(dear | self.best.too_dear(sets))
+
+    def limit_memory(self, size: int) -> None:
+        """See optbn.scores.protocol."""
+        self.best.limit_memory(size)
+        self.room = self.best.costs.room
+
+    def bytes(self, sets: NDArray[np.int32]) -> int:
+        """See optbn.scores.protocol."""
+        boxes, splits = self._extent(sets)
+        most = int(boxes.max(initial=1))
+        return int(self._bytes(boxes.max(initial=1), splits.max(initial=0), self._lanes(most)))
+
+    def _bytes(self, boxes: Any, splits: Any, lanes: int) -> Any:
+        """What sets of so many boxes and splits take."""
+        slot = bytes_per_slot(lanes, self.leaves.widths, self.leaves.is_real) + 12 * (lanes + 1) + 12
+        return boxes * slot + 8 * splits
+
+    def _lanes(self, boxes: int) -> int:
+        """How many responses to run together."""
+        lanes = self.leaves.data.n_variables
+        while lanes > 1 and self._bytes(boxes, 0, lanes) > min(WORK_BYTES, self.room // 2):
+            lanes = (lanes + 1) // 2
+        return lanes
 
     @property
     def columns(self) -> Columns:
@@ -116,12 +142,7 @@ class BoundAverages:
         boxes, splits = self._extent(sets[wanted.any(axis=1)])
         self._check(sets[wanted.any(axis=1)], boxes)
         most = int(boxes.max(initial=1))
-        lanes = columns.data.n_variables
-        while (
-            lanes > 1
-            and most * (bytes_per_slot(lanes, self.leaves.widths, self.leaves.is_real) + 4 * lanes) > WORK_BYTES
-        ):
-            lanes = (lanes + 1) // 2
+        lanes = self._lanes(most)
         counts, mean, spread, _ = workspace(most, lanes, self.leaves.widths, self.leaves.is_real)
         work = (
             np.empty(most, np.int32),

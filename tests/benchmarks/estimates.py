@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 import optbn
 from tests.benchmarks import Figure
 
@@ -28,13 +30,13 @@ from optbn.scores.scoring import Scoring
 from tests.benchmarks import peak_memory
 from tests.benchmarks.estimates import table
 
-name, score, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+name, score, size, k = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]) or None
 data = table(name)
 method = load_score(score)
 begin = time.process_time()
-costs = estimate(Scoring.of(data, method, size), jobs=1)
+costs = estimate(Scoring.of(data, method, size, candidates=k), jobs=1)
 spent = time.process_time() - begin
-scoring = Scoring.of(data, method, size)
+scoring = Scoring.of(data, method, size, candidates=k)
 held = int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
 begin = time.process_time()
 table_of_sets(scoring, jobs=1)
@@ -45,8 +47,12 @@ print(json.dumps([costs[-1].size, costs[-1].seconds, took, costs[-1].memory / 1e
 
 
 def table(name: str) -> optbn.Dataset:
-    """One of the tables: a network's sample (alarm:2000), or a data set of the folder in OPTBN_DATA."""
+    """One of the tables: a network's sample (alarm:2000), so many real columns, each the one before and more (real:40),
+    or a data set of the folder in OPTBN_DATA."""
     network, _, rows = name.partition(":")
+    if network == "real":
+        columns = np.random.default_rng(1).normal(size=(int(rows), 2_000)).cumsum(axis=0)
+        return optbn.Dataset.from_arrays({f"v{i}": column for i, column in enumerate(columns)})
     if rows:
         shared = Path(os.environ["OPTBN_DATA"]) / f"networks/{network}.bif"
         return (optbn.read_network(shared) if shared.exists() else optbn.load_network(network)).sample(int(rows), 1)
@@ -63,13 +69,21 @@ CASES: list[tuple[str, list[str], int]] = [
     ("datasets/segment", ["pcartp", "ftp"], 2),
     ("density/jester.valid", ["aic", "bdeu"], 2),
     ("density/plants.test", ["bic", "bds"], 2),
+    ("child:500", ["pcart-avg"], 2),
+    ("datasets/segment", ["pcart-avg"], 2),
+    ("asia:50000", ["pcart-avg"], 3),
+    ("real:40", ["bge"], 4),
+    ("real:60", ["bge"], 4),
+    ("density/jester.valid", ["bic of 12", "bdeu of 15", "pcartp of 8"], 3),
+    ("density/plants.test", ["bdeu of 20", "pcartp of 10"], 3),
 ]
 
 
 def measure() -> Iterator[Figure]:
     for name, scores, size in CASES:
         for score in scores:
-            command = [sys.executable, "-c", PROGRAM, name, score, str(size)]
+            method, _, k = score.partition(" of ")  # "bic of 12": of the 12 likeliest parents of each variable
+            command = [sys.executable, "-c", PROGRAM, name, method, str(size), k or "0"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 yield Figure(f"{name}, {score}, {size} parents", float("inf"), 2, note=done.stderr[-120:])

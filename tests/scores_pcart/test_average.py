@@ -16,6 +16,8 @@ from optbn.network.structure import Structure
 from optbn.scores import load_score
 from optbn.scores.pcart import PCART
 from optbn.scores.pcart_avg import PCARTAverage
+from optbn.scores.pipeline import table_of_sets
+from optbn.scores.scoring import Scoring
 from tests.naive import pcart as naive
 from tests.scores_pcart.columns import all_sets, random_data, score
 
@@ -184,3 +186,14 @@ def test_held_out_rows_are_predicted_by_averages_too():
     data = optbn.load_network("asia").sample(400, 3)
     folds = [optbn.learn(data, max_parents=2, held_out=2, trees=trees).report.held_out for trees in ("best", "average")]
     assert len(folds[0]) == len(folds[1]) and folds[0] != folds[1]
+
+
+def test_little_memory_changes_no_average():
+    data = optbn.load_network("asia").sample(300, 1)
+    tight = Scoring.of(data, load_score("pcart-avg"), 2, memory="64M")
+    wide = Scoring.of(data, load_score("pcart-avg"), 2)
+    assert tight.bound.room < wide.bound.room
+    assert table_of_sets(tight) == table_of_sets(wide)
+    pairs = np.array([[0, 1], [2, 3]], np.int32)
+    tight.bound.room = 10
+    assert tight.bound.too_dear(pairs).all() and not wide.bound.too_dear(pairs).any()
