@@ -16,6 +16,7 @@ samples those are the rows that were not drawn. Members are independent, so they
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,20 @@ from optbn.smoothing.protocol import Smoother
 WEIGHTS = ("uniform", "stacking")
 LARGEST = 1 << 24
 """Predictions of members for rows left out that are held at once, 128 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """left_out  float64[rows, C], the weighted members' predictions for the rows numbered `rows` that they leave out
+    classes, row_weights  of these rows
+    """
+
+    members: list[Member]
+    weights: NDArray[np.float64]
+    left_out: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    row_weights: NDArray[np.float64]
 
 
 class ESKDB(NetworkClassifier):
@@ -80,6 +95,15 @@ class ESKDB(NetworkClassifier):
     def _learn(
         self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
     ) -> tuple[list[Any], NDArray[np.float64]]:
+        found = self.grown(source, smoother, seed)
+        self.power_, self.curves_ = 1.0, None
+        if self.calibrate and not self.bootstrap:
+            self.power_ = best_power(found.left_out, found.classes, found.row_weights)
+            self.curves_ = curves_if_better(raised(found.left_out, self.power_), found.classes, found.row_weights)
+        return found.members, found.weights
+
+    def grown(self, source: Source, smoother: Smoother, seed: np.random.SeedSequence) -> Grown:
+        """The members and their weights, before they are calibrated."""
         from joblib import Parallel, delayed
 
         self._check(source)
@@ -93,18 +117,11 @@ class ESKDB(NetworkClassifier):
         )
         members = [member for member, _, _, _ in made]
         weights = np.full(len(members), 1.0 / len(members))
-        self.power_, self.curves_ = 1.0, None
-        if not len(rows):
-            return members, weights
         _, _, classes, row_weights = made[0]
         left_out = np.stack([predictions for _, predictions, _, _ in made])
-        if self.weights == "stacking":
+        if self.weights == "stacking" and len(rows):
             weights = stacked(left_out[:, np.arange(len(rows)), classes].T, row_weights)
-        if self.calibrate and not self.bootstrap:
-            mean = np.tensordot(weights, left_out, 1)
-            self.power_ = best_power(mean, classes, row_weights)
-            self.curves_ = curves_if_better(raised(mean, self.power_), classes, row_weights)
-        return members, weights
+        return Grown(members, weights, np.tensordot(weights, left_out, 1), rows, classes, row_weights)
 
     def _check(self, source: Source) -> None:
         check_k(self.k)

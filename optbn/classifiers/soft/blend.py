@@ -1,24 +1,22 @@
 """Soft networks, smoothed trees and counted networks, mixed in the proportion that rows left out favour.
 
 What is smooth and additive in pairs the soft networks have; trees have deep interactions and sharp edges; networks with
-counted probabilities are steady where rows are few. All leave folds out in training, so there is a prediction of each
+counted probabilities are steady where rows are few. All leave rows out in training, so there is a prediction of each
 for rows that it has not seen: the shares are those that give these rows' classes the most probability (see `combine`),
 and one power calibrates the mixture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optbn.base.settings import check_whole
 from optbn.classifiers.combine import best_power, stacked
-from optbn.classifiers.soft.ensemble import Fitted, dealt
+from optbn.classifiers.soft.ensemble import Fitted, dealt, left_out
 from optbn.classifiers.soft.estimator import SoftESKDB
-from optbn.classifiers.soft.generative import selective
+from optbn.classifiers.soft.generative import Counted
 from optbn.classifiers.soft.member import Mixture, Part
 from optbn.classifiers.soft.places import Places
 from optbn.classifiers.soft.training import Data
@@ -57,15 +55,12 @@ class Blend(SoftESKDB):
         soft, deal, plant, count = seed.spawn(4)
         networks = super()._fitted(places, data, soft)
         inside = dealt(data, 1, deal)
-        groups: list[Sequence[Part]] = [
-            networks.mixture.parts,
-            planted(places, data, inside, self.n_trees, plant, self.n_jobs),
-            selective(places.scales, data, inside, self.n_counted, count, self.n_jobs),
-        ]
+        trees = planted(places, data, inside, self.n_trees, plant, self.n_jobs)
+        counted = Counted.of(places.scales, data, inside, self.n_counted, count, self.n_jobs)
         predictions = np.full((3, len(data.classes), data.n_classes), np.nan)
         predictions[0, networks.rows] = networks.left_out
-        for group in (1, 2):
-            predictions[group] = left_out(groups[group], data, inside)
+        predictions[1] = left_out(trees, data, inside)
+        predictions[2] = counted.left_out
         rows = np.flatnonzero(~np.isnan(predictions).any(axis=(0, 2)))
         predictions, classes, weights = predictions[:, rows], data.classes[rows], data.weights[rows]
         shares, power = np.full(3, 1.0 / 3.0), 1.0
@@ -73,22 +68,8 @@ class Blend(SoftESKDB):
             shares = stacked(predictions[:, np.arange(len(rows)), classes].T, weights)
             power = best_power(np.tensordot(shares, predictions, 1), classes, weights)
         self.shares_ = tuple(shares.tolist())
-        parts = tuple(part for group in groups for part in group)
-        each = np.concatenate([np.full(len(g), s / len(g)) for g, s in zip(groups, shares, strict=True)])
+        parts: tuple[Part, ...] = (*networks.mixture.parts, *trees, *counted.networks)
+        inner = (networks.mixture.shares, np.full(len(trees), 1.0 / len(trees)), counted.shares)
+        each = np.concatenate([share * those for share, those in zip(shares, inner, strict=True)])
         mixed = np.tensordot(shares, predictions, 1)
         return Fitted(Mixture(places, parts, each), power, networks.strengths, networks.resolution, mixed, rows)
-
-
-def left_out(parts: Sequence[Part], data: Data, inside: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The parts' mean prediction for rows that they leave out, float64[rows, C], NaN where none leaves a row out.
-
-    inside  the weights that parts learn from: part t has those of number t modulo 5
-    """
-    total, times = np.zeros((len(data.classes), data.n_classes)), np.zeros(len(data.classes))
-    for fold, weights in enumerate(inside):
-        out = np.flatnonzero(data.weights - weights > 1e-9)
-        some = np.ascontiguousarray(data.places[:, out])
-        for part in parts[fold :: len(inside)]:
-            total[out] += part.at(some)
-            times[out] += 1.0
-    return np.where(times > 0, 1.0, np.nan)[:, None] * total / np.maximum(times, 1.0)[:, None]

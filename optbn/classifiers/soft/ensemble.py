@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from optbn.classifiers.combine import best_power
 from optbn.classifiers.discriminative.rows import distinct
 from optbn.classifiers.discriminative.strength import folds
-from optbn.classifiers.soft.member import Mixture, SoftNetwork
+from optbn.classifiers.soft.member import Mixture, Part, SoftNetwork
 from optbn.classifiers.soft.places import Places
 from optbn.classifiers.soft.structure import Resolution, Structure, even_structure, random_structure
 from optbn.classifiers.soft.training import FINE, Data, Run, Strengths, Trainee, choose, together
@@ -74,6 +74,21 @@ def dealt(data: Data, rounds: int, seed: np.random.SeedSequence) -> list[NDArray
             inside[inside < 1e-9] = 0.0
             found.append(inside if inside.any() else data.weights)
     return found
+
+
+def left_out(parts: Sequence[Part], data: Data, inside: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The parts' mean prediction for rows that they leave out, float64[rows, C], NaN where none leaves a row out.
+
+    inside  the weights that parts learn from: part t has those of number t modulo 5
+    """
+    total, times = np.zeros((len(data.classes), data.n_classes)), np.zeros(len(data.classes))
+    for fold, weights in enumerate(inside):
+        out = np.flatnonzero(data.weights - weights > 1e-9)
+        some = np.ascontiguousarray(data.places[:, out])
+        for part in parts[fold :: len(inside)]:
+            total[out] += part.at(some)
+            times[out] += 1.0
+    return np.where(times > 0, 1.0, np.nan)[:, None] * total / np.maximum(times, 1.0)[:, None]
 
 
 def fit_ensemble(

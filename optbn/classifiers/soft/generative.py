@@ -1,7 +1,9 @@
 """Selective k-dependence networks with random cuts, in the places that soft networks see.
 
-Where rows are few, what is counted is steadier than what is optimised, and a mixture may lean on it. Every network
-leaves a fold out, like the trees of `woods`, and is not fitted again.
+Where rows are few, what is counted is steadier than what is optimised, and a mixture may lean on it. Of texts alone,
+every network counts all rows and leaves them out one at a time. Where there are numbers that would flatter: the cuts
+have seen the row that is left out. Then every network leaves a fold out, like the trees of `woods`, and is not fitted
+again.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from optbn.classifiers.eskdb import ESKDB
 from optbn.classifiers.member import Member, normalised
+from optbn.classifiers.soft.ensemble import left_out
 from optbn.classifiers.soft.places import Scale
 from optbn.classifiers.soft.training import Data
 from optbn.classifiers.source import InMemory
@@ -45,17 +48,42 @@ def as_table(scales: Sequence[Scale], places: NDArray[np.float64]) -> list[Value
     ]
 
 
-def selective(
-    scales: tuple[Scale, ...], data: Data, inside: Sequence[NDArray[np.float64]], n_networks: int,
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """shares    float64[networks]
+    left_out  float64[rows, C], the networks' prediction for rows that they leave out; NaN where there is none
+    """
+
+    networks: list[CodedNetwork]
+    shares: NDArray[np.float64]
+    left_out: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, scales: tuple[Scale, ...], data: Data, inside: Sequence[NDArray[np.float64]], n_networks: int,
+        seed: np.random.SeedSequence, n_jobs: int | None,
+    ) -> Counted:  # fmt: skip
+        """inside  the weights that those learn from which leave a fold out: network t has those of number t modulo 5"""
+        table = as_table(scales, data.places)
+        if any(len(scale.points) for scale in scales):
+            return _by_folds(scales, data, table, inside, n_networks, seed, n_jobs)
+        source = InMemory(table, data.classes, data.weights, data.n_classes)
+        grown = ESKDB(n_networks, n_jobs=n_jobs).grown(source, SMOOTHER, seed)
+        left_out = np.full((len(data.classes), data.n_classes), np.nan)
+        left_out[grown.rows] = grown.left_out
+        return cls([CodedNetwork(member, scales) for member in grown.members], grown.weights, left_out)
+
+
+def _by_folds(
+    scales: tuple[Scale, ...], data: Data, table: list[Values], inside: Sequence[NDArray[np.float64]], n_networks: int,
     seed: np.random.SeedSequence, n_jobs: int | None,
-) -> list[CodedNetwork]:  # fmt: skip
-    """The networks; network t learns from the weights of `inside` number t modulo 5."""
-    table = as_table(scales, data.places)
+) -> Counted:  # fmt: skip
     found: list[list[Member]] = []
     for fold, (weights, stream) in enumerate(zip(inside, seed.spawn(len(inside)), strict=True)):
         members = len(range(fold, n_networks, len(inside)))
         rows = np.flatnonzero(weights > 0)
         source = InMemory(table, data.classes, weights, data.n_classes).take(rows)
         ensemble = ESKDB(max(1, members), weights="uniform", calibrate=False, n_jobs=n_jobs)
-        found.append(ensemble._learn(source, SMOOTHER, stream)[0][:members])
-    return [CodedNetwork(found[t % len(inside)][t // len(inside)], scales) for t in range(n_networks)]
+        found.append(ensemble.grown(source, SMOOTHER, stream).members[:members])
+    networks = [CodedNetwork(found[t % len(inside)][t // len(inside)], scales) for t in range(n_networks)]
+    return Counted(networks, np.full(n_networks, 1.0 / n_networks), left_out(networks, data, inside))
