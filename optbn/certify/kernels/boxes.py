@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import kernel, leaf
 
 ROUNDING = 8  # units: more than the two ends of a constant are apart
 
@@ -77,37 +77,45 @@ def cut(cells, parts, splits, place, size, slot, begin, pairs):
     return slots
 
 
-@kernel
-def climb(slots, plan, place, sizes, rare, common, r, leaf, room, value):
+@leaf
+def climb(slots, plan, place, sizes, rare, common, r, worth, room, value):
     """The largest sum over the leaves of a tree of its value less `cost`, for one child.
 
     plan   (begin, pairs), see `cut`
-    sizes  int64[slots], the rows of each finest slot; rare int64[., 2], (row, code) of rows without the level `common`
-    leaf   (each int64[rows + 1], what a level's count adds; total int64[rows + 1], what its rows take away; cost)
+    sizes  int64[slots], the rows of each finest slot
+    rare   (int64[., 2], (row, code) of rows without the level `common`; first, end: those of this child)
+    worth  (each int64[rows + 1], what a level's count adds; total int64[., rows + 1], of r levels what the rows take
+           away; cost)
     room   int64[slots, levels + 1] and value int64[slots], scratch: counts and their sum; the best trees
     """
     begin, pairs = plan
-    each, total, cost = leaf
-    for slot in range(slots):
-        if begin[slot] == begin[slot + 1]:
-            room[slot, :r] = 0
-            room[slot, common] = room[slot, r] = sizes[slot]
-    for i in range(len(rare)):
-        at = place[rare[i, 0]]
-        room[at, rare[i, 1]] += 1
+    each, total, cost = worth
+    apart, first, end = rare
+    last = np.uint64(r)
+    for s in range(slots):
+        slot = np.uint64(s)
+        if begin[slot] == begin[slot + np.uint64(1)]:
+            for x in range(last):
+                room[slot, x] = 0
+            room[slot, common] = room[slot, last] = sizes[slot]
+    for i in range(first, end):
+        at = np.uint64(place[np.uint64(apart[i, 0])])
+        room[at, np.uint64(apart[i, 1])] += 1
         room[at, common] -= 1
-    never = 2 * (each[1] - total[1] - cost) + ROUNDING * (r + 2)  # two leaves that hold rows are worth no more
-    for slot in range(slots):
-        if begin[slot] < begin[slot + 1]:
-            left, right = pairs[begin[slot]]
-            for x in range(r + 1):
+    never = 2 * (each[1] - total[r, 1] - cost) + ROUNDING * (r + 2)  # two leaves that hold rows are worth no more
+    for s in range(slots):
+        slot = np.uint64(s)
+        here, there = np.uint64(begin[slot]), np.uint64(begin[slot + np.uint64(1)])
+        if here < there:
+            left, right = np.uint64(pairs[here, 0]), np.uint64(pairs[here, 1])
+            for x in range(last + np.uint64(1)):
                 room[slot, x] = room[left, x] + room[right, x]
-        best = -cost - total[room[slot, r]]
-        for x in range(r):
-            best += each[room[slot, x]]
+        best = -cost - total[last, np.uint64(room[slot, last])]
+        for x in range(last):
+            best += each[np.uint64(room[slot, x])]
         if best < never:
-            for i in range(begin[slot], begin[slot + 1]):
-                best = max(best, value[pairs[i, 0]] + value[pairs[i, 1]])
+            for i in range(here, there):
+                best = max(best, value[np.uint64(pairs[i, 0])] + value[np.uint64(pairs[i, 1])])
         value[slot] = best
     return value[slots - 1]
 
@@ -123,7 +131,6 @@ def best_trees(sets, wanted, predictors, shape, levels, rows_apart, leaves, out)
     """
     parts, splits = shape
     rare, first, common = rows_apart
-    each, total, cost = leaves
     m, k = sets.shape
     rows = predictors.shape[1]
     boxes, cuts = 1, 0
@@ -145,6 +152,6 @@ def best_trees(sets, wanted, predictors, shape, levels, rows_apart, leaves, out)
             sizes[place[row]] += 1
         for v in range(len(levels)):
             if wanted[i, v]:
-                r, own = levels[v], rare[first[v] : first[v + 1]]
-                leaf = each, total[r], cost
-                out[i, v] = climb(slots, (begin, pairs), place, sizes, own, common[v], r, leaf, room, value)
+                own = rare, first[v], first[v + 1]
+                at = np.uint64(common[v])
+                out[i, v] = climb(slots, (begin, pairs), place, sizes, own, at, levels[v], leaves, room, value)
