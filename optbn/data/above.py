@@ -43,10 +43,16 @@ def preamble(lines: Sequence[str], fields: Fields, header: bool | None) -> int:
             break
         above += 1
     filled, follow = any(widths[:above]), widths[above : above + 3]
+    even = min(follow) == usual or (min(follow) > 1 and _is_named(rows[above], wide)) if len(follow) == 3 else False
     # a single word above two columns may be a header without a name for the first
     sure = usual > 2 or all(not cells or marked(row[0]) for row, cells in zip(rows[:above], widths, strict=False))
-    found = usual > 1 and sure and filled and len(follow) == 3 and min(follow) == usual
-    return ends[above - 1] if found else 0
+    return ends[above - 1] if usual > 1 and sure and filled and even else 0
+
+
+def _is_named(row: Sequence[str], width: int) -> bool:
+    """Whether a row has a different name for each column; then those below it may have gaps."""
+    cells = {cell.strip() for cell in row}
+    return len(cells) == width and "" not in cells and not any(map(looks_like_number, cells))
 
 
 def names_behind_a_mark(line: str, fields: Fields, width: int) -> list[str] | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from optbn.base.errors import DataError
 from optbn.data.dates import date_forms
 from optbn.data.domains import Categorical
 from optbn.data.findings import Finding
+from optbn.data.numerals import numerals, ways
 from optbn.data.schema import Declared, is_whole, looks_like_number
 
 MOST_LEVELS = 1_000
@@ -132,13 +133,15 @@ def explained(first: Sequence[str], body: Sequence[Sequence[str]], findings: lis
 
 
 def _explains(line: Sequence[str], rest: Sequence[Sequence[str]], again: bool) -> bool:
-    """Whether a line has words where all others have numbers or dates, and elsewhere words that never come again."""
+    """Whether a line has words where the others have numbers or dates, and elsewhere words that never come again.
+    Above dates there may be nothing."""
     numeric, said = [], 0
     for i, cell in enumerate(line):
         texts = {row[i] for row in rest if i < len(row) and row[i].strip()}
         if cell.strip() and cell in texts:
             return False
-        if texts and (all(map(looks_like_number, texts)) or (len(texts) > 3 and date_forms(texts))):
+        dates = len(texts) > 3 and not all(map(str.isdigit, texts)) and bool(date_forms(texts))
+        if texts and (cell.strip() if dates else _are_numbers(texts)):
             numeric.append(cell)
         elif cell.strip():
             said += 1
@@ -150,6 +153,15 @@ def _explains(line: Sequence[str], rest: Sequence[Sequence[str]], again: bool) -
     if len(filled) < 2:  # one word above one column of numbers may be a mark for what is missing
         return bool(filled) and len(numeric) == 1 and said > 0 and re.fullmatch(r"[\[(].*[\])]", filled[0]) is not None
     return len(filled) == len(numeric) and len(set(filled)) + said > 1
+
+
+def _are_numbers(texts: Collection[str]) -> bool:
+    """Whether all are numbers, or most of them in one notation, with signs and units (a few marks for what is missing
+    may be among them)."""
+    if all(map(looks_like_number, texts)):
+        return True
+    known = [one for one in numerals(texts) if one is not None]
+    return len(known) > 3 and 10 * len(known) >= 9 * len(texts) and bool(ways(known))
 
 
 def arities(body: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Mapping[str, Declared], Finding] | None:

@@ -241,6 +241,17 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
     ),
     "a delimiter after the names": (of("x,k,", lambda i: f"{i / 4},{ab(i)}"), XK, "certain"),
     # lines above, below the names, and at the end
+    "a padded title, units, gaps in the first rows": (
+        of(
+            "Export Praxis;;;;\n;;;;\nOrt;Größe;Kosten;Aufnahme;k\n;[cm];[EUR];;",
+            lambda i: (
+                f"{'süd' if i % 3 else 'nord'};{150 + i},5 cm;{f'1.{100 + i},00 €' if i % 9 else ''};"
+                f"{1 + i % 28:02d}.03.2024;{ab(i)}"
+            ),
+        ),
+        {"Ort": lv("nord", "süd"), "Größe": r(150.5, 151.5), "Kosten": r(None, 1101.0), "k": lv("a", "b")},
+        "probable",
+    ),
     "remarks after %": (of("% by hand\n% on Monday\nx,k", lambda i: f"{i / 4},{ab(i)}"), XK, "certain"),
     "remarks after //": (of("// by hand\nx,k", lambda i: f"{i / 4},{ab(i)}"), XK, "certain"),
     "names behind a mark": (of("# x k z", lambda i: f"{i / 4} {ab(i)} {i % 3}"), {**XK, "z": lv("0", "1")}, "probable"),
