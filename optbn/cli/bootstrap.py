@@ -18,6 +18,7 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn bootstrap data.csv --resamples 200 --store resamples.jsonl
     """
+    from optbn.base.numbers import counted
     from optbn.learning.bootstrap import bootstrap as resampled
     from optbn.learning.resampling import Resampling
     from optbn.scores import load_score
@@ -36,11 +37,19 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     consensus = found.consensus()
     if options.as_json:
         parents = {name: list(consensus.parents(name)) for name in consensus.names}
-        answer = {"resamples": len(found), "proved": int(found.proved.sum()), "pairs": rows, "consensus": parents}
+        answer = {
+            "resamples": len(found),
+            "max_parents": found.max_parents,
+            "proved": int(found.proved.sum()),
+            "pairs": rows,
+            "consensus": parents,
+        }
         print(json.dumps(answer))
         return
     wanted = f" of {options.resamples}: no time was left for more" if len(found) < options.resamples else ""
-    print(f"{len(found)} resamples{wanted}, {int(found.proved.sum())} of their best networks proved.")
+    print(f"{counted(len(found), 'resample')}{wanted}, {int(found.proved.sum())} of their best networks proved.")
+    short = f"; time was too short for {options.max_parents}" if found.max_parents != options.max_parents else ""
+    print(f"They have at most {counted(found.max_parents or 0, 'parent')} per variable{short}.")
     shown = [row for row in rows if row["adjacent"] >= options.threshold]
     print(f"Pairs that are adjacent in at least {options.threshold:.0%} of them, with 95 % intervals:\n")
     width = max([len(f"{row['from']} -> {row['to']}") for row in shown], default=4)

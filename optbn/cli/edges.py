@@ -37,9 +37,10 @@ def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         return
     present = [row for row in rows if row["present"]]
     absent = [row for row in rows if not row["present"]][: options.most]
+    by = "" if found.proved else ", says the search"
     print(
-        f"Best network with at most {found.max_parents} parents per variable: score {found.score:.6f}, "
-        f"{len(present)} arcs; {'every loss below is proved' if found.proved else 'losses with a * are not proved'}."
+        f"Best network with at most {found.max_parents} parents per variable{by}: "
+        f"score {found.score:.6f}, {len(present)} arcs; {_proved(rows)}."
     )
     _table(
         "Arcs, and the nats lost without them",
@@ -52,6 +53,15 @@ def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
             ("arc", "with it"),
             [(_arc(r), _nats(r, "loss")) for r in absent],
         )
+
+
+def _proved(rows: list[dict[str, Any]]) -> str:
+    """What is proved of the losses."""
+    open_ = sum(not row["proved"] and not math.isnan(row["loss"]) for row in rows)
+    late = sum(math.isnan(row["loss"]) for row in rows)
+    words = ["losses with a * are not proved"] if open_ else []
+    words += [f"there was no time for {late:,} of {len(rows):,} losses"] if late else []
+    return ", ".join(words) or "every loss below is proved"
 
 
 def _arc(row: dict[str, Any]) -> str:

@@ -42,7 +42,7 @@ def related(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     if options.as_json:
         print(json.dumps(_as_json(found, word)))
     else:
-        _print(found, word, options.score)
+        _print(found, word, options.score, options.max_parents)
     if options.output is not None:
         for line in write_each(list(found.networks), list(found.networks.values()), options.output):
             print(line)
@@ -64,15 +64,18 @@ def _as_json(found: DifferingNetworks, word: str) -> dict[str, Any]:
     }
 
 
-def _print(found: DifferingNetworks, word: str, score: str) -> None:
+def _print(found: DifferingNetworks, word: str, score: str, max_parents: int) -> None:
     from optbn.base.numbers import counted
 
     domains, differences = len(found.structures), len(found.differences)
     print(f"{counted(domains, 'data set')}, {counted(len(found.common.names), 'variable')}")
     print(
         f"{score} scores less {counted(differences, 'difference')} at {found.price:g} nats each: "
-        f"{found.solution.score:.6f} nats, {word}."
+        f"{found.solution.score:.6f} nats."
     )
+    proof = "proved optimal, checked independently" if word == "proved" else f"{word}, not proved"
+    parents = f"at most {counted(max_parents, 'parent')} per variable in all of them together"
+    print(f"Best graphs with {parents}, and no arc turned round between them: {proof}.")
     print("\narcs of the common graph" + ("" if found.common.arcs else ": none"))
     for parent, child in found.common.arcs:
         without = [

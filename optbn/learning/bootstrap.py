@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
+from optbn.base.numbers import counted
 from optbn.base.options import DEFAULT_SCORE
 from optbn.base.settings import check_seed
 from optbn.data.anything import DataLike, WeightsLike, as_dataset
@@ -51,12 +52,14 @@ class Bootstrap:
 
     graphs   bool[B, n, n]: [b, u, v], u is a parent of v in the best network of resample b
     proved   bool[B]: that network was proved the best, and the proof checked
+    max_parents  the largest number of parents in these networks, less than was asked for where time was short
     """
 
     names: tuple[str, ...]
     graphs: NDArray[np.bool_]
     proved: NDArray[np.bool_]
     scores: NDArray[np.float64]
+    max_parents: int | None = None
     _classes: list[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]] = field(
         default_factory=list, repr=False
     )
@@ -164,7 +167,9 @@ class Bootstrap:
         return Structure(self.names, tuple(tuple(np.flatnonzero(graph[:, v]).tolist()) for v in range(len(graph))))
 
     def __repr__(self) -> str:
-        return f"Bootstrap({len(self)} resamples of {len(self.names)} variables, {int(self.proved.sum())} proved)"
+        parents = "" if self.max_parents is None else f", at most {counted(self.max_parents, 'parent')} each"
+        proved = int(self.proved.sum())
+        return f"Bootstrap({counted(len(self), 'resample')} of {len(self.names)} variables{parents}, {proved} proved)"
 
 
 def bootstrap(
@@ -242,7 +247,7 @@ def bootstrap(
         longest = max(longest, working() - begun)
     if progress is not None:
         progress("resamples", resamples, resamples)
-    return _gathered(kept, resamples)
+    return _gathered(kept, resamples, max_parents)
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
@@ -252,11 +257,12 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(0.0, (centre - spread) / (1 + z2 / n)), min(1.0, (centre + spread) / (1 + z2 / n))
 
 
-def _gathered(kept: Kept, resamples: int) -> Bootstrap:
+def _gathered(kept: Kept, resamples: int, max_parents: int) -> Bootstrap:
     n = len(kept.names)
     graphs = np.zeros((resamples, n, n), dtype=np.bool_)
     for b in range(resamples):
         for v, parents in enumerate(kept.found[b][0]):
             graphs[b, parents, v] = True
     scores = np.array([kept.found[b][1] for b in range(resamples)])
-    return Bootstrap(kept.names, graphs, np.array([kept.found[b][2] for b in range(resamples)]), scores)
+    proved = np.array([kept.found[b][2] for b in range(resamples)])
+    return Bootstrap(kept.names, graphs, proved, scores, max_parents)
