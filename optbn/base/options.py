@@ -107,7 +107,7 @@ CLASSIFIERS = "optbn.classifiers:CLASSIFIERS"
 DISCRETIZERS = "optbn.data.discretise:DISCRETIZERS"
 
 DEFAULT_SCORE = "pcartp"
-DEFAULT_SMOOTHER = "hdp"
+DEFAULT_SMOOTHER = "hierarchical for trees, hdp for tables"
 
 OPTIONS: tuple[Option, ...] = (
     # Files that are written
@@ -160,7 +160,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("fit", "smoother", str, None, "How to estimate the probabilities: {names}.", shown=DEFAULT_SMOOTHER,
            names=SMOOTHERS),
     Option("related", "smoother", str, None, "How to estimate what the data sets have in common: {names}.",
-           shown=DEFAULT_SMOOTHER, names=SMOOTHERS, python=True),
+           shown="hdp", names=SMOOTHERS, python=True),
     Option("learn fit", "trees", str, "best",
            "What answers for local trees: {names}; average gives categorical variables what all trees on their parents "
            "predict together.", names="optbn.smoothing.fitting:TREES", python=True, label="trees", repeats=True),

@@ -33,7 +33,7 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     from optbn.base.files import check_writable
     from optbn.base.registry import lookup
     from optbn.smoothing.domains import fit_domains
-    from optbn.smoothing.fitting import DEFAULT_SMOOTHER, TREES
+    from optbn.smoothing.fitting import TREES
     from optbn.smoothing.rows import as_structure
 
     if options.output != "-":
@@ -51,9 +51,8 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
             domain = columns[0] if len(columns) == 1 else columns
             networks = fit_domains(structure, data, domain, options.smoother, **common)
         else:
-            smoother = options.smoother or DEFAULT_SMOOTHER
             way = lookup("way with trees", TREES, options.trees)
-            result = way(structure, data, smoother, threads=options.threads, **common)
+            result = way(structure, data, options.smoother, threads=options.threads, **common)
     if options.domain is not None:
         _write_each(networks, options.output)
         return

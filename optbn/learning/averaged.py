@@ -62,7 +62,7 @@ def average_trees(
 def fitted_averages(
     structure: StructureLike,
     data: DataLike,
-    smoother: str | Smoother,
+    smoother: str | Smoother | None = None,
     *,
     weights: str | ArrayLike | None = None,
     leaves: LeafKind = "normal",

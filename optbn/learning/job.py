@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,8 @@ from optbn.scores.left_out import Alone
 from optbn.scores.pipeline import ScoreProgress, table_of_sets
 from optbn.scores.scoring import Scoring
 from optbn.scores.selection import limited
+from optbn.smoothing.default import smoother_for
+from optbn.smoothing.family import Family
 from optbn.smoothing.fitting import fitted
 from optbn.smoothing.protocol import load_smoother
 from optbn_solvers.base.clock import working
@@ -121,7 +124,7 @@ class Job:
         """Where time is limited, without parent sets that would take too much of it one by one."""
         return scoring if self.time_limit is None else scoring.hurried(DEAR_SHARE * self.time_limit)
 
-    def rehearse(self, solver: str, smoother: str | Smoother) -> None:
+    def rehearse(self, solver: str, smoother: str | Smoother | None) -> None:
         """Compile what has not been compiled on this machine, before anything is timed."""
         rehearse(self.data, self.method, solver, smoother, self.watcher)
 
@@ -245,8 +248,11 @@ class Job:
         if self.scoring.candidates is not None:
             self.learned = replace(self.learned, solution=limited(self.learned.solution, self.scoring.candidates))
 
-    def fit(self, smoother: str | Smoother, seed: int, more: bool, trees: str) -> Fitted:
-        """The parameters; a smoother that would not end in time gives way to a quicker one. `more` is to follow."""
+    def fit(self, smoother: str | Smoother | None, seed: int, more: bool, trees: str) -> tuple[Fitted, str | Smoother]:
+        """The parameters and what smoothed them; what would not end in time gives way to a quicker smoother.
+
+        `more` is to follow.
+        """
 
         def listen(phase: str, done: int, of: int | None) -> None:
             if phase == "fitting" and of is not None:
@@ -254,11 +260,14 @@ class Job:
 
         self.watcher.phase("fit")
         with self.watch.phase("fit"):
+            shapes = with_local_models(self.learned.structure, self.data, self.scoring.bound)
+            if smoother is None:
+                whole = self.data.weights is None or self.data.weights.whole
+                smoother = smoother_for(starmap(Family.of, zip(shapes.names, shapes.cpds, strict=True)), whole)
             chosen, left = load_smoother(smoother), self.left(1 - REPORT_SHARE)
             if left is not None:
                 chosen = Timely(chosen, load_smoother(FALLBACK), working() + (left / 2 if more else left))
             self.notes += chosen_values(self.scoring.bound, self.data, self.learned.structure.parent_sets)
-            shapes = with_local_models(self.learned.structure, self.data, self.scoring.bound)
             model = fitted(
                 shapes,
                 self.data,
@@ -279,7 +288,7 @@ class Job:
                 f"{chosen.gave_way} of {self.data.n_variables} distributions are m-estimates: {name} would not have "
                 "been done within the time limit"
             )
-        return model
+        return model, smoother
 
     def compare(self, alternatives: int, posteriors: bool, edges: bool) -> Others:
         """Other networks than the best, as far as they are wanted and the time allows."""
@@ -316,7 +325,7 @@ class Job:
         return others
 
     def hold_out(
-        self, folds: int, solver: str, smoother: str | Smoother, seed: int, target: str | None, trees: str
+        self, folds: int, solver: str, smoother: str | Smoother | None, seed: int, target: str | None, trees: str
     ) -> tuple[HeldOut, ...]:
         """How well networks that are learned so explain rows they have not seen; without time for it, a note."""
         if self.interventions is not None or self.data.weights is not None:

@@ -35,7 +35,7 @@ from optbn.learning.watcher import Watcher as Watcher
 from optbn.report.page import render
 from optbn.scores import load_score
 from optbn.scores.interventional import Interventional
-from optbn.smoothing.fitting import check_counts, smoother_for
+from optbn.smoothing.default import check_counts
 from optbn.smoothing.protocol import load_smoother
 from optbn_solvers.base.clock import compiling, working
 from optbn_solvers.base.standing import Standing, standing
@@ -123,8 +123,8 @@ def learn(
                   "all" for no limit (see `optbn.score_table`)
     candidates    consider only this many likeliest parents of each variable: a heuristic, for hundreds of variables
     solver        the search method (see `optbn.solve`)
-    smoother      how to estimate the probabilities (see `optbn.fit`); hdp by default, hierarchical where weights
-                  are not whole
+    smoother      how to estimate the probabilities (see `optbn.fit`); by default hierarchical for trees, hdp for
+                  tables
     trees         "average": categorical variables get what all trees on their parents predict together, not the best
                   tree alone (see optbn/learning/averaged.py); the graph is the same
     time_limit    seconds for everything; the best network found by then is returned with the bound that is known
@@ -184,20 +184,19 @@ def learn(
         most = None if max_parents == "all" else max_parents
         rows, filled = _completed(rows, most, constraints, candidates, seed, time_limit, begin, jobs, memory)
         noticed = (*(line for line in noticed if "a value like others" not in line), *filled)
-    chosen = smoother_for(rows) if smoother is None else smoother
-    check_counts(load_smoother(chosen), rows)
+    if smoother is not None:
+        check_counts(load_smoother(smoother), rows)
     if rows.weights is not None:
-        smoothed = f"; probabilities are estimated by {chosen}" if smoother is None else ""
-        noticed = (*noticed, f"{rows.n_rows:,} rows count, by their weights, for {rows.total_weight:,.6g}{smoothed}")
+        noticed = (*noticed, f"{rows.n_rows:,} rows count, by their weights, for {rows.total_weight:,.6g}")
     left = None if time_limit is None else max(0.0, time_limit - (working() - begin))
     job = Job(rows, method, watcher, watch, working(), left, jobs, interventions, notes=[*noticed])
     job.constrain(constraints, max_parents, candidates, memory)
-    job.rehearse(solver, chosen)
+    job.rehearse(solver, smoother)
     job.score(max_parents, store, larger=not (edges or posteriors or held_out))
     job.solve(solver)
-    model = job.fit(chosen, seed, more=bool(alternatives or posteriors or edges or held_out), trees=trees)
+    model, chosen = job.fit(smoother, seed, more=bool(alternatives or posteriors or edges or held_out), trees=trees)
     others = job.compare(alternatives, posteriors, edges)
-    fits = () if held_out is None else job.hold_out(held_out, solver, chosen, seed, target, trees)
+    fits = () if held_out is None else job.hold_out(held_out, solver, smoother, seed, target, trees)
 
     watcher.phase("report")
     if compiling.kernels > kernels:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CORNER = (200, 4)  # rows, and columns of each kind
 
 
-def rehearse(data: Dataset, method: LocalScore, solver: str, smoother: str | Smoother, watcher: Watcher) -> None:
+def rehearse(data: Dataset, method: LocalScore, solver: str, smoother: str | Smoother | None, watcher: Watcher) -> None:
     """Score, solve and fit a corner of the data, the latter two if the first had to be compiled."""
 
     def begun() -> None:

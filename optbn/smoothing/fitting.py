@@ -15,17 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from optbn.base.errors import UnsupportedError
 from optbn.base.registry import lookup
 from optbn.base.settings import check_seed
 from optbn.base.threads import check_jobs
 from optbn.data.anything import DataLike
-from optbn.data.dataset import Dataset
 from optbn.data.interventions import Interventions
 from optbn.data.schema import SchemaLike
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure
+from optbn.smoothing.default import all_whole, smoother_for
 from optbn.smoothing.family import FamilyFit
 from optbn.smoothing.normal import LeafKind, check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother
@@ -33,11 +32,6 @@ from optbn.smoothing.rows import StructureLike, as_structure, families_and_rows
 
 Progress = Callable[[str, int, int | None], None]
 """Called as progress("counting" or "fitting", done, of how many if known)."""
-
-DEFAULT_SMOOTHER = "hdp"
-SHARES_SMOOTHER = "hierarchical"
-"""By default where rows count for shares of a row, which hdp cannot count."""
-
 
 TREES: dict[str, str] = {
     "best": "optbn.smoothing.fitting:fitted",
@@ -66,7 +60,7 @@ class Fitted:
 def fit(
     structure: StructureLike,
     data: DataLike,
-    smoother: str | Smoother = DEFAULT_SMOOTHER,
+    smoother: str | Smoother | None = None,
     *,
     seed: int = 0,
     weights: str | ArrayLike | None = None,
@@ -83,7 +77,8 @@ def fit(
     structure  a network (its local models stay), a Structure, {variable: parents}, a networkx DiGraph, a bundled name,
                or a file: a network, a structure, a solver's solution
     data       a Dataset, a data frame, arrays, or a file, read in one pass if the structure is a network
-    smoother   a name from SMOOTHERS with `settings` as keywords, or a smoother
+    smoother   a name from SMOOTHERS with `settings` as keywords, or a smoother; by default hierarchical for trees, hdp
+               for tables (optbn/smoothing/default.py)
     schema     what is known about the columns of a file; `reading` are other options of `optbn.Dataset.batches`
     weights    a column of non-negative row weights, or an array of them; rows of weight 0 do not exist
     leaves     "normal" (posterior means) or "student" (posterior predictive) for real variables
@@ -103,7 +98,7 @@ def fit(
 def fitted(
     structure: StructureLike,
     data: DataLike,
-    smoother: str | Smoother = DEFAULT_SMOOTHER,
+    smoother: str | Smoother | None = None,
     *,
     seed: int = 0,
     weights: str | ArrayLike | None = None,
@@ -122,34 +117,24 @@ def fitted(
     check_kind(leaves)
     check_seed(seed)
     check_jobs(threads)
-    chosen = load_smoother(smoother, caller=fit, **settings)
+    chosen = None if smoother is None else load_smoother(smoother, caller=fit, **settings)
     graph = as_structure(structure)
     families, _, blocks = families_and_rows(graph, data, weights, schema, reading)
+    if smoother is None and settings:
+        chosen = load_smoother(smoother_for(families), caller=fit, **settings)
     fits = [FamilyFit(family) for family in families]
-    rows = 0
+    rows, whole = 0, True
     for columns, n, row_weights in blocks:
+        whole = whole and all_whole(row_weights)
         for f in fits:
             counting = None if interventions is None else interventions.counting(f.family.name)
             f.add(columns, n, row_weights if counting is None else _masked(row_weights, counting[rows : rows + n]))
         rows += n
         if progress is not None:
             progress("counting", rows, None)
+    chosen = chosen or load_smoother(smoother_for(families, whole))
     network = finished(graph, fits, chosen, seed, leaves, threads, progress)
     return Fitted(network, {f.family.name: f for f in fits}, rows)
-
-
-def smoother_for(data: Dataset) -> str:
-    """The default for the data."""
-    return DEFAULT_SMOOTHER if data.weights is None or data.weights.whole else SHARES_SMOOTHER
-
-
-def check_counts(smoother: Smoother, data: Dataset) -> None:
-    """Refuse a smoother of whole counts where rows count for shares of a row."""
-    if getattr(smoother, "whole", False) and data.weights is not None and not data.weights.whole:
-        raise UnsupportedError(
-            f"{type(smoother).__name__} counts whole rows, and the weights of the rows are not whole: round them, or "
-            f"use another smoother ({SHARES_SMOOTHER}, m_estimate)"
-        )
 
 
 def _masked(weights: NDArray[np.float64] | None, counting: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -18,8 +18,9 @@ from optbn.base.threads import check_jobs
 from optbn.data.anything import DataLike
 from optbn.data.schema import Schema, SchemaLike
 from optbn.network.network import BayesianNetwork
+from optbn.smoothing.default import all_whole, smoother_for
 from optbn.smoothing.family import FamilyFit
-from optbn.smoothing.fitting import DEFAULT_SMOOTHER, finished
+from optbn.smoothing.fitting import finished
 from optbn.smoothing.normal import LeafKind, check_kind
 from optbn.smoothing.protocol import Smoother, load_smoother
 from optbn.smoothing.rows import StructureLike, as_structure, families_and_rows
@@ -31,7 +32,7 @@ class RunningFit:
     def __init__(
         self,
         structure: StructureLike,
-        smoother: str | Smoother = DEFAULT_SMOOTHER,
+        smoother: str | Smoother | None = None,
         *,
         seed: int = 0,
         leaves: LeafKind = "normal",
@@ -46,7 +47,8 @@ class RunningFit:
         check_kind(leaves)
         check_seed(seed)
         self._structure = as_structure(structure)
-        self._smoother = load_smoother(smoother, caller=RunningFit, **settings)
+        self._smoother = None if smoother is None else load_smoother(smoother, caller=RunningFit, **settings)
+        self._settings, self._whole = settings, True
         self._seed, self._leaves = seed, leaves
         self._columns: dict[str, Any] = dict(Schema.of(schema).columns)
         self._fits: list[FamilyFit] = []
@@ -64,6 +66,7 @@ class RunningFit:
             self._fits = [FamilyFit(family) for family in families]
             self._columns |= {family.name: family.domain for family in families}
         for columns, n, row_weights in blocks:
+            self._whole = self._whole and all_whole(row_weights)
             for fit in self._fits:
                 fit.add(columns, n, row_weights)
             self.rows += n
@@ -74,4 +77,8 @@ class RunningFit:
         check_jobs(threads)
         if not self._fits:
             raise DataError("there are no rows yet; call partial_fit first")
-        return finished(self._structure, self._fits, self._smoother, self._seed, self._leaves, threads)
+        smoother = self._smoother
+        if smoother is None:
+            default = smoother_for((fit.family for fit in self._fits), self._whole)
+            smoother = load_smoother(default, caller=RunningFit, **self._settings)
+        return finished(self._structure, self._fits, smoother, self._seed, self._leaves, threads)

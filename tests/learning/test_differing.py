@@ -156,7 +156,7 @@ def test_the_verb_says_what_differs_and_writes_each_network(tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         main(call)
     text = capsys.readouterr().out
-    assert end.value.code == 0 and f"{found.solution.score:.6f} nats, proved." in text
+    assert end.value.code == 0 and f"{found.solution.score:.6f} nats.\n" in text
     for level, network in found.networks.items():
         assert optbn.load_network(str(tmp_path / f"towns.{level}.json")) == network
     for (level, (parent, child)), present in found.differences.items():

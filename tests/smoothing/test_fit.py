@@ -297,3 +297,21 @@ def test_a_table_that_would_not_fit_is_refused_before_it_is_made():
     data = Dataset((*names, "X"), (ten,) * 9 + (AB,), (np.zeros(5, dtype=np.uint8),) * 10)
     with pytest.raises(LimitError, match=r"'X' given P0, .*2,000,000,000 entries"):
         optbn.fit({**dict.fromkeys(names, ()), "X": names}, data)
+
+
+@pytest.mark.parametrize(
+    ("score", "weights", "smoother"),
+    [("pcart", 1.0, "hierarchical"), ("bic", 1.0, "hdp"), ("bic", 0.5, "hierarchical")],
+    ids=["trees", "tables", "shares of rows"],
+)
+def test_the_default_smoother(score, weights, smoother):
+    """Trees by hierarchical, tables by hdp, shares of rows by what can count them; of learn, fit and RunningFit alike."""
+    data = optbn.load_network("asia").sample(300, seed=1)
+    each = np.full(300, weights)
+    found = optbn.learn(data, score=score, max_parents=2, weights=each, seed=3)
+    assert found.report.settings["smoother"] == smoother
+    weighted = data.weighted(each)
+    by_name = optbn.fit(found.network, weighted, smoother, seed=3)
+    assert found.network.cpds == by_name.cpds == optbn.fit(found.network, weighted, seed=3).cpds
+    assert optbn.RunningFit(found.network, seed=3).partial_fit(data, weights=each).network().cpds == by_name.cpds
+    assert optbn.fit(found.network, data, "m_estimate").cpds != by_name.cpds
