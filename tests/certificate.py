@@ -26,6 +26,7 @@ from itertools import combinations
 
 FINE = 40  # bits of sums beyond the certificate's grid
 NEAR = 4  # units: a family that beats a subset of its parents by no more is left out, and the difference paid for
+MOST_SETS = 1 << 20  # of equal size, in the search for something better: a claim that takes more is not believed
 ABSENT = {"", "na", "n/a", "nan", "null", "none", "?"}
 
 
@@ -270,8 +271,8 @@ class Evidence:
             return target
         rows = evidence if kind == "rows" else (evidence or {}).get("rows")
         found = staged(members, families, target, rows or {"stages": [], "denominator": 1})
-        if found > target and kind in ("nothing", "exhausted") and len(members) <= 16:
-            return min(found, recursion(members, families))
+        if found > target and kind in ("nothing", "exhausted"):
+            return min(found, searched(families, target))
         return found
 
 
@@ -346,6 +347,35 @@ def recursion(members: list[int], families: dict[int, dict[int, int]]) -> int:
         return max((f(among & ~(1 << v)) + best(v, among & ~(1 << v)) for v in members if among >> v & 1), default=0)
 
     return int(f(sum(1 << v for v in members)))
+
+
+def searched(families: dict[int, dict[int, int]], target: int) -> float:
+    """The best acyclic choice if it is above the target, else the target: sets of placed variables, layer by layer.
+
+    What a set has, and the best that is left for the others, are above the target, or nothing better comes of it.
+    """
+    tops = {v: max(own.values()) for v, own in families.items()}
+    spare = sum(tops.values()) - target
+    useful = {
+        v: sorted(((s, mask) for mask, s in own.items() if tops[v] - s < spare), reverse=True)
+        for v, own in families.items()
+    }
+    lost = {0: 0}  # of a set: what its best graph loses against the tops
+    for _ in families:
+        layer: dict[int, int] = {}
+        for placed, loss in lost.items():
+            for v, own in useful.items():
+                if placed >> v & 1:
+                    continue
+                found = next((s for s, mask in own if not mask & ~placed), None)
+                if found is None or (after := loss + tops[v] - found) >= spare:
+                    continue
+                if after < layer.get(placed | 1 << v, spare):
+                    layer[placed | 1 << v] = after
+            if len(layer) > MOST_SETS:
+                return math.inf
+        lost = layer
+    return target + spare - min(lost.values(), default=spare)
 
 
 class Tree:

@@ -25,6 +25,9 @@ from optbn.cli import main
 from optbn.data.dataset import Categorical, Dataset
 from optbn.learning.solving import solve, structure_of
 from optbn.scores import load_score
+from optbn_solvers.front.components import Components
+from optbn_solvers.front.registry import load_solver
+from optbn_solvers.proofs.writer import CARRIED
 from tests import certificate as program
 from tests.fuzz.forge import changed
 
@@ -91,10 +94,10 @@ def test_intervals_hold_the_scores_of_all_families(score, levels, ordered):
             assert float(inner[0]) / 2**FINE == pytest.approx(optbn.score(data, data.names[child], names, score), 1e-11)
 
 
-def certified(data, score, most, **how):
+def certified(data, score, most, find=solve, **how):
     """(certificate, solution) of the optimum of a score."""
     table = optbn.score_table(data, score, most)
-    solution = solve(table, **how)
+    solution = find(table, **how)
     graph = {name: structure_of(table, solution).parents(name) for name in data.names}
     definition = definition_of(repr(load_score(score)))
     return certify(data, definition, most, graph, solution.score, solution.evidence, table.exponent), solution
@@ -130,25 +133,39 @@ def test_epsilon_is_what_the_graph_in_hand_lacks():
 
 @pytest.fixture(scope="module")
 def on_disk(tmp_path_factory):
-    """(data file, certificate) of rows, of a tree in a part, and of PCART."""
+    """(data file, certificate) of rows, of a tree in a part, of a claim in a part, and of PCART."""
     folder, found = tmp_path_factory.mktemp("certificates"), {}
-    for kind, network, rows, score in (
-        ("rows", "asia", 300, "bdeu"),
-        ("tree", "child", 500, "bdeu"),
-        ("trees", "asia", 200, "pcartp"),
+    for kind, network, rows, score, find in (
+        ("rows", "asia", 300, "bdeu", solve),
+        ("tree", "child", 500, "bdeu", Components(load_solver("cp", carried=CARRIED)).solve),
+        ("exhausted", "child", 500, "bdeu", Components(load_solver("dp")).solve),
+        ("trees", "asia", 200, "pcartp", solve),
     ):
         data = optbn.load_network(network).sample(rows, 1)
         optbn.write(data, folder / f"{kind}.csv")
-        found[kind] = folder / f"{kind}.csv", json.loads(to_json(certified(data, score, 2)[0]))
+        found[kind] = folder / f"{kind}.csv", json.loads(to_json(certified(data, score, 2, find)[0]))
     return found
 
 
-@pytest.mark.parametrize("kind", ["rows", "tree", "trees"])
+@pytest.mark.parametrize("kind", ["rows", "tree", "exhausted", "trees"])
 def test_another_program_agrees(on_disk, kind):
     data, certificate = on_disk[kind]
     program.check(str(data), certificate)
     parts = certificate["evidence"].get("parts", [])
-    assert kind != "tree" or [part["evidence"]["kind"] for part in parts] == ["tree"]
+    assert kind in ("rows", "trees") or [part["evidence"]["kind"] for part in parts] == [kind]
+
+
+def test_the_other_program_finds_what_is_above_a_target():
+    """Its search of sets, layer by layer, against its recursion over subsets."""
+    rng = random.Random(2)
+    for n in (1, 2, 3, 5, 7) * 10:
+        families = {
+            v: {0: -20} | {rng.getrandbits(n) & ~(1 << v): rng.randint(-19, 0) for _ in range(rng.randint(0, 12))}
+            for v in range(n)
+        }
+        best = program.recursion(list(range(n)), families)
+        for target in range(best - 3, best + 3):
+            assert program.searched(families, target) == max(best, target)
 
 
 @pytest.mark.parametrize(
