@@ -305,7 +305,7 @@ def test_a_table_that_would_not_fit_is_refused_before_it_is_made():
     ids=["trees", "tables", "shares of rows"],
 )
 def test_the_default_smoother(score, weights, smoother):
-    """Trees by hierarchical, tables by hdp, shares of rows by what can count them; of learn, fit and RunningFit alike."""
+    """Trees by hierarchical, tables by hdp, shares of rows by what can count them; of learn, fit, RunningFit."""
     data = optbn.load_network("asia").sample(300, seed=1)
     each = np.full(300, weights)
     found = optbn.learn(data, score=score, max_parents=2, weights=each, seed=3)
