@@ -11,6 +11,7 @@ import pytest
 import optbn
 from optbn.base.errors import OptbnError
 from optbn.base.threads import spread
+from optbn_solvers.base.clock import compiling
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
@@ -52,3 +53,30 @@ def test_collinear_columns_are_named_the_same_every_time():
             optbn.score_table(data, "bic", jobs=jobs)
         messages.add(str(told.value))
     assert len(messages) == 1, messages
+
+
+@pytest.mark.parametrize("compiles", [True, False])
+def test_an_interrupt_waits_for_work_but_not_for_what_compiles(compiles):
+    begun, go, over, done = threading.Event(), threading.Event(), threading.Event(), []
+
+    def work(task: int) -> int:
+        if compiles:
+            compiling.begin()
+        begun.set()
+        go.wait(0.5)
+        if compiles:
+            compiling.end()
+        done.append(task)
+        over.set()
+        return task
+
+    def tasks():
+        yield 1
+        begun.wait(5)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(spread(tasks(), work, 2))
+    assert done == ([] if compiles else [1])
+    go.set()
+    over.wait(5)

@@ -2,6 +2,7 @@
 
 Answers do not depend on the number of threads, because blocks do not depend on each other. When the caller stops
 listening (an error, Ctrl-C) no new block is begun and those under way are waited for, so that what they finish is kept.
+A block that waits for its kernel to be compiled has nothing to keep: Ctrl-C leaves it behind at once.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from optbn.base.errors import UnsupportedError
+from optbn_solvers.base.clock import compiling
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -45,7 +47,7 @@ def spread(tasks: Iterable[Task], work: Callable[[Task], Result], jobs: int) -> 
         return
     waiting = enumerate(tasks)
     running: dict[Future[Result], int] = {}
-    with ThreadPoolExecutor(jobs) as pool:
+    with _listening(jobs) as pool:
         while True:
             while len(running) < jobs:
                 try:
@@ -64,6 +66,19 @@ def spread(tasks: Iterable[Task], work: Callable[[Task], Result], jobs: int) -> 
             for future in done:
                 del running[future]
                 yield future.result()
+
+
+@contextmanager
+def _listening(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """A pool of threads whose work is waited for at the end, but not after Ctrl-C while something is compiled."""
+    pool, patient = ThreadPoolExecutor(jobs), True
+    try:
+        yield pool
+    except KeyboardInterrupt:
+        patient = not compiling.under_way
+        raise
+    finally:
+        pool.shutdown(wait=patient, cancel_futures=True)
 
 
 _BLAS = threading.Lock()

@@ -19,12 +19,15 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 import typer.core
 import typer.main
+
+from optbn_solvers.base.clock import compiling
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "From data to a network": ("describe", "learn", "related"),
@@ -89,6 +92,17 @@ class _Verbs(typer.core.TyperGroup):
         )
         return typer.main.get_command(app)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Ctrl-C leaves typer as an error of ours: its own way out says nothing."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise _Interrupted("; ".join(("interrupted", *map(str, error.args)))) from None
+
+
+class _Interrupted(Exception):
+    """Ctrl-C, with what to say of it."""
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -116,6 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         sys.stdout = Terminal(sys.stdout)
     if threading.current_thread() is threading.main_thread():
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not in the background
+            signal.signal(signal.SIGINT, _interrupt)
         signal.signal(signal.SIGTERM, _as_interrupt)
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not under nohup
             signal.signal(signal.SIGHUP, partial(_without_terminal, [out for out in (1, 2) if os.isatty(out)]))
@@ -125,9 +141,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(code if isinstance(code, int) else 0)
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", 130)
+    except _Interrupted as error:
+        _fail(str(error), 130)
     except SystemExit as end:
         if end.code != 1:
-            raise
+            _leave(end.code)
         # The reader of our stdout has gone, `| head` say, which is no error; click makes it an exit with 1.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
@@ -178,6 +196,14 @@ def _load_blas() -> None:
 
 def _memory_is_limited() -> bool:
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    """Ctrl-C; while the main thread compiles it is raised between two passes of the compiler (see `compiling`)."""
+    if compiling.by_main_thread:
+        compiling.interrupted = True
+    else:
+        raise KeyboardInterrupt
 
 
 def _as_interrupt(number: int, frame: Any) -> None:
@@ -238,8 +264,18 @@ def _explain(error: Exception) -> tuple[str, int]:
     )
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int) -> NoReturn:
     print(f"optbn: {message}", file=sys.stderr)
     if code == 130:  # a library that was interrupted leaves objects half made, whose finalizers would complain
         sys.unraisablehook = lambda unraisable: None
+    _leave(code)
+
+
+def _leave(code: Any) -> NoReturn:
+    """Exit; after Ctrl-C at once, where the interpreter would wait for a thread that compiles."""
+    if code == 130 and compiling.under_way:
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
     raise SystemExit(code)

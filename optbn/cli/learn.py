@@ -70,8 +70,7 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
             written = _write(learned, outputs, options.report)
             writing = time.monotonic() - start
     except KeyboardInterrupt:
-        print("optbn: interrupted; nothing was written", file=sys.stderr)
-        raise typer.Exit(130) from None
+        raise KeyboardInterrupt("nothing was written") from None
     if options.as_json:
         print(to_json(learned.report).decode())
     else:

@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
@@ -50,12 +48,8 @@ def score(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         else:
             _all(rows, method, options)
     except KeyboardInterrupt:
-        import sys
-
-        store = options.store
-        kept = f"; finished work is kept, run the same command to go on with {store}" if store else ""
-        print(f"optbn: interrupted{kept}", file=sys.stderr)
-        raise typer.Exit(130) from None
+        kept = f"finished work is kept, run the same command to go on with {options.store}"
+        raise KeyboardInterrupt(*[kept] if options.store else []) from None
 
 
 _TEXT = {"-": "jkl"}

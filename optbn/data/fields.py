@@ -89,7 +89,7 @@ def aligned(lines: Sequence[str]) -> int:
 
 
 def squeezed(line: str, blanks: int) -> str:
-    """A line with one tab for so many blanks or more, and none around it."""
+    """The line without blanks around it, and with one tab where at least so many stood side by side."""
     return re.sub(f" {{{blanks},}}", "\t", line.strip(" \r\n"))
 
 

@@ -42,7 +42,7 @@ class Text(io.RawIOBase):
         self._size = size
         self._done = 0
         self._waiting = b""
-        self._blanks = blanks  # so many side by side become one tab
+        self._blanks = blanks  # at least this many side by side become one tab
         self._cut = b""  # the beginning of a line whose end is still to come
         try:
             codec: codecs.CodecInfo | None = codecs.lookup(encoding)

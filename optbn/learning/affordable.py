@@ -37,7 +37,7 @@ class Scored:
     size: int
     note: str = ""
     unscored: int = 0  # families of that size or below which there was no time for
-    likeliest: tuple[int, int] | None = None  # sets of so many members among so many likeliest parents are there, too
+    likeliest: tuple[int, int] | None = None  # (m, k): sets of m of the k likeliest parents are scored, too
     dear: int = 0  # of these, the families left out
 
 

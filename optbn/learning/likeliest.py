@@ -2,8 +2,8 @@
 
 The table of the sizes that were scored says how much each single parent explains; the k parents of a variable that
 explain most are its likeliest ones. Sets of one member more are scored among the 3 likeliest of each variable, then
-among the 4, and so on. A round that does not end in time leaves nothing behind, so that what is said holds: the
-network is the best of those whose families have the whole sizes, or one parent more among the k likeliest.
+among the 4, and so on. A round that does not end in time leaves nothing behind. The network is therefore the
+best of all whose families have at most the size that was scored whole, or one parent more among the k likeliest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ROUNDS = (3, 4, 5, 6, 8, 10, 12, 16)
 """How many likeliest parents, round by round."""
 LEAST_SECONDS = 0.2  # for a round to begin
-GROWTH = 3.0  # a round may take so many times the one before, per family more
+GROWTH = 3.0  # how many times longer a family of the next round may take
 
 
 def with_likeliest(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -76,3 +77,49 @@ except KeyboardInterrupt:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "optbn: interrupted\n")
+
+
+def test_an_interrupt_does_not_wait_for_a_thread_that_compiles() -> None:
+    script = """
+import threading, time
+from optbn.cli import _fail
+from optbn_solvers.base.clock import compiling
+
+threading.Thread(target=time.sleep, args=(60,)).start()
+compiling.begin()
+_fail("interrupted", 130)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (130, "optbn: interrupted\n")
+
+
+def test_an_interrupt_while_the_main_thread_compiles_is_raised_before_the_next_pass(tmp_path) -> None:
+    script = """
+import os, signal
+import numpy as np
+from numba.core import event
+from optbn.cli import _interrupt
+from optbn.smoothing.kernels.counting import tally
+
+class Pressed(event.Listener):
+    def on_start(self, event):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def on_end(self, event):
+        pass
+
+signal.signal(signal.SIGINT, _interrupt)
+keys, pressed = np.zeros(3, dtype=np.int64), Pressed()
+event.register("numba:compile", pressed)
+try:
+    tally(np.zeros(2), keys)
+except KeyboardInterrupt:
+    print("interrupted")
+event.unregister("numba:compile", pressed)
+counts = np.zeros(2)
+tally(counts, keys)
+print(counts)
+"""
+    own = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=own)
+    assert (done.stdout, done.stderr) == ("interrupted\n[3. 0.]\n", "")

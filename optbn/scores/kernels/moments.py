@@ -94,13 +94,13 @@ def _vector_add_squares(typingctx, target, s, source, i, middle, columns, weight
 
 
 def _plain_add(target, s, source, i, columns, weight):
-    """target[s] += weight * source[i], in the first so many columns."""
+    """target[s] += weight * source[i], in the first `columns` columns."""
     for q in range(columns):
         target[s, q] += weight * source[i, q]
 
 
 def _plain_add_squares(target, s, source, i, middle, columns, weight):
-    """target[s] += weight * (source[i] - middle[s])^2, in the first so many columns."""
+    """target[s] += weight * (source[i] - middle[s])^2, in the first `columns` columns."""
     for q in range(columns):
         away = source[i, q] - middle[s, q]
         target[s, q] += weight * (away * away)

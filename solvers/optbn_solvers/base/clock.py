@@ -28,10 +28,13 @@ class Compiling:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._depth, self._begun, self._seconds = 0, 0.0, 0.0
+        self._depth, self._main_depth, self._begun, self._seconds = 0, 0, 0.0, 0.0
         self.kernels = 0
         self.listeners: list[Callable[[], None]] = []
         """Called when a kernel is about to be compiled, in whatever thread it is."""
+        self.interrupted = False
+        """Set by whoever hears Ctrl-C while the main thread compiles: LLVM would lose an exception that is raised while
+        it calls back. KeyboardInterrupt is raised by `compiled` before the next pass of the compiler."""
 
     @property
     def seconds(self) -> float:
@@ -39,11 +42,22 @@ class Compiling:
         with self._lock:
             return self._seconds + (time.monotonic() - self._begun if self._depth else 0.0)
 
+    @property
+    def under_way(self) -> bool:
+        """Whether a kernel is being compiled, in whatever thread."""
+        return self._depth > 0
+
+    @property
+    def by_main_thread(self) -> bool:
+        """Whether the main thread is what compiles."""
+        return self._main_depth > 0
+
     def begin(self) -> None:
         """A kernel is not on disk."""
         with self._lock:
             self.kernels += 1
             self._depth += 1
+            self._main_depth += _in_main_thread()
             if self._depth == 1:
                 self._begun = time.monotonic()
         for listener in tuple(self.listeners):
@@ -52,8 +66,13 @@ class Compiling:
     def end(self) -> None:
         with self._lock:
             self._depth -= 1
+            self._main_depth -= _in_main_thread()
             if not self._depth:
                 self._seconds += time.monotonic() - self._begun
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 compiling = Compiling()

@@ -24,6 +24,7 @@ import logging
 import os
 import stat
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,20 @@ def _announcements() -> list[Any]:
     return found
 
 
+class _Passes(event.Listener):
+    """Ends what the main thread compiles before the next pass, once `compiling.interrupted` says that Ctrl-C came."""
+
+    def on_start(self, event: Any) -> None:
+        if compiling.interrupted and threading.current_thread() is threading.main_thread():
+            compiling.interrupted = False
+            raise KeyboardInterrupt
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
 event.register("numba:compile", _Compiling())
+event.register("numba:run_pass", _Passes())
 
 
 def compiled(function: Callable[..., Any], **options: Any) -> Any:
