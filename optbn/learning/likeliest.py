@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 ROUNDS = (3, 4, 5, 6, 8, 10, 12, 16)
 """How many likeliest parents, round by round."""
 LEAST_SECONDS = 0.2  # for a round to begin
-GROWTH = 3.0  # how many times longer a family of the next round may take
 
 
 def with_likeliest(
