@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from optbn_solvers import ScoreTable, Status, solve
+from optbn_solvers import Budget, ScoreTable, Status, solve
 from optbn_solvers.base.errors import CheckFailed, OutOfTime
-from optbn_solvers.base.solution import Part, Parts, RowBound, SubsetRow, Tree
+from optbn_solvers.base.solution import Exhausted, Part, Parts, RowBound, SubsetRow, Tree
 from optbn_solvers.front.checked import bound_of_proof
 from optbn_solvers.proofs import fast, reference
 from optbn_solvers.proofs.format import BRANCH, CLUSTER, FILTER, LEAF, SUBSET, unpacked
@@ -33,8 +33,8 @@ def body(numbers: list[int]) -> bytes:
     return room[: varint.encode(np.array(numbers, dtype=np.int64), room)].tobytes()
 
 
-def nodes(numbers: list[int]) -> Tree:
-    return Tree(zlib.compress(body(numbers)), 1, 1)
+def nodes(numbers: list[int], denominator: int = 1) -> Tree:
+    return Tree(zlib.compress(body(numbers), 0), 1, denominator)
 
 
 def cost(check) -> tuple[float, float]:
@@ -100,17 +100,54 @@ def test_the_time_limit_is_heeded(table, checker):
     assert not verdict.ended and not verdict.optimal and "not checked" in verdict.claimed[0]
 
 
-def test_work_is_begun_anew_with_more_until_it_is_late(table):
-    """Whatever the limits are, the verdict is the same."""
-    solution = solve(random_table(np.random.default_rng(2), 14), "cp", carried=1 << 20)
-    small = random_table(np.random.default_rng(2), 14)
-    assert isinstance(solution.evidence, Tree)
-    evidence, target = solution.evidence, small.total_units(solution.choice)
-    stream = np.frombuffer(unpacked(evidence.body, "x"), dtype=np.uint8)
-    arrays = small.offsets, small.masks, small.units
-    verdicts = {tree.check_tree(*arrays, target, stream, varint.count(stream), 1 << k)[0] for k in range(40)}
-    assert verdicts == {tree.TOO_LONG, tree.FINE}
-    fast.check_carried(small, target, evidence, never)
+@pytest.mark.twin
+def test_pauses_change_nothing(monkeypatch):
+    """However often the check looks at the clock, the verdict is the same."""
+    small = random_table(np.random.default_rng(2), 9, rows=20)
+    solution = solve(small, "cp", carried=1 << 20, passes=1, candidates=1)
+    assert isinstance(solution.evidence, Tree) and solution.evidence.nodes > 3
+    target = small.total_units(solution.choice)
+    for most in (0, 1, 100, 1 << 40):
+        looks = []
+        monkeypatch.setattr(fast, "SLICE", most)
+        fast.check_carried(small, target, solution.evidence, lambda: bool(looks.append(0)))  # noqa: B023
+        assert len(looks) > (solution.evidence.nodes if most < 2 else 0)
+        with pytest.raises(CheckFailed):
+            fast.check_carried(small, target - 1, solution.evidence, never)
+
+
+def wide_table(n: int, most: int) -> ScoreTable:
+    rng = np.random.default_rng(0)
+    sets = [{tuple(sorted(rng.choice(n - 1, 3, replace=False))) for _ in range(most)} for _ in range(n)]
+    families = [{tuple(f"x{u + (u >= v)}" for u in own): -rng.random() for own in sets[v]} for v in range(n)]
+    return ScoreTable.from_dict({f"x{v}": {(): -9.0} | families[v] for v in range(n)})
+
+
+@pytest.mark.parametrize("denominator, limit", [(1, 2.0), (257, 0.5)])
+def test_a_heavy_tree_ends_in_time(denominator, limit):
+    """Minutes of changes and of filters, for the compiled checker and (257) for the reference."""
+    large = wide_table(60, 300)
+    heavy = [CLUSTER, 60, *range(60), FILTER, 300_000, *[0, 1] * 300_000, *[FILTER, 0] * 300_000, LEAF, 0]
+    assert seconds_over(large, nodes(heavy, denominator), limit) < 0.1 * limit + 1
+
+
+def test_a_heavy_search_ends_in_time():
+    """A claim on many families that the checker's own search cannot settle."""
+    assert seconds_over(wide_table(40, 600), Exhausted("x"), 0.5) < 0.05 + 1
+
+
+def seconds_over(table: ScoreTable, evidence: Tree | Exhausted, limit: float) -> float:
+    """CPU seconds by which a check of evidence that takes far longer exceeds its limit."""
+    found = solve(table, "greedy", Budget(grace=0.0))
+    answer = replace(found, status=Status.OPTIMAL, bound=found.score, evidence=evidence)
+    begun = time.process_time()
+
+    def late() -> bool:
+        return time.process_time() - begun > limit
+
+    verdict = verify(table, answer, lambda *call: bound_of_proof(*call, late=late), late)
+    assert not verdict.optimal and time.process_time() - begun > limit
+    return time.process_time() - begun - limit
 
 
 def test_many_subset_rows_are_cheap(table):

@@ -100,11 +100,11 @@ def check_tree(families: Families, target: int, stream: Iterator[int], late: Lat
         for number, _ in changes:
             existing(number, defined)
         if node is not None:
-            node = changed(node, changes, defined)
+            node = changed(node, changes, defined, late)
             if closed(node, target):
                 node = None
             else:
-                node = Node(supported(node.families), node.multipliers, node.constant)
+                node = Node(supported(node.families, late), node.multipliers, node.constant)
                 if closed(node, target):
                     node = None
         if kind == LEAF:
@@ -178,11 +178,13 @@ def read_row(kind: int, n: int, stream: Iterator[int]) -> Row:
     return Row(within, worth, rhs)
 
 
-def changed(node: Node, changes: list[tuple[int, int]], defined: list[Row]) -> Node:
+def changed(node: Node, changes: list[tuple[int, int]], defined: list[Row], late: Late = never) -> Node:
     """The node with other multipliers."""
     families = list(node.families)
     multipliers, constant = dict(node.multipliers), node.constant
     for number, change in changes:
+        if late():
+            raise OutOfTime
         row = defined[number]
         multipliers[number] = multipliers.get(number, 0) + change
         constant += change * row.rhs if row.worth is not None else -change
@@ -208,10 +210,12 @@ def closed(node: Node, target: int) -> bool:
     return not all(node.families) or bound(node) <= target
 
 
-def supported(families: Families) -> Families:
+def supported(families: Families, late: Late = never) -> Families:
     """The families that can be in an acyclic choice."""
     kept = []
     for v, candidates in enumerate(families):
+        if late():
+            raise OutOfTime
         placed, grown = 0, True
         while grown:
             grown = False

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from optbn_solvers.base.errors import NoProofError
 from optbn_solvers.base.solution import ClauseRow, ClusterRow, LimitRow, SubsetRow
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.proofs.kernels import tree
+from optbn_solvers.proofs.kernels.support import drop_unsupported
 from optbn_solvers.proofs.nodes import Bools, Node, Row
 from optbn_solvers.proofs.opb import members_of
 
@@ -265,7 +265,9 @@ class Replay:
         left = np.flatnonzero(alive)
         offsets = np.searchsorted(self.place[left], np.arange(len(self.own) + 1))
         names = left.copy()
-        tree.drop_unsupported(offsets, self.words[left], names)
+        n, words = len(self.own), self.words.shape[1]
+        reach, order = np.empty((n + 1, words), dtype=np.uint64), np.empty((2, n), dtype=np.int64)
+        drop_unsupported(offsets, self.words[left], names, reach, order)
         kept = np.zeros(len(alive), dtype=np.bool_)
         kept[names[: offsets[-1]]] = True
         return kept

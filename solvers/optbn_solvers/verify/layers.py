@@ -29,7 +29,7 @@ from optbn_solvers.verify.subsets import LARGEST, order_of, rests
 
 ONE = 14  # variables that are one group
 SCANNED = 300  # where the search would look at many families for each set, more variables are one group
-SLICE = 1 << 13  # states between looks at the clock
+SLICE = 1 << 24  # families looked at between looks at the clock, if each state looks at all: hundredths of a second
 STEPS = 1e9  # of the checker's own searches in a second, at best
 MANY = 60 * STEPS
 AT_ONCE = 4  # additions of the recursion over subsets in the time of a step
@@ -138,13 +138,14 @@ class _Layers:
         used = np.zeros(2, dtype=np.int64)
         known = families.offsets, families.masks, families.units, families.before, families.adjacent
         groups, clusters = (self.group, self.place, self.rest), (self.clusters, self.weights)
+        many = max(1, SLICE // len(families.child))
         at = end = 0
         while at < len(sets):
             if at < end:  # it is full
                 larger = _tables(2 * len(tables[0]))
                 layers.copy(*tables, *larger, used)
                 tables = larger
-            end = min(len(sets), at + SLICE)
+            end = min(len(sets), at + many)
             if BYTES * len(tables[0]) > self.bytes:
                 raise TooMuch
             at = layers.expand(at, end, sets, values, self.target, known, groups, clusters, tables, used)

@@ -98,6 +98,8 @@ class Stages:
 
     def largest_term(self, row: BoundRow, members: tuple[int, ...]) -> int:
         """Refuse a row that is not true of every graph; else the most that it can add to a family in magnitude."""
+        if self.out_of_time():
+            raise OutOfTime
         y = row.multiplier
         if not _whole(y) or y < 0:
             raise CheckFailed(f"a row of the evidence has the multiplier {y!r}; expected a whole number >= 0")
@@ -116,8 +118,6 @@ class Stages:
         if isinstance(row, ClusterRow):
             return y
         if (statement := (row.members, row.coefficients, row.rhs)) not in self.proved:
-            if self.out_of_time():
-                raise OutOfTime
             _check_subset_row(row)
             self.proved.add(statement)
         return y * max((coefficient for _, _, coefficient in row.coefficients), default=0)

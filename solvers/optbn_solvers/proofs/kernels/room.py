@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from optbn_solvers.base.compiled import kernel
-from optbn_solvers.proofs.kernels.tree import BRANCH, CLUSTER, FILTER, LARGEST_SUBSET, LEAF, SUBSET
+from optbn_solvers.base.compiled import leaf
+from optbn_solvers.proofs.kernels.rows import BRANCH, CLUSTER, FILTER, LARGEST_SUBSET, LEAF, SUBSET
 from optbn_solvers.proofs.kernels.varint import read
 
 
-@kernel
+@leaf
 def coefficients_of_subset_rows(stream, left):
     """Coefficients of all subset rows, listed or not, in a stream uint8[...] of `left` numbers.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import leaf
 
 LONGEST = 10  # bytes of one number
 CUT_OFF, TOO_LARGE = -1, -2
 
 
-@kernel
+@leaf
 def encode(values, out):
     """Write int64[k] into out uint8[>= LONGEST * k]; returns the number of bytes."""
     at = 0
@@ -25,7 +25,7 @@ def encode(values, out):
     return at
 
 
-@kernel
+@leaf
 def count(body):
     """How many numbers are in uint8[k]: CUT_OFF if the last one has no end, TOO_LARGE if 64 bits do not hold one."""
     found = 0
@@ -41,7 +41,7 @@ def count(body):
     return found if fits else TOO_LARGE
 
 
-@kernel
+@leaf
 def read(body, at):
     """(the number that begins there, where the next one does); both are of the numbers that `count` counted."""
     z = np.uint64(0)
