@@ -3,13 +3,14 @@
 Sizes that take a tenth of a second are done in full: their time is known, and the next sizes have the floors (see
 scores/candidates.py) that decide what need not be computed at all. Of larger sizes a few runs of neighbours are timed,
 for neighbours share work; each run is followed by a longer one, and what that takes longer is what counts, so that
-calling costs nothing. Of sets that a score calls dear some are drawn, the dearer the likelier: what they take together
-beyond the dearest alone, for all share its memory. The others are taken to differ from what the score expects by the
-same factor.
+calling costs nothing. Of sets that a score calls dear some are timed, those that are expected to take about as long
+together: what they take beyond the first alone, for all share its memory. Dear ones that take too long to be tried are
+taken to differ from what the score expects by the same factor as those a little cheaper.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -35,8 +36,9 @@ RUN_SECONDS = 0.01  # CPU, of the last run of neighbours
 FIRST_RUN, MOST_RUN, LONGER = 16, 4096, 4
 RUNS = 3
 DRAWN = 4096  # sets, for what is left out and what the score expects
-DEAR_SECONDS, MOST_SECONDS = 2e-3, 1.0  # that a score expects of a set that is timed alone
-DEAR_TRIALS = 24
+MOST_CLUSTERS = 64  # of neighbours that are drawn where each variable has candidate parents
+DEAR_SECONDS, ALIKE = 2e-3, 8.0  # that a score expects of a set that is timed alone; how much more of those like it
+FEWEST_TRIALS, DEAR_TRIALS, MOST_SECONDS = 4, 24, 1.0  # of sets that are alike; of all dear sets of a size
 
 
 @dataclass
@@ -89,10 +91,27 @@ class Trials:
                 return sets_between(self.n, size, 0, sets, self.choose)
             ranks = np.sort(self.generator.integers(sets, size=DRAWN))
             return np.concatenate([sets_between(self.n, size, int(r), int(r) + 1, self.choose) for r in ranks])
+        found: set[tuple[int, ...]] = set()
         able = np.flatnonzero(rules.max_parents >= size)
-        parents = [np.flatnonzero(rules.allowed[v]) for v in self.generator.choice(able, DRAWN // 8)]
-        drawn = np.array([np.sort(self.generator.permutation(some)[:size]) for some in parents], np.int32)
-        return np.unique(drawn.reshape(len(parents), size), axis=0)
+        for _ in range(MOST_CLUSTERS):
+            some = np.flatnonzero(rules.allowed[self.generator.choice(able)])
+            prefix = np.sort(self.generator.permutation(some)[:size])[: max(0, size - 2)]
+            found |= self._beginning_with(prefix, size)
+            if len(found) >= DRAWN // 2:
+                break
+        return np.array(sorted(found), np.int32).reshape(len(found), size)
+
+    def _beginning_with(self, prefix: NDArray[np.int64], size: int) -> set[tuple[int, ...]]:
+        """The candidate sets of that size whose least members are these: neighbours, which share work."""
+        rules, found = self.scoring.sets, set[tuple[int, ...]]()
+        for v in np.flatnonzero((rules.max_parents >= size) & rules.allowed[:, prefix].all(axis=1)):
+            others = np.flatnonzero(rules.allowed[v])
+            others = others[others > prefix.max(initial=-1)].tolist()
+            for more in itertools.combinations(others, size - len(prefix)):
+                found.add((*prefix.tolist(), *more))
+                if len(found) >= DRAWN:
+                    return found
+        return found
 
     def _in_full(self, size: int) -> float:
         """Do a size; the floors of the next are known then."""
@@ -103,43 +122,48 @@ class Trials:
         return took
 
     def _of_quick(self, drawn: Sets) -> float:
-        """Seconds of a set, by runs of neighbours, or of what is drawn where neighbours are few."""
+        """Seconds of a set, by runs of neighbours: in the middle of three runs, for some are disturbed."""
         size = drawn.shape[1]
         sets, alone = int(self.choose[self.n, size]), self.scoring.candidates is not None
         long_enough = len(drawn) if alone else sets
-        took = done = 0.0
+        each = []
         for _ in range(RUNS):
-            at, length, before = 0, FIRST_RUN, (0.0, 0)
-            if not alone:
-                at = int(self.generator.integers(max(1, sets - (FIRST_RUN * (1 + LONGER)))))
+            at = int(self.generator.integers(max(1, long_enough - FIRST_RUN * (1 + LONGER))))
+            length, before = FIRST_RUN, (0.0, 0)
             while True:
                 last = min(at + length, long_enough)
                 run = drawn[at:last] if alone else sets_between(self.n, size, at, last, self.choose)
                 seconds, count = self._timed(run, quick=True)[0], last - at
-                ends = seconds > RUN_SECONDS or length >= MOST_RUN or last >= long_enough
-                if ends:
-                    longer = count > before[1] > 0 and seconds > before[0]
-                    took += seconds - before[0] if longer else seconds
-                    done += count - before[1] if longer else count
+                if seconds > RUN_SECONDS or length >= MOST_RUN or last >= long_enough:
                     break
                 before, at, length = (seconds, count), last, length * LONGER
-            if sets <= FIRST_RUN or took > RUN_SECONDS:
-                break
-        return took / max(1.0, done)
+            longer = count > before[1] > 0 and seconds > before[0]
+            each.append((seconds - before[0]) / (count - before[1]) if longer else seconds / count)
+        return sorted(each)[RUNS // 2]
 
     def _of_slow(self, drawn: Sets, expected: Floats) -> float:
-        """Seconds of a set, from what the score expects and how true that is of a few."""
-        able = expected <= MOST_SECONDS
-        ratio = 1.0
-        if able.any():
-            chance = np.where(able, expected, 0.0) / expected[able].sum()
-            tried = np.unique(self.generator.choice(len(drawn), DEAR_TRIALS, p=chance))
-            tried = tried[np.cumsum(expected[tried]) <= max(MOST_SECONDS, float(expected[tried[0]]))]
-            first = tried[int(np.argmax(expected[tried]))]
-            once, others = self._timed(drawn[[first]])[0], float(expected[tried].sum() - expected[first])
-            together = self._timed(drawn[tried])[0] if others else 0.0
-            ratio = (together - once) / others if together > once else once / float(expected[first])
-        return ratio * float(expected.mean())
+        """Seconds of a set, from what the score expects and how true that is of a few of each kind."""
+        order = np.argsort(expected, kind="stable")
+        drawn, expected = drawn[order], expected[order]
+        total, first, ratio = 0.0, 0, 1.0
+        while first < len(drawn):
+            last = int(np.searchsorted(expected, ALIKE * expected[first], side="right"))
+            share = float(expected[first:last].sum() / expected.sum())
+            if expected[first] * ratio < MOST_SECONDS:
+                ratio = self._ratio(drawn[first:last], expected[first:last], share * MOST_SECONDS)
+            total += ratio * float(expected[first:last].sum())
+            first = last
+        return total / len(drawn)
+
+    def _ratio(self, alike: Sets, expected: Floats, seconds: float) -> float:
+        """How many times as long as the score expects these take, from as many as take about so many seconds."""
+        some = self.generator.permutation(len(alike))[: 1 + DEAR_TRIALS]
+        once = self._timed(alike[some[:1]])[0]
+        some = some[: 1 + max(FEWEST_TRIALS, int(seconds / max(1e-6, once)))]
+        together = self._timed(alike[np.sort(some)])[0] if len(some) > 1 else once
+        if together > once:
+            return (together - once) / float(expected[some[1:]].sum())
+        return together / float(expected[some].sum())
 
     def _timed(self, sets: Sets, quick: bool = False) -> tuple[float, Floats]:
         """CPU seconds of these sets, without those left out (or slow, where only quick ones are wanted)."""
