@@ -14,16 +14,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from optbn.base.errors import LimitError
 from optbn.learning.estimate import Cost, in_words
 from optbn.scores.left_out import families_left_out
 from optbn.scores.pipeline import growing, table_of_sets
 from optbn_solvers.base.clock import working
+from optbn_solvers.base.table import ScoreTable
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from optbn.scores.pipeline import ScoreProgress
     from optbn.scores.scoring import Scoring
-    from optbn_solvers import ScoreTable
 
 LEAST_TIMED = 0.2  # seconds; shorter times say nothing about the estimate
 
@@ -39,6 +43,21 @@ class Scored:
     unscored: int = 0  # families of that size or below which there was no time for
     likeliest: tuple[int, int] | None = None  # (m, k): sets of m of the k likeliest parents are scored, too
     dear: int = 0  # of these, the families left out
+    after_all: int = 0  # families that were left out as too dear, and then scored in the time left
+
+    def with_families(
+        self, children: NDArray[np.int64], masks: NDArray[np.uint64], scores: NDArray[np.float64]
+    ) -> Scored:
+        """With these in the table."""
+        table = self.table
+        whole = ScoreTable.build(
+            table.names,
+            np.concatenate([table.children, children]),
+            np.concatenate([table.masks, masks]),
+            np.concatenate([table.scores, scores]),
+            whole=False,
+        )
+        return replace(self, table=whole, families=self.families + len(scores))
 
 
 class _OutOfTime(Exception):

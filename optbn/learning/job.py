@@ -22,7 +22,7 @@ from optbn.learning.constraints import all_families, check_constraints, demandin
 from optbn.learning.edges import arc_losses
 from optbn.learning.estimate import estimate, in_words
 from optbn.learning.held_out import held_out
-from optbn.learning.likeliest import with_likeliest
+from optbn.learning.left_over import with_time_left
 from optbn.learning.local import with_local_models
 from optbn.learning.rehearsal import rehearse
 from optbn.learning.reporting import Others
@@ -61,7 +61,8 @@ DEFAULT_PARENTS = 3
 MOST_PARENTS = 5  # where nobody says how many, and a time limit is to be used
 DEFAULT_SCORING_SECONDS = 60.0  # without a time limit and a stated size, scoring chooses its size to fit this
 SCORING_SHARE = 0.5  # of the time, for scoring
-LARGER_SHARE = 0.6  # of the time, until larger sets of likeliest parents are scored
+LARGER_SHARE = 0.6  # of the time, until dear families and larger sets of likeliest parents are scored
+AGAIN_SHARE = 0.2  # of the time, to make the trees of dear families that are chosen once more
 SMALLEST_SHARE = 0.7  # of the time, that the smallest size may use
 PREPARING_SHARE = 0.8  # of the time for scoring, that may go by before the first score
 DEAR_SHARE = 0.04  # of the time, that a parent set may be expected to take to be scored at all
@@ -162,17 +163,18 @@ class Job:
                 table = all_families(self.scoring.at_most(self.scored.size), self.jobs)
                 self.scored = replace(self.scored, table=table)
         if seconds is not None and larger and not everything and not self.scoring.unlimited:
-            self._larger(max_parents, listen)
+            self._use_time_left(max_parents, listen)
         enough = max_parents is None and self.scored.size >= DEFAULT_PARENTS
         self.notes += [self.scored.note] if self.scored.note and not enough else []
         with self.watch.phase("score"):
             scored = self.scored
             bounded = self.scoring.at_most(scored.size)
-            self.restrictions = restrictions(bounded, scored.unscored, scored.likeliest, scored.dear)
+            self.restrictions = restrictions(bounded, scored.unscored, scored.likeliest, scored.dear - scored.after_all)
         self.notes += coarsened(self.scoring)
 
-    def _larger(self, max_parents: Limit | None, listen: Callable[[ScoreProgress], None]) -> None:
-        """Sets of one member more among likeliest parents, in the time that is left for scoring."""
+    def _use_time_left(self, max_parents: Limit | None, listen: Callable[[ScoreProgress], None]) -> None:
+        """Families left out as too dear, and sets of one member more among likeliest parents, in the time that is left
+        for scoring."""
         largest = DEFAULT_PARENTS if max_parents is None else self.scoring.sets.largest
         left, begun = self.left(LARGER_SHARE) or 0.0, working()
 
@@ -180,8 +182,14 @@ class Job:
             listen(ScoreProgress(done, total, done, self.scored.size + 1, working() - begun))
 
         with self.watch.phase("score"):
-            self.scored = with_likeliest(
-                self.scored, self.scoring, min(largest, self.scoring.sets.largest), working() + left, self.jobs, told
+            self.scored = with_time_left(
+                self.scored,
+                self.scoring,
+                min(largest, self.scoring.sets.largest),
+                working() + left,
+                AGAIN_SHARE * (self.time_limit or 0.0),
+                self.jobs,
+                told,
             )
         if self.scored.likeliest:
             size, k = self.scored.likeliest

@@ -18,16 +18,16 @@ import numpy as np
 from optbn.base.threads import check_jobs
 from optbn.learning.affordable import Scored
 from optbn.scores.families import Families, scores_of
+from optbn.scores.left_out import too_dear
 from optbn_solvers.base.clock import working
-from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.files.rows import member_lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optbn.scores.scoring import Scoring
 
-ROUNDS = (3, 4, 5, 6, 8, 10, 12, 16)
-"""How many likeliest parents, round by round."""
+FEWEST, MOST = 3, 16  # likeliest parents, of the first round and of the last
 LEAST_SECONDS = 0.2  # for a round to begin
 
 
@@ -41,7 +41,7 @@ def with_likeliest(
         return scored
     work = _Work(scored, scoring, size, check_jobs(jobs))
     before, seconds_each = 0, 0.0
-    for k in ROUNDS:
+    for k in range(FEWEST, MOST + 1):
         families = work.families(before, k)
         left = until - working()
         if left < LEAST_SECONDS or len(families) * seconds_each > left or (before and work.exhausted(before)):
@@ -53,6 +53,20 @@ def with_likeliest(
             seconds_each = (working() - begun) / len(families)
         before = k
     return work.found(before) if work.children else scored
+
+
+def left_out(scored: Scored, scoring: Scoring) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Of what `with_likeliest` found, the children and the parent sets that were left out as too dear."""
+    size, k = scored.likeliest or (1, 0)
+    families = _Work(scored, scoring, size, 1).families(0, k)
+    sets = _sets(families, size)
+    dear = too_dear(scoring.bound, sets)
+    return families.children[dear], sets[dear]
+
+
+def _sets(families: Families, size: int) -> NDArray[np.int32]:
+    """int32[m, size]: the parents."""
+    return member_lists(families.masks, len(families.names))[0].astype(np.int32).reshape(len(families), size)
 
 
 @dataclass
@@ -109,14 +123,5 @@ class _Work:
 
     def found(self, k: int) -> Scored:
         """The table with all that was scored in whole rounds."""
-        table = self.scored.table
-        children = np.repeat(np.arange(table.n), [len(table.rows(v)) for v in range(table.n)])
-        whole = ScoreTable.build(
-            table.names,
-            np.concatenate([children, *self.children]),
-            np.concatenate([table.masks, *self.masks]),
-            np.concatenate([table.scores, *self.scores]),
-            whole=False,
-        )
-        families = self.scored.families + sum(map(len, self.scores))
-        return replace(self.scored, table=whole, families=families, likeliest=(self.size, k), dear=self.left_out)
+        more = (np.concatenate(self.children), np.concatenate(self.masks), np.concatenate(self.scores))
+        return replace(self.scored.with_families(*more), likeliest=(self.size, k), dear=self.left_out)

@@ -18,7 +18,8 @@ def restrictions(
     scoring: Scoring, unscored: int = 0, likeliest: tuple[int, int] | None = None, dear: int = 0
 ) -> tuple[str, ...]:
     """In words that go on "the best network"; `unscored` families there was no time for. Sets of one member more may be
-    there among `likeliest` parents only (how many members, of how many parents), but for `dear` families."""
+    there among `likeliest` parents only (how many members, of how many parents), but for `dear` families. Of those that
+    the score leaves out some may have been scored after all: then `dear` is less by these, or below 0."""
     size, limits = scoring.sets.largest, []
     if size < scoring.data.n_variables - 1:
         more = f", or {likeliest[0]} of its {likeliest[1]} likeliest" if likeliest else ""

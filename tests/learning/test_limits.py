@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from optbn.base.errors import LimitError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.learning.affordable import Scored, affordable_table
 from optbn.learning.estimate import estimate
-from optbn.learning.likeliest import with_likeliest
+from optbn.learning.left_over import with_time_left
+from optbn.learning.likeliest import left_out, with_likeliest
 from optbn.learning.restrictions import restrictions
+from optbn.learning.waiting import Waiting
 from optbn.scores import load_score
 from optbn.scores.left_out import families_left_out
 from optbn.scores.pipeline import table_of_sets
@@ -167,6 +170,73 @@ def test_a_round_that_does_not_end_leaves_nothing(wide):
     one = Scored(table_of_sets(scoring.at_most(1)), 36, 1)
     assert with_likeliest(one, scoring, 3, working() - 1, 1, lambda done, total: None) is one
     assert with_likeliest(one, scoring, 1, working() + 600, 1, lambda done, total: None) is one
+
+
+def _hurried(wide, size=2):
+    """Without the three dearest pairs."""
+    whole = Scoring.of(wide, load_score("pcartp"), size)
+    expected = sorted(float(whole.bound.seconds(np.array([pair], np.int32))[0]) for pair in _pairs(wide))
+    return whole, whole.hurried(expected[-4])
+
+
+def test_dear_families_are_scored_after_all_where_time_is_left(wide):
+    whole, hurried = _hurried(wide)
+    few = Scored(table_of_sets(hurried), 78, 2)
+    found = with_time_left(few, hurried, 2, working() + 600, 600.0, 2, lambda done, total: None)
+    assert found.after_all == 12 and found.table == table_of_sets(whole) != few.table
+    assert not any("left out" in words for words in restrictions(hurried, dear=found.dear - found.after_all))
+    assert with_time_left(few, hurried, 2, working() - 1, 600.0, 2, lambda done, total: None) == few
+
+
+def test_dear_families_are_tried_the_cheapest_first_as_far_as_time_goes(wide, monkeypatch):
+    """What is left out is counted; trees that could not be made once more in time are not begun."""
+    _, hurried = _hurried(wide)
+    waiting = Waiting.of_sizes(hurried)
+    pairs = np.array([(1, 3), (1, 5), (3, 5)], np.int32)
+    expected = sorted(zip(hurried.bound.seconds(pairs).tolist(), map(tuple, pairs.tolist()), strict=True))
+    assert [(waits.seconds, waits.members) for waits in waiting.sets] == expected
+    table, until = table_of_sets(hurried), working() + 600
+    assert not list(waiting.score(table, until, 0.0, 1, lambda done, total: None)) and len(waiting.sets) == 3
+    asked = itertools.count()
+    monkeypatch.setattr("optbn.learning.waiting.working", lambda: 0.0 if next(asked) < 2 else 1e9)
+    parts = list(waiting.score(table, 1e6, 600.0, 1, lambda done, total: None))
+    assert [len(children) for children, _, _ in parts] == [4, 4] and waiting.families == 8
+    assert [waits.members for waits in waiting.sets] == [expected[-1][1]]
+
+
+def test_families_that_the_score_refuses_stay_left_out(wide, monkeypatch):
+    """Sets that cannot be gone through whatever the time, and such as memory does not hold."""
+    _, hurried = _hurried(wide)
+    block = type(hurried.bound.bound.bound).block
+
+    def refusing(self, sets, wanted, floor=None):
+        if [3, 5] in sets.tolist():
+            raise LimitError("more boxes than can be gone through")
+        return block(self, sets, wanted, floor)
+
+    monkeypatch.setattr(type(hurried.bound.bound.bound), "block", refusing)
+    few = Scored(table_of_sets(hurried), 78, 2)
+    found = with_time_left(few, hurried, 2, working() + 600, 600.0, 1, lambda done, total: None)
+    assert found.after_all == 8
+    assert "but for 4 families left out" in restrictions(hurried, dear=found.dear - found.after_all)
+    tight = Scoring.of(wide, load_score("pcartp"), 2)
+    tight.bound.bound.costs.room = 1 << 10
+    dear = [pair for pair in _pairs(wide) if tight.bound.too_dear(np.array([pair], np.int32))[0]]
+    assert {waits.members for waits in Waiting.of_sizes(tight).sets if len(waits.members) == 2} == set(dear) and dear
+    small = replace(tight, memory=1 << 12)
+    assert not Waiting.of_sizes(small).sets
+
+
+def test_dear_sets_of_the_likeliest_parents_come_last(wide):
+    whole, hurried = _hurried(wide)
+    one = Scored(table_of_sets(hurried.at_most(1)), 36, 1)
+    likely = with_likeliest(one, hurried, 2, working() + 600, 1, lambda done, total: None)
+    children, sets = left_out(likely, hurried)
+    assert len(children) == likely.dear > 0 and {tuple(some) for some in sets.tolist()} <= {(1, 3), (1, 5), (3, 5)}
+    found = with_time_left(one, hurried, 2, working() + 600, 600.0, 1, lambda done, total: None)
+    every = with_likeliest(one, whole, 2, working() + 600, 1, lambda done, total: None)
+    assert found.likeliest == every.likeliest and found.after_all == found.dear == likely.dear
+    assert found.table == every.table
 
 
 def test_rows_that_cannot_be_laid_out_in_time_get_a_network_without_arcs(wide, monkeypatch):
