@@ -1,11 +1,12 @@
 """Which code a row is of: a digest of every module that its task can reach, and the versions it ran with.
 
-Modules are found by reading, not by running: from the task's file along its imports (those inside functions too) and
-along names as registries write them ("optbn.scores.bic:BIC"), through every module that is neither Python's nor an
-installed package, and through optbn and its solvers wherever they are. What is digested is the syntax tree without
-docstrings, so words, comments and layout make no difference; of the task's own file only what `cell` needs, so that its
-report may change. Whatever else is reached counts, whether or not a cell uses it: rows may be called of other code that
-would come out the same, never the other way round.
+Modules are found by reading, not by running: from the task's file along its imports (those inside functions too), along
+names as registries write them ("optbn.scores.bic:BIC"), and from what is used of a front door (`optbn.learn`) to where
+that lives; through every module that is neither Python's nor an installed package, and through optbn and its solvers
+wherever they are. What is digested is the syntax tree without docstrings, so words, comments and layout make no
+difference; of the task's own file only what `cell` needs, so that its report may change. Whatever else is reached
+counts, whether or not a cell uses it: rows may be called of other code that would come out the same, never the other
+way round.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def _reached(task: str) -> dict[str, Place]:
         for other in syntax.names:
             if other.startswith("."):
                 other = _absolute(name, found[name][0], other)
+            other = _behind_door(other)
             if name in DOORS and other.partition(".")[0] in OWN and other not in syntax.imported:
                 continue
             parts = other.split(".")
@@ -114,9 +116,11 @@ def _syntax(path: Path, only: str = "") -> Syntax:
         tree.body = _needed(tree.body, only)
     imported: dict[str, None] = {}
     registered: dict[str, None] = {}
+    doors = {door: door for door in OWN}  # by the names that they have here
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported.update(dict.fromkeys(alias.name for alias in node.names))
+            doors.update({alias.asname: alias.name for alias in node.names if alias.asname and alias.name in OWN})
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             imported[base] = None
@@ -125,8 +129,31 @@ def _syntax(path: Path, only: str = "") -> Syntax:
             registered[match[1]] = None
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:] or [ast.Pass()]
+    through = {
+        f"{doors[node.value.id]}.{node.attr}": None
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in doors
+    }
     digest = hashlib.sha256("\n".join(_lines(tree)).encode()).hexdigest()
-    return Syntax(digest, (*imported, *registered), frozenset(imported))
+    return Syntax(digest, (*imported, *registered, *through), frozenset((*imported, *through)))
+
+
+def _behind_door(name: str) -> str:
+    """The module that holds what a front door calls by this name; any other name as it is."""
+    door, _, export = name.partition(".")
+    return _exports(door).get(export, name) if door in OWN else name
+
+
+@functools.cache
+def _exports(door: str) -> dict[str, str]:
+    """Name -> module of what the package brings when it is used: the table in its __init__."""
+    path, found = _file(door), {}
+    for node in [] if path is None else ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
+                    found[str(key.value)] = str(value.value)
+    return {name: module for name, module in found.items() if REGISTERED.fullmatch(module)}
 
 
 def _only_for_types(statement: ast.stmt) -> bool:

@@ -111,7 +111,7 @@ def test_a_failing_refresh_keeps_the_finished_row(task, tmp_path, caplog):
 
 def clear_caches() -> None:
     """As in a new process."""
-    for function in (code.code_digest, code._syntax, code._file, code._homes):
+    for function in (code.code_digest, code._syntax, code._file, code._homes, code._exports):
         function.cache_clear()
 
 
@@ -128,6 +128,16 @@ def test_code_is_followed_through_imports_and_registries(tmp_path, monkeypatch):
     found = code._reached(str(tmp_path / "study.py"))
     assert {"own.helper", "own.deeper", "optbn.scores", "optbn.scores.bic", "optbn.scores.pcart"} <= found.keys()
     assert not found.keys() & {"json", "numpy", "optbn.cli", "optbn.report.tables", "optbn.classifiers"}
+
+
+@pytest.mark.parametrize(
+    "text", ["import optbn\ndef cell(): return optbn.fit", "import optbn as ob\ndef cell(): return ob.fit",
+             "from optbn import fit\ndef cell(): return fit", "def cell():\n    from optbn import fit\n    return fit"],
+)  # fmt: skip
+def test_code_is_followed_through_the_front_door(tmp_path, text):
+    (tmp_path / "study.py").write_text(text)
+    found = code._reached(str(tmp_path / "study.py"))
+    assert {"optbn.smoothing.fitting", "optbn.smoothing.hdp"} <= found.keys() and "optbn.learning.learn" not in found
 
 
 def test_failures_and_timeouts_are_rows_and_can_be_retried(task, tmp_path):
