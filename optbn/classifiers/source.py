@@ -141,15 +141,13 @@ class OnDisk:
             chosen.add(batch)
         sampled = {column.name: column for column in chosen.finish()}
         self._sample, self._sample_classes, self._sample_weights = self._rows_of(sampled)
-        for values in self._sample:
-            self._keep_missing(values)
         if weights is not None:
-            self.n_rows = sum(len(classes) for _, classes, _ in self._blocks())  # those of weight 0 do not exist
+            self.n_rows = sum(len(classes) for _, classes, _ in self.blocks())  # those of weight 0 do not exist
 
     def _open(self) -> Any:
         return open_source(self._path, options(**self._how))
 
-    def _blocks(self) -> Iterator[Sample]:
+    def blocks(self) -> Iterator[Sample]:
         """Attributes, classes and weights of consecutive rows."""
         first = 0
         for block in encoded_blocks(self._open(), self.known, ROWS):
@@ -167,17 +165,24 @@ class OnDisk:
         some = np.flatnonzero(weights > 0)
         return [each.take(some) for each in table], classes[some], weights[some]
 
-    def sample(self) -> Sample:
+    def drawn(self) -> Sample:
+        """The sample as the file has it."""
         return self._sample, self._sample_classes, self._sample_weights
 
-    def _keep_missing(self, values: Values) -> None:
+    def sample(self) -> Sample:
+        return [self._with_missing(values) for values in self._sample], self._sample_classes, self._sample_weights
+
+    def _with_missing(self, values: Values) -> Values:
         """A column with missing values anywhere has them in the sample, so that they get a level."""
-        if values.name in self._incomplete and len(values) and not values.absent().any():
-            values.data[0] = np.nan if values.levels is None else -1
+        if values.name not in self._incomplete or not len(values) or values.absent().any():
+            return values
+        data = values.data.copy()
+        data[0] = np.nan if values.levels is None else -1
+        return Values(values.name, data, values.levels)
 
     def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
         def one_pass() -> Iterator[Batch]:
-            for table, y, weights in self._blocks():
+            for table, y, weights in self.blocks():
                 yield discretizer.encode(table), y, weights
 
         return one_pass

@@ -153,7 +153,7 @@ def test_rows_in_a_file_come_back_as_they_were(monkeypatch: pytest.MonkeyPatch) 
     codes, y = coded(0, 90)
     layout = Layout.of([(codes, y, np.ones(90))], [Family(i, ()) for i in range(4)], SIZES, 3)
     parts = [slice(0, 40), slice(40, 90)]
-    kept = rows.Rows.of([(codes[p], y[p].astype(np.int64), np.full(len(y[p]), 0.5)) for p in parts], layout)
+    kept = rows.Rows.of([(codes[p], y[p].astype(np.int64), np.full(len(y[p]), 0.5)) for p in parts], layout.rows)
     for _ in range(2):
         blocks = list(kept)
         assert sum(w.sum() for _, _, w in blocks) == 45.0 == kept.total

@@ -35,7 +35,7 @@ def problem(families, kind: str, level: int, seed: int = 0, smoother: str = "m_e
     layout = Layout.of([batch], families, SIZES, 3)
     stream = np.random.SeedSequence(0)
     table, _ = layout.generative(layout.own_counts, layout.class_counts, load_smoother(smoother), stream)
-    return batch, Rows.of([batch], layout), parameters(kind, level, layout, table)
+    return batch, Rows.of([batch], layout.rows), parameters(kind, level, layout, table)
 
 
 @pytest.mark.twin

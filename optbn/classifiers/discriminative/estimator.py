@@ -104,7 +104,7 @@ class DiscriminativeBN(NetworkClassifier):
         if not self.convex_:
             _log.warning("the structure is not moral: with parameterisation e the optimum found may be a local one")
         layout = Layout.of(batches(), found, sizes, source.n_classes)
-        rows = Rows.of(batches(), layout)
+        rows = Rows.of(batches(), layout.rows)
         smooth, choose, order = seed.spawn(3)
         generative, everywhere = layout.generative(layout.own_counts, layout.class_counts, smoother, smooth)
         self._choose_penalty(rows, layout, smoother, choose)

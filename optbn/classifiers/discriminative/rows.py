@@ -1,21 +1,19 @@
 """The training rows as cells, ready for as many passes as it takes.
 
-Rows are coded once; equal rows of a block become one with their total weight, in an order that depends on their content
-alone, so that repeating a row and giving it weight 2 are the same to the last bit. What is small stays in memory, the
-rest goes to a temporary file without a name, of which one block is held at a time.
+Rows are coded once, as cells or whatever else is four bytes; equal rows of a block become one with their total weight,
+in an order that depends on their content alone, so that repeating a row and giving it weight 2 are the same to the last
+bit. What is small stays in memory, the rest goes to a temporary file without a name, of which one block is held at a
+time.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from optbn.classifiers.discriminative.factors import Layout
-from optbn.classifiers.pairs import Batch
 
 HELD = 1 << 24
 """Cells that stay in memory, 64 MB."""
@@ -35,11 +33,11 @@ class Rows:
         self.total = float(sum(block[2].sum() for block in held))
 
     @classmethod
-    def of(cls, batches: Iterable[Batch], layout: Layout) -> Rows:
-        """Code all batches."""
+    def of(cls, batches: Iterable[tuple[Any, Any, Any]], code: Callable[[Any], NDArray[np.int32]]) -> Rows:
+        """Code all batches: `code` makes cells of what comes before classes and weights."""
         rows = cls()
-        for codes, classes, weights in batches:
-            rows._add(distinct(layout.rows(codes), classes, weights))
+        for attributes, classes, weights in batches:
+            rows._add(distinct(code(attributes), classes, weights))
         return rows
 
     def _add(self, block: Block) -> None:

@@ -9,6 +9,7 @@ that they leave out.
     places     numbers as ranks, texts as cells, once for all members
     structure  knots and pairs of one member
     training   the convex problem of one member, and strengths for all
+    whole      the same problem for all rows of a file, by passes, where a sample is in memory
     member     what is left to predict with
     estimator  SoftKDB, SoftESKDB;  blend  the latter with smoothed trees (`woods`) and counted networks (`generative`)
     explain    main effects, pair surfaces, contributions

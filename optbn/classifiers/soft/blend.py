@@ -8,6 +8,7 @@ and one power calibrates the mixture.
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,10 @@ from optbn.classifiers.soft.generative import Counted
 from optbn.classifiers.soft.member import Mixture, Part
 from optbn.classifiers.soft.places import Places
 from optbn.classifiers.soft.training import Data
+from optbn.classifiers.soft.whole import Whole
 from optbn.classifiers.soft.woods import planted
+
+_log = logging.getLogger("optbn.classifiers.soft")
 
 
 class Blend(SoftESKDB):
@@ -51,9 +55,12 @@ class Blend(SoftESKDB):
         check_whole(self, "n_trees", 1)
         check_whole(self, "n_counted", 1)
 
-    def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence) -> Fitted:
+    def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence, whole: Whole | None) -> Fitted:
+        if whole is not None:
+            drawn = data.weights.sum()
+            _log.warning("trees and counted networks learn from a sample of %g of %g rows", drawn, whole.rows.total)
         soft, deal, plant, count = seed.spawn(4)
-        networks = super()._fitted(places, data, soft)
+        networks = super()._fitted(places, data, soft, whole)
         inside = dealt(data, 1, deal)
         trees = planted(places, data, inside, self.n_trees, plant, self.n_jobs)
         counted = Counted.of(places.scales, data, inside, self.n_counted, count, self.n_jobs)

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from optbn.classifiers.combine import best_power
 from optbn.classifiers.discriminative.rows import distinct
 from optbn.classifiers.discriminative.strength import folds
-from optbn.classifiers.soft.member import Mixture, Part, SoftNetwork
+from optbn.classifiers.soft.member import Mixture, Part
 from optbn.classifiers.soft.places import Places
 from optbn.classifiers.soft.structure import Resolution, Structure, even_structure, random_structure
 from optbn.classifiers.soft.training import FINE, Data, Run, Strengths, Trainee, choose, together
+from optbn.classifiers.soft.whole import Whole
 from optbn.classifiers.source import Sample
 
 FOLDS = 5
@@ -44,15 +45,14 @@ class Fitted:
     rows: NDArray[np.int64]
 
 
-def prepared(sample: Sample, n_classes: int) -> tuple[Places, Data]:
+def prepared(places: Places, sample: Sample, n_classes: int) -> Data:
     """The rows as places, equal ones together."""
     table, classes, weights = sample
-    places = Places.of(table, weights)
     found = places(table)
     found[np.isnan(found)] = np.nan  # one kind of it: equal rows have equal bits
     bits, classes, weights = distinct(np.ascontiguousarray(found.T).view(np.int64), classes, weights)
     found = np.ascontiguousarray(np.ascontiguousarray(bits).view(np.float64).T)
-    return places, Data(found, classes, weights, n_classes)
+    return Data(found, classes, weights, n_classes)
 
 
 def in_threads(n_jobs: int | None) -> Run:
@@ -93,7 +93,7 @@ def left_out(parts: Sequence[Part], data: Data, inside: Sequence[NDArray[np.floa
 
 def fit_ensemble(
     places: Places, data: Data, n_members: int, k: int, resolutions: Sequence[Resolution],
-    seed: np.random.SeedSequence, n_jobs: int | None,
+    seed: np.random.SeedSequence, n_jobs: int | None, whole: Whole | None = None,
 ) -> Fitted:  # fmt: skip
     """Members with random structures; of several resolutions the one that rows left out favour."""
     deal, draw = seed.spawn(2)
@@ -101,10 +101,10 @@ def fit_ensemble(
     streams = draw.spawn(n_members)
     run = in_threads(n_jobs)
 
-    best: tuple[float, Resolution, list[Trainee], Strengths] | None = None
-    for resolution in resolutions:
+    def attempt(resolution: Resolution) -> tuple[Strengths, list[tuple[Structure, NDArray[np.float64]]]]:
+        """Only structures and scores are kept: the members' cells of the rows are larger than all else."""
 
-        def begun(m: int, resolution: Resolution = resolution) -> Trainee:
+        def begun(m: int) -> Trainee:
             structure = random_structure(
                 places.scales, data.places, data.classes, inside[m], data.n_classes, k, resolution,
                 np.random.default_rng(streams[m]),
@@ -112,18 +112,26 @@ def fit_ensemble(
             return Trainee(data, structure, inside[m])
 
         trainees = run(begun, range(n_members))
-        found = choose(data, trainees, run)
-        loss = min(found.losses.values())
-        if best is None or loss < best[0]:
-            best = (loss, resolution, trainees, found)
-    assert best is not None
-    _, resolution, trainees, strengths = best
-    return _finished(places, data, trainees, strengths, resolution, run)
+        strengths = choose(data, trainees, run)
+        return strengths, [(one.structure, one.scores) for one in trainees]
+
+    found = [attempt(resolution) for resolution in resolutions]
+    best = int(np.argmin([min(strengths.losses.values()) for strengths, _ in found]))
+    strengths, members = found[best]
+
+    def again(m: int) -> Trainee:
+        trainee = Trainee(data, members[m][0], inside[m])
+        trainee.scores[:] = members[m][1]
+        return trainee
+
+    trainees, resolution = run(again, range(n_members)), resolutions[best]
+    return _finished(places, data, trainees, strengths, resolution, run, whole)
 
 
 def fit_single(
-    places: Places, data: Data, k: int, n_knots: int, seed: np.random.SeedSequence, n_jobs: int | None
-) -> Fitted:
+    places: Places, data: Data, k: int, n_knots: int, seed: np.random.SeedSequence, n_jobs: int | None,
+    whole: Whole | None = None,
+) -> Fitted:  # fmt: skip
     """One member, whose strengths are chosen by five copies that leave a fold out each."""
     structure: Structure = even_structure(
         places.scales, data.places, data.classes, data.weights, data.n_classes, k, n_knots
@@ -131,26 +139,35 @@ def fit_single(
     run = in_threads(n_jobs)
     copies = [Trainee(data, structure, inside) for inside in dealt(data, 1, seed)]
     strengths = choose(data, copies, run)
-    fitted = _finished(places, data, copies, strengths, None, run, keep=1)
-    return fitted
+    return _finished(places, data, copies, strengths, None, run, whole, keep=1)
 
 
 def _finished(
     places: Places, data: Data, trainees: list[Trainee], strengths: Strengths, resolution: Resolution | None, run: Run,
-    keep: int | None = None,
+    whole: Whole | None, keep: int | None = None,
 ) -> Fitted:  # fmt: skip
     """Train all members to the end: first without the rows they leave out, which gives the power, then with all rows.
 
-    keep  how many of the members the model consists of; None: all
+    whole  all rows where `data` are a sample of them;  keep  how many members the model consists of; None: all
     """
-    run(lambda one: one.train(strengths.strength, strengths.ratio, FINE), trainees)
+    if whole is not None:
+        for one in trainees:
+            one.learn(np.zeros(len(data.weights)))  # no rows in memory any more
+        whole.train(trainees, strengths, run, without=True)
+    else:
+        run(lambda one: one.train(strengths.strength, strengths.ratio, FINE), trainees)
     left_out, rows = together(data, trainees, run)
     power = best_power(left_out, data.classes[rows], data.weights[rows]) if len(rows) else 1.0
 
-    def again(one: Trainee) -> SoftNetwork:
-        one.everything(data)
-        return one.train(strengths.strength, strengths.ratio, FINE).network()
+    def again(one: Trainee) -> Trainee:
+        one.learn(data.weights)
+        return one.train(strengths.strength, strengths.ratio, FINE)
 
-    networks = run(again, trainees[:keep])
+    kept = trainees[:keep]
+    if whole is not None:
+        whole.train(kept, strengths, run, without=False)
+    else:
+        run(again, kept)
+    networks = [one.network() for one in kept]
     mixture = Mixture(places, tuple(networks), np.full(len(networks), 1.0 / len(networks)))
     return Fitted(mixture, power, strengths, resolution, left_out, rows)

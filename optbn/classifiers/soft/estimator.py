@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from typing import Any
 
@@ -11,15 +10,15 @@ import numpy as np
 from optbn.base.settings import check_whole
 from optbn.classifiers.calibrate import curves_if_better
 from optbn.classifiers.combine import raised
+from optbn.classifiers.discriminative.rows import Rows
 from optbn.classifiers.estimator import BayesianClassifier
 from optbn.classifiers.single import check_k
 from optbn.classifiers.soft.ensemble import FINER, MANY, Fitted, fit_ensemble, fit_single, prepared
 from optbn.classifiers.soft.places import Places
 from optbn.classifiers.soft.structure import Resolution
 from optbn.classifiers.soft.training import Data, Strengths
+from optbn.classifiers.soft.whole import Whole
 from optbn.classifiers.source import OnDisk, Source
-
-_log = logging.getLogger("optbn.classifiers.soft")
 
 
 class Soft(BayesianClassifier):
@@ -30,12 +29,13 @@ class Soft(BayesianClassifier):
 
     def _fit_source(self, source: Source) -> None:
         self._check()
-        if isinstance(source, OnDisk):
-            sampled = len(source.sample()[1])
-            if sampled < source.n_rows:
-                _log.warning("trained on a sample of %d of the %d rows; raise sample_size", sampled, source.n_rows)
-        places, data = prepared(source.sample(), source.n_classes)
-        found = self._fitted(places, data, np.random.SeedSequence(self._seed()))
+        table, classes, weights = source.sample()
+        places, whole = Places.of(table, weights), None
+        if isinstance(source, OnDisk) and len(classes) < source.n_rows:
+            table, classes, weights = source.drawn()
+            whole = Whole(Rows.of(source.blocks(), places.words))
+        data = prepared(places, (table, classes, weights), source.n_classes)
+        found = self._fitted(places, data, np.random.SeedSequence(self._seed()), whole)
         self.members_ = [found.mixture]  # type: ignore[list-item]
         self.weights_ = np.ones(1)
         self.power_, self.strengths_ = found.power, found.strengths
@@ -43,8 +43,8 @@ class Soft(BayesianClassifier):
         self.curves_ = curves_if_better(raised(found.left_out, found.power), classes, weights)
 
     @abstractmethod
-    def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence) -> Fitted:
-        """The cells' logs, learned from the rows."""
+    def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence, whole: Whole | None) -> Fitted:
+        """Learned from the rows; `whole` are all, where `data` are a sample of them."""
 
     def _check(self) -> None:
         check_k(self.k)
@@ -71,8 +71,8 @@ class SoftKDB(Soft):
         super()._check()
         check_whole(self, "n_knots", 2)
 
-    def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence) -> Fitted:
-        return fit_single(places, data, self.k, self.n_knots, seed, self.n_jobs)
+    def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence, whole: Whole | None) -> Fitted:
+        return fit_single(places, data, self.k, self.n_knots, seed, self.n_jobs, whole)
 
 
 class SoftESKDB(Soft):
@@ -103,8 +103,8 @@ class SoftESKDB(Soft):
         if self.n_knots is not None:
             check_whole(self, "n_knots", 2)
 
-    def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence) -> Fitted:
+    def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence, whole: Whole | None) -> Fitted:
         resolutions = FINER if len(data.classes) > MANY else FINER[:1]
         if self.n_knots is not None:
             resolutions = (Resolution(self.n_knots),)
-        return fit_ensemble(places, data, self.n_members, self.k, resolutions, seed, self.n_jobs)
+        return fit_ensemble(places, data, self.n_members, self.k, resolutions, seed, self.n_jobs, whole)

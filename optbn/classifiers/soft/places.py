@@ -110,6 +110,17 @@ class Places:
             found[i] = scale.places(found[i])
         return found
 
+    def words(self, table: Table) -> NDArray[np.int32]:
+        """Places in single precision, a row in a line, as integers: equal rows have equal ones (see `from_words`)."""
+        found = self(table).T.astype(np.float32)
+        found[np.isnan(found)] = np.nan  # one kind of it
+        return np.ascontiguousarray(found).view(np.int32)
+
+
+def from_words(words: NDArray[np.int32]) -> NDArray[np.float64]:
+    """float64[a, n]."""
+    return np.ascontiguousarray(words.view(np.float32).T, dtype=np.float64)
+
 
 def _values(columns: Sequence[Column], table: Table) -> Any:
     """Numbers as they are, levels as numbers, NaN where a value is missing or its level is new."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from optbn.classifiers.combine import best_power, raised
 from optbn.classifiers.soft.kernels.descent import minimise
-from optbn.classifiers.soft.kernels.scores import zero_scores
+from optbn.classifiers.soft.kernels.scores import Rows, zero_scores
 from optbn.classifiers.soft.member import SoftNetwork, posterior
 from optbn.classifiers.soft.structure import Structure
 
@@ -59,49 +59,47 @@ class Trainee:
     """A member in training: `inside` is how much of each row's weight it learns from."""
 
     def __init__(self, data: Data, structure: Structure, inside: NDArray[np.float64]) -> None:
-        self.structure, self.n_classes = structure, data.n_classes
-        self.design = structure.design
+        self.data, self.structure, self.design = data, structure, structure.design
         self.outside = np.flatnonzero(data.weights - inside > 1e-9)
-        self._inside = np.flatnonzero(inside > 1e-9)
-        self._learn(data, self._inside, inside[self._inside])
-        self._left = structure.rows(np.ascontiguousarray(data.places[:, self.outside]))
+        self.learn(inside)
+        self.left, self.left_weights = self._rows_of(self.outside), (data.weights - inside)[self.outside]
         self.scores = zero_scores(data.n_classes, structure.cells)
         shares = np.bincount(self._classes, self._weights, data.n_classes) + 0.5
         logs = np.log(shares / shares.sum())
         own = logs if data.n_classes > 2 else logs[-1:] - logs[:1]
         self.scores[:, 0] = np.pad(own, (0, self.scores[:, 0].size - len(own))).reshape(self.scores[:, 0].shape)
 
-    def _learn(self, data: Data, rows: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
-        """Take these rows to learn from."""
-        places = data.places if len(rows) == data.places.shape[1] else data.places[:, rows]
-        self._rows = self.structure.rows(np.ascontiguousarray(places))
-        self._classes, self._weights = data.classes[rows], weights
+    def learn(self, inside: NDArray[np.float64]) -> None:
+        """From now on learn from rows of these weights."""
+        rows = np.flatnonzero(inside > 1e-9)
+        self._rows, self._classes, self._weights = self._rows_of(rows), self.data.classes[rows], inside[rows]
 
-    def everything(self, data: Data) -> None:
-        """From now on learn from all rows."""
-        self._learn(data, np.arange(len(data.classes)), data.weights)
+    def _rows_of(self, rows: NDArray[np.int64]) -> Rows:
+        places = self.data.places if len(rows) == self.data.places.shape[1] else self.data.places[:, rows]
+        return self.structure.rows(np.ascontiguousarray(places))
+
+    def penalty(self, strength: float, ratio: float) -> NDArray[np.float64]:
+        """float64[cells], of the square of a score, times two."""
+        found = np.full(self.structure.cells, strength)
+        found[1 + sum(self.structure.mains) :] *= ratio
+        found[0] = INTERCEPT
+        return found / 2.0 if self.data.n_classes == 2 else found
 
     def train(self, strength: float, ratio: float, tolerance: float) -> Trainee:
         """Go to the optimum from here."""
-        if self.n_classes == 1:
-            return self
-        penalty = np.full(self.structure.cells, strength)
-        penalty[1 + sum(self.structure.mains) :] *= ratio
-        penalty[0] = INTERCEPT
-        if self.n_classes == 2:
-            penalty /= 2.0
-        minimise(
-            self._rows, self.design, self.n_classes, self._classes, self._weights, self.scores, penalty, ITERATIONS,
-            tolerance * float(self._weights.sum()),
-        )  # fmt: skip
+        if self.data.n_classes > 1:
+            minimise(
+                self._rows, self.design, self.data.n_classes, self._classes, self._weights, self.scores,
+                self.penalty(strength, ratio), ITERATIONS, tolerance * float(self._weights.sum()),
+            )  # fmt: skip
         return self
 
     def left_out(self) -> NDArray[np.float64]:
         """Its predictions for the rows outside, float64[outside, C]."""
-        return posterior(self._left, self.design, self.scores, self.n_classes)
+        return posterior(self.left, self.design, self.scores, self.data.n_classes)
 
     def network(self) -> SoftNetwork:
-        return SoftNetwork(self.structure, np.round(self.scores, DIGITS) + 0.0, self.n_classes)
+        return SoftNetwork(self.structure, np.round(self.scores, DIGITS) + 0.0, self.data.n_classes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,11 +28,11 @@ ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 class Rows(NamedTuple):
-    """low    int32[n, a], the cell of each value, or the first of its two;  share  float32[n, a], of the second one
-    coarse  int32[n, a], the same in pairs, where rare levels are pooled"""
+    """low    int16[n, a], the cell of each value, or the first of its two;  share  float32[n, a], of the second one
+    coarse  int16[n, a], the same in pairs, where rare levels are pooled"""
 
-    low: NDArray[np.int32]
-    coarse: NDArray[np.int32]
+    low: NDArray[np.int16]
+    coarse: NDArray[np.int16]
     share: NDArray[np.float32]
 
 
@@ -64,7 +64,7 @@ def spread(places, first, knots, knot_at, coarse, coarse_at, rows):
             place = places[i, first + r]
             share[r, i] = 0.0
             if begin == end:
-                low[r, i] = np.int32(place)
+                low[r, i] = np.int16(place)
                 pair[r, i] = coarse[coarse_at[i] + np.int64(place)]
                 continue
             if math.isnan(place):
@@ -281,7 +281,7 @@ def loss_and_slopes(rows, design, C, classes, weights, scores, second, found):
 def empty_rows(n: int, attributes: int) -> Rows:
     """Room for the cells of n rows."""
     shape = (n, attributes)
-    return Rows(np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, np.float32))
+    return Rows(np.empty(shape, np.int16), np.empty(shape, np.int16), np.empty(shape, np.float32))
 
 
 def zero_scores(n_classes: int, cells: int) -> NDArray[np.float64]:
