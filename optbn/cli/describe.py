@@ -81,8 +81,11 @@ def describe(
     _show(found)
     _findings(found)
     if found.missing:
-        note = f"{counted(found.missing, 'missing value')}: a value of its own to learn; else --missing drop or impute"
-        print(note, file=sys.stderr)
+        print(
+            f"{counted(found.missing, 'missing value')}: learn takes missing as a value of its own; to leave such rows "
+            "out write --missing drop, to fill cells in --missing impute",
+            file=sys.stderr,
+        )
 
 
 def _compare(a: Description, b: Description, as_json: bool) -> None:

@@ -84,7 +84,7 @@ def affordable_table(
             why = f"every set of {size} would take too long or too much memory, each by itself"
             return replace(reached, note=f"{_smaller(reached, costs)}: {why}")
         left = end - working()
-        guess = cost.seconds * slower
+        guess = cost.seconds * cost.crowded * slower
         if reached is not None and guess > left:
             return _with_note(reached, costs, guess, left)
         families = done = 0
@@ -110,7 +110,7 @@ def affordable_table(
             return Scored(reached.table, reached.families, reached.size, f"{_smaller(reached, costs)}: {refusal}")
         took = working() - start
         if took > LEAST_TIMED:
-            slower = max(0.25, took / max(cost.seconds, 1e-3))
+            slower = max(0.25, took / max(cost.seconds * cost.crowded, 1e-3))
         reached = Scored(table, done, cost.size, unscored=families - done)
         if done < families:
             note = f"{families - done:,} of {families:,} families are left out: there was no time to score them"

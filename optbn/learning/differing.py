@@ -114,7 +114,9 @@ def _check(rest: Dataset, domain: str, column: Any, price: float) -> None:
     for name in rest.names:
         if not isinstance(rest.domain(name), Categorical):
             raise UnsupportedError(
-                f"column {name!r} is real; arcs that differ are for columns of levels: discretise it"
+                f"column {name!r} is real; arcs that differ are for columns of levels: read its few values as levels "
+                f"(--column {name}=categorical), cut it into intervals first (pandas.qcut(rows[{name!r}], 5)), or "
+                f"leave it out (--ignore {name})"
             )
     if not 0.0 <= price < float("inf"):
         raise UnsupportedError(f"price is {price!r}, expected a number of at least 0; learn_domains has no differences")

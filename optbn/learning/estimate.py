@@ -17,7 +17,7 @@ from optbn.base.errors import OptbnError
 from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
 from optbn.learning.rehearsal import scored_corner
-from optbn.learning.trials import Trials
+from optbn.learning.trials import MOST_SECONDS, Trials
 from optbn.scores.families import BLOCK_SECONDS, BYTES_PER_FAMILY, FIRST_BLOCK, bytes_of_listed
 from optbn.scores.pipeline import LARGEST_BLOCK, table_of_sets
 
@@ -25,19 +25,21 @@ if TYPE_CHECKING:
     from optbn.scores.protocol import LocalScore
     from optbn.scores.scoring import Scoring
 
+TRIAL_SHARE = 0.05  # of the time there is, for the trials of a size
 BLOCK_BYTES = 60  # of a family while its block is scored and compared
 
 
 @dataclass(frozen=True)
 class Cost:
     """Of scoring all candidate parent sets of at most `size` members: families, seconds with all threads, bytes; about
-    how many of the families the score leaves out."""
+    how many of the families the score leaves out; how many times the seconds go by on a machine as busy as now."""
 
     size: int
     families: int
     seconds: float
     memory: int
     left_out: int = 0
+    crowded: float = 1.0
 
     def __str__(self) -> str:
         return (
@@ -53,7 +55,7 @@ def estimate(
     before anything is timed. The first size that takes more than `enough` seconds is the last: to time larger ones
     takes time as well."""
     data, rules, limit = scoring.data, scoring.sets, scoring.memory
-    n, trials = data.n_variables, Trials(scoring)
+    n, trials = data.n_variables, Trials(scoring, min(MOST_SECONDS, TRIAL_SHARE * enough))
     if not rehearsed:
         _compile(data, scoring.method)
     costs: list[Cost] = []
@@ -70,7 +72,7 @@ def estimate(
         kept += BLOCK_BYTES * n * (block if scoring.candidates is None else 0)
         used = sum(column.nbytes for column in data.columns)
         memory = used + min(kept, limit // 2) + check_jobs(jobs) * trials.bytes
-        costs.append(Cost(size, families, seconds, memory, left_out))
+        costs.append(Cost(size, families, seconds, memory, left_out, trials.crowded))
         if seconds > enough and size >= max(1, rules.needs.max()):
             break
     return costs

@@ -4,8 +4,8 @@ Sizes that take a tenth of a second are done in full: their time is known, and t
 scores/candidates.py) that decide what need not be computed at all. Of larger sizes a few runs of neighbours are timed,
 for neighbours share work; each run is followed by a longer one, and what that takes longer is what counts, so that
 calling costs nothing. Of sets that a score calls dear some are timed, those that are expected to take about as long
-together: what they take beyond the first alone, for all share its memory. Dear ones that take too long to be tried are
-taken to differ from what the score expects by the same factor as those a little cheaper.
+together, as many as a block has, for these share its memory. Dear ones that take too long to be tried are taken to
+differ from what the score expects by the same factor as those a little cheaper.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optbn.scores.families import BLOCK_SECONDS
 from optbn.scores.kernels.sets import best_of_subsets, binomials, sets_between
 from optbn.scores.left_out import too_dear
 from optbn_solvers.base.clock import compiling
@@ -37,8 +38,8 @@ FIRST_RUN, MOST_RUN, LONGER = 16, 4096, 4
 RUNS = 3
 DRAWN = 4096  # sets, for what is left out and what the score expects
 MOST_CLUSTERS = 64  # of neighbours that are drawn where each variable has candidate parents
-DEAR_SECONDS, ALIKE = 2e-3, 8.0  # that a score expects of a set that is timed alone; how much more of those like it
-FEWEST_TRIALS, DEAR_TRIALS, MOST_SECONDS = 4, 24, 1.0  # of sets that are alike; of all dear sets of a size
+DEAR_SECONDS, ALIKE = 2e-3, 8.0  # that a score expects of a set that is dear; times that, of those like it
+MOST_SECONDS = 1.0  # CPU, of a trial of dear sets
 
 
 @dataclass
@@ -47,15 +48,23 @@ class Trials:
     `best` has what its sets and their subsets score, float64[sets, n]."""
 
     scoring: Scoring
+    most_seconds: float = MOST_SECONDS
     generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     whole: int = -1
     best: Floats = field(default_factory=lambda: np.empty((0, 0)))
     bytes: int = 0  # that a thread needs for the sets so far
     seconds_each: float = 0.0  # CPU, of a set of the last size
+    cpu: float = 1e-3  # seconds of all trials, and on the wall
+    wall: float = 1e-3
 
     def __post_init__(self) -> None:
         n = self.scoring.data.n_variables
         self.n, self.choose = n, binomials(n, self.scoring.sets.largest)
+
+    @property
+    def crowded(self) -> float:
+        """How many times as long as it works a thread has taken: others want the cores as well."""
+        return max(1.0, self.wall / self.cpu)
 
     def seconds(self, size: int) -> tuple[float, int]:
         """CPU seconds of all families of that size, and how many families are left out."""
@@ -148,22 +157,23 @@ class Trials:
         total, first, ratio = 0.0, 0, 1.0
         while first < len(drawn):
             last = int(np.searchsorted(expected, ALIKE * expected[first], side="right"))
-            share = float(expected[first:last].sum() / expected.sum())
-            if expected[first] * ratio < MOST_SECONDS:
-                ratio = self._ratio(drawn[first:last], expected[first:last], share * MOST_SECONDS)
+            if expected[first] * ratio < self.most_seconds:
+                ratio = self._ratio(drawn[first:last], expected[first:last])
             total += ratio * float(expected[first:last].sum())
             first = last
         return total / len(drawn)
 
-    def _ratio(self, alike: Sets, expected: Floats, seconds: float) -> float:
-        """How many times as long as the score expects these take, from as many as take about so many seconds."""
-        some = self.generator.permutation(len(alike))[: 1 + DEAR_TRIALS]
-        once = self._timed(alike[some[:1]])[0]
-        some = some[: 1 + max(FEWEST_TRIALS, int(seconds / max(1e-6, once)))]
-        together = self._timed(alike[np.sort(some)])[0] if len(some) > 1 else once
-        if together > once:
-            return (together - once) / float(expected[some[1:]].sum())
-        return together / float(expected[some].sum())
+    def _ratio(self, alike: Sets, expected: Floats) -> float:
+        """How many times as long as the score expects these take: those of a block, or as many as take so long."""
+        some = self.generator.permutation(len(alike))
+        once = self._undisturbed(alike[some[:1]]) / float(expected[some[0]])
+        foreseen = min(BLOCK_SECONDS, self.most_seconds / max(1e-6, once))
+        batch = np.sort(some[: int(np.searchsorted(np.cumsum(expected[some]), foreseen))])
+        return self._undisturbed(alike[batch]) / float(expected[batch].sum()) if len(batch) > 1 else once
+
+    def _undisturbed(self, sets: Sets) -> float:
+        """CPU seconds: the first time may make what is kept, and either may be disturbed."""
+        return min(self._timed(sets)[0] for _ in range(2))
 
     def _timed(self, sets: Sets, quick: bool = False) -> tuple[float, Floats]:
         """CPU seconds of these sets, without those left out (or slow, where only quick ones are wanted)."""
@@ -179,10 +189,11 @@ class Trials:
             return 0.0, scores
         below = None if floor is None else np.where(rules.needs > 0, -np.inf, floor[used])
         while True:
-            compiled, begin = compiling.kernels, time.thread_time()
+            compiled, begin, begin_wall = compiling.kernels, time.thread_time(), time.perf_counter()
             scores[used] = bound.block(sets[used], wanted[used], below)
-            took = time.thread_time() - begin
+            took, wall = time.thread_time() - begin, time.perf_counter() - begin_wall
             if compiling.kernels == compiled:  # else it was not only scored
+                self.cpu, self.wall = self.cpu + took, self.wall + wall
                 return took, scores
 
     def _floors(self, sets: Sets) -> Floats:

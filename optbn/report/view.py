@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from optbn.base.numbers import counted
-from optbn.data.dataset import Categorical, Domain
+from optbn.data.dataset import Categorical, Domain, Real
 from optbn.data.dates import in_unit
 from optbn.network.layout import layered
 from optbn.report.report import PHASES, Arc, Column, Report
@@ -109,7 +109,8 @@ def _box(domain: Domain, name: str, many: bool) -> tuple[float, float, bool]:
     """Pixels wide and high of a variable's box, and whether its levels stand in rows; the page cuts names at 24."""
     width = 22 + 7.2 * min(len(name), 24)
     if many or not isinstance(domain, Categorical) or len(domain.levels) > MOST_LINES:
-        return max(width, 118.0), HEAD + STRIP, False
+        mixed = isinstance(domain, Real) and domain.absent  # the caption ends with how many are missing
+        return max(width, 178.0 if mixed else 134.0), HEAD + STRIP, False
     return max(width, 142.0), HEAD + LINE * len(domain.levels) + 5, True
 
 

@@ -65,7 +65,10 @@ def test_missing_values_are_shown_and_treated(tmp_path: Path, capsys: pytest.Cap
     path = tmp_path / "d.csv"
     path.write_text("a,b\nx,1.5\n?,2.5\ny,\n?,4.5\n")
     out, err, code = run(capsys, str(path))
-    assert code == 0 and err == "3 missing values: a value of its own to learn; else --missing drop or impute\n"
+    assert code == 0 and err == (
+        "3 missing values: learn takes missing as a value of its own; to leave such rows out write --missing drop, to "
+        "fill cells in --missing impute\n"
+    )
     assert [line.split()[2:4] for line in out.splitlines()[2:]] == [["2", "2"], ["1", "1.5"]]
     out, err, _ = run(capsys, str(path), "--missing", "impute")
     assert err == "" and "x (3), y (1)" in out

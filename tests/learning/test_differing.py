@@ -140,7 +140,7 @@ def test_mistakes():
         learn_differing(data, "town", price=-1.0)
     with pytest.raises(DataError, match="must have levels"):
         learn_differing({"size": np.linspace(0.5, 9, 30), "a": list("xy") * 15}, "size", price=1.0)
-    with pytest.raises(UnsupportedError, match="'x' is real"):
+    with pytest.raises(UnsupportedError, match=r"'x' is real.*--column x=categorical.*--ignore x"):
         learn_differing({"x": np.linspace(0.5, 9, 30), "a": list("xy") * 15}, "a", price=1.0)
     with pytest.raises(UnknownNameError, match="ess"):
         learn_differing(data, "town", price=1.0, es=2.0)

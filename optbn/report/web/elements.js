@@ -17,6 +17,13 @@ const el = (tag, attributes, ...children) => fill(document.createElement(tag), a
 const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 const listOf = (pairs) => el("dl", {}, ...pairs.flatMap(([key, value]) => [el("dt", {}, explained(key)), el("dd", { text: value })]));
 const clipped = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
+const pen = document.createElement("canvas").getContext("2d");
+function fitting(text, width, size) { // as much of the text as the width holds in the page's letters
+  pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+  let length = text.length;
+  while (length > 1 && pen.measureText(clipped(text, length)).width > width) length--;
+  return clipped(text, length);
+}
 const button = (text, act, attributes) => el("button", { type: "button", text, onclick: act, ...attributes });
 
 const short = (x) => (Number.isNaN(x) ? "unknown" : Math.abs(x) >= 1000 ? x.toFixed(1) : Number(x.toPrecision(4)).toString());

@@ -125,7 +125,7 @@ function showPosterior(index, posterior, prior, fact) { // the bars of a box
       group.classList.toggle("fixed", !!fact && !!fact.codes && fact.codes.includes(i));
     });
     if (!variable.levels) markSpan(node, fact, variable.range);
-    node.caption.textContent = clipped(captionOf(posterior, variable, fact), Math.floor(node.width / 5.5));
+    node.caption.textContent = fitting(captionOf(posterior, variable, fact), node.width - 6, 10.5); // as page.css has it
   }
   const words = posterior ? (variable.levels ? `most probable ${variable.levels[argmax(posterior.p)]}, ${percent(Math.max(...posterior.p))}` : captionOf(posterior, variable, fact)) : "not computed";
   node.element.setAttribute("aria-description", (fact ? factWords(index, fact) + "; " : "") + words);
