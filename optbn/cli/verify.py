@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from optbn_solvers import Solution
     from optbn_solvers.base.standing import Standing
 
@@ -30,7 +32,8 @@ def verify(
 ) -> None:
     """Check a graph, its score and the proof of its bound, in exact integers; a proof file is read too.
 
-    Says what is proved and what is only claimed. The scores are also added up as written, to the last digit.
+    Says what is proved and what is only claimed. The scores are also added up as written, to the last digit. Of several
+    graphs (--k-best, --per-class, --within) each is checked, and whether one is missing.
     Exit code 4: something is false, and the message says what; 3: true as far as checked, but "optimal" is not proved.
 
     Examples:
@@ -42,6 +45,7 @@ def verify(
     import msgspec
 
     from optbn.base.errors import UnsupportedError
+    from optbn.learning.graphs import are_graphs
     from optbn.learning.solving import table_of
     from optbn_solvers.base.errors import CheckFailed
     from optbn_solvers.base.solution import Proof
@@ -52,6 +56,16 @@ def verify(
     from optbn_solvers.verify import written
 
     text = Path(solution).read_bytes()
+    end = math.inf if time_limit is None else time.monotonic() + time_limit
+
+    def late() -> bool:
+        return time.monotonic() >= end
+
+    if are_graphs(text):
+        if proof is not None:
+            raise UnsupportedError(f"--proof {proof}: {solution} lists several graphs, which have no proof file")
+        _several(scores, solution, text, late, as_json)
+        return
     try:
         table = table_of(scores, keep_dominated=has_constraints(text))
         answer = from_json(table, text)
@@ -67,16 +81,11 @@ def verify(
         if not beside.is_file():
             raise UnsupportedError(f"{solution}: its proof is not beside it ({beside}); say where with --proof FILE")
         answer = replace(answer, evidence=replace(answer.evidence, path=str(beside)))
-    end = math.inf if time_limit is None else time.monotonic() + time_limit
-
-    def late() -> bool:
-        return time.monotonic() >= end
-
     proof_checker = bound_of_proof if time_limit is None else partial(bound_of_proof, late=late)
     verdict = check(table, answer, proof_checker, late)
     checked = replace(answer, statistics={"checked": {"bound": verdict.bound}})
-    exact = None  # the score of the graph in the file, to the last digit; a .parquet file is on the grid already
-    if answer.choice is not None and scores != "-" and Path(scores).suffix.lower() in written.KINDS:
+    exact = None  # the score of the graph in the file, to the last digit
+    if answer.choice is not None and _in_decimals(scores):
         exact = written.check_written(table, answer, written.read(scores))
     if as_json:
         fields = {
@@ -104,6 +113,53 @@ def verify(
             "rounding to the grid leaves open)"
         )
     _end(standing(checked), answer)
+
+
+def _several(scores: str, solution: str, text: bytes, late: Callable[[], bool], as_json: bool) -> None:
+    """The same of an answer that lists graphs."""
+    import msgspec
+
+    from optbn.learning.graphs import several_of
+    from optbn.learning.solving import table_of
+    from optbn_solvers.base.errors import CheckFailed
+    from optbn_solvers.verify import written
+    from optbn_solvers.verify.several import verify_several
+
+    table = table_of(scores, keep_dominated=True)
+    try:
+        several = several_of(table, text)
+        proved, claimed = verify_several(table, several, late)
+    except CheckFailed as error:
+        raise CheckFailed(f"{solution}: {error}") from None
+    exact = None
+    if _in_decimals(scores):
+        exact = written.check_graphs(table, several.choices, several.scores, written.read(scores))
+        ends = f"{written.in_decimals(exact[0])} (the first) and {written.in_decimals(exact[-1])} (the last)"
+        proved += (f"their scores as written in {scores} add up to {ends}",)
+    if as_json:
+        fields = {
+            "count": len(several.choices),
+            "complete": several.complete and not claimed,
+            "proved": proved,
+            "claimed": claimed,
+            "tolerance": table.tolerance,
+            "scores_as_written": None if exact is None else [str(total) for total in exact],
+        }
+        print(msgspec.json.encode(fields).decode())
+    else:
+        for sentence in proved:
+            print(f"proved   {sentence}")
+        for sentence in claimed:
+            print(f"claimed  {sentence}")
+    if claimed:
+        raise typer.Exit(3)
+
+
+def _in_decimals(scores: str) -> bool:
+    """Whether a score file can be read again; one of .parquet is on the grid already."""
+    from optbn_solvers.verify import written
+
+    return scores != "-" and Path(scores).suffix.lower() in written.KINDS
 
 
 def _end(what: Standing, answer: Solution) -> None:

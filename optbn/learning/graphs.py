@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution_json import choice_of, constraints_of
 from optbn_solvers.front.posterior import posterior
+from optbn_solvers.verify.several import Several
 
 if TYPE_CHECKING:
+    from optbn_solvers.base.table import ScoreTable
     from optbn_solvers.front.near import Near
 
+FORMAT: Literal["optbn-graphs-1"] = "optbn-graphs-1"
 MOST_OF_ALL = 14  # variables for sums over all graphs, 3^n
+
+
+class _Arc(msgspec.Struct):
+    parent: str
+    child: str
+    share: float
+
+
+class _Graph(msgspec.Struct):
+    score: float
+    parents: dict[str, list[str]]
+
+
+class _File(msgspec.Struct):
+    format: Literal["optbn-graphs-1"]
+    table: str
+    variables: list[str]
+    constraints: dict[str, Any]
+    per_class: bool
+    within: Annotated[float, msgspec.Meta(ge=1)] | None
+    complete: bool
+    arcs: list[_Arc]
+    graphs: list[_Graph]
 
 
 def described(
@@ -34,7 +64,7 @@ def described(
         for u, v in np.argwhere(shares > 0).tolist()
     ]
     return {
-        "format": "optbn-graphs-1",
+        "format": FORMAT,
         "table": table.digest,
         "variables": list(names),
         "constraints": dict(constraints),
@@ -50,6 +80,42 @@ def described(
             for score, choice in zip(near.scores, near.choices, strict=True)
         ],
     }
+
+
+def are_graphs(text: bytes) -> bool:
+    """Whether an answer is of several graphs."""
+    try:
+        fields = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return isinstance(fields, dict) and fields.get("format") == FORMAT
+
+
+def several_of(table: ScoreTable, text: bytes) -> Several:
+    """What a file of several graphs says, for the checker; CheckFailed where it is not about the table."""
+    try:
+        file = msgspec.json.decode(text, type=_File)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise CheckFailed(f"not a file of graphs: {error}") from None
+    if tuple(file.variables) != table.names:
+        raise CheckFailed("the graphs are about other variables than the score table, or in another order")
+    if file.table != table.digest:
+        raise CheckFailed(
+            "the graphs belong to another score table: one with other scores, or whose left-out parent sets were "
+            "scored again with --data; verify them against scores of all sets (optbn score --keep-dominated)"
+        )
+    number = {name: v for v, name in enumerate(table.names)}
+    if strangers := [name for arc in file.arcs for name in (arc.parent, arc.child) if name not in number]:
+        raise CheckFailed(f"the arcs name {strangers[0]!r}, which is not a variable of the table")
+    return Several(
+        choices=tuple(choice_of(table, graph.parents) for graph in file.graphs),
+        scores=tuple(graph.score for graph in file.graphs),
+        per_class=file.per_class,
+        window=None if file.within is None else math.log(file.within),
+        complete=file.complete,
+        shares={(number[arc.parent], number[arc.child]): arc.share for arc in file.arcs},
+        constraints=constraints_of(table, file.constraints),
+    )
 
 
 def in_words(found: Mapping[str, Any]) -> list[str]:

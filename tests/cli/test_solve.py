@@ -279,6 +279,36 @@ def test_more_than_one_answer(scores, run):
     assert code == 0 and out.count("# -") == 2 and len(out.split("\n\n")) == 2
 
 
+@pytest.mark.parametrize("kind", ["parquet", "jkl"])
+def test_several_graphs_are_verified(scores, run, tmp_path, kind):
+    file, answer, changed = str(tmp_path / f"s.{kind}"), tmp_path / "graphs.json", tmp_path / "changed.json"
+    write_table(scores[1], file)
+    for arguments in (["--k-best", "4"], ["--per-class", "--within", "20", "--forbid", "v1->v0"]):
+        assert run("solve", file, *arguments, "--only-listed", "-o", str(answer))[0] == 0
+        code, out, err = run("verify", file, str(answer))
+        assert (code, err) == (0, "") and out.count("proved   ") == 3 + (kind == "jkl") and "claimed" not in out
+        code, out, _ = run("verify", file, str(answer), "--time-limit", "0")
+        assert code == 3 and "claimed  " in out
+        code, out, _ = run("verify", file, str(answer), "--json")
+        assert code == 0 and json.loads(out)["complete"]
+        fields = json.loads(answer.read_text())
+        for change, words in (
+            ({"graphs": fields["graphs"][1:], "arcs": []}, "of the graphs"),
+            ({"graphs": fields["graphs"][::-1]}, "order"),
+            ({"graphs": [{"score": 0.0}]}, "not a file of graphs"),
+            ({"graphs": []}, "lists no graphs"),
+            ({"arcs": [{"parent": "x", "child": "v0", "share": 0.5}]}, "'x', which is not a variable"),
+            ({"table": "0"}, "another score table"),
+            ({"variables": ["v0"]}, "other variables"),
+            ({"constraints": {"forbidden": [["v0", "x"]]}}, "'x', which is not a variable"),
+        ):
+            changed.write_text(json.dumps(fields | change))
+            code, out, err = run("verify", file, str(changed))
+            assert code == 4 and words in err and "changed.json" in err and len(err.splitlines()) == 1
+        code, _, err = run("verify", file, str(answer), "--proof", "x.proof")
+        assert code == 2 and "several graphs, which have no proof file" in err
+
+
 def test_a_certified_answer(scores, run, tmp_path):
     file, _ = scores
     answer, proof = str(tmp_path / "a.json"), str(tmp_path / "a.proof")

@@ -79,7 +79,7 @@ def from_json(table: ScoreTable, text: bytes | str) -> Solution:
         raise CheckFailed(f"not a solution file: {error}") from None
     if file.variables is not None and tuple(file.variables) != table.names:
         raise CheckFailed("the solution is about other variables than the score table, or in another order")
-    choice = None if file.parents is None else _rows(table, file.parents)
+    choice = None if file.parents is None else choice_of(table, file.parents)
     try:
         return Solution(
             status=file.status,
@@ -90,7 +90,7 @@ def from_json(table: ScoreTable, text: bytes | str) -> Solution:
             table_digest=table.digest if file.table is None else file.table,
             solver=file.solver,
             statistics={name: value for name, value in file.statistics.items() if name != "checked"},
-            constraints=_constraints(table, file.constraints),
+            constraints=constraints_of(table, file.constraints),
         )
     except ValueError as error:
         raise CheckFailed(f"the solution contradicts itself: {error}") from None
@@ -104,7 +104,8 @@ def has_constraints(text: bytes | str) -> bool:
         raise CheckFailed(f"not a solution file: {error}") from None
 
 
-def _constraints(table: ScoreTable, given: dict[str, Any]) -> Constraints | None:
+def constraints_of(table: ScoreTable, given: dict[str, Any]) -> Constraints | None:
+    """The constraints that a file names, if any; CheckFailed where they are none of this table's."""
     try:
         constraints = Constraints(**given)
     except (TypeError, ValueError) as error:
@@ -116,7 +117,8 @@ def _constraints(table: ScoreTable, given: dict[str, Any]) -> Constraints | None
     return constraints or None
 
 
-def _rows(table: ScoreTable, parents: dict[str, list[str]]) -> tuple[int, ...]:
+def choice_of(table: ScoreTable, parents: dict[str, list[str]]) -> tuple[int, ...]:
+    """The rows of a graph {child: parents}; CheckFailed where the table does not have them."""
     index = {name: v for v, name in enumerate(table.names)}
     for name in [*parents, *(parent for listed in parents.values() for parent in listed)]:
         if name not in index:

@@ -113,26 +113,44 @@ def _headed(lines: Sequence[list[str]]) -> Iterator[tuple[str, Sequence[list[str
 def check_written(table: ScoreTable, solution: Solution, written: Written) -> Fraction:
     """The exact score of the solution's graph in the file; CheckFailed where table or solution are wrong about it."""
     assert solution.choice is not None and solution.score is not None
+    return check_graphs(table, [solution.choice], [solution.score], written)[0]
+
+
+def check_graphs(
+    table: ScoreTable, choices: Sequence[Sequence[int]], scores: Sequence[float], written: Written
+) -> list[Fraction]:
+    """The exact scores of graphs in the file; CheckFailed where the table, or what they are said to score, is wrong."""
     if written.names != table.names:
         raise CheckFailed("the score file names other variables than the score table, or in another order")
-    half = Fraction(2) ** -table.exponent / 2
-    total, lost = Fraction(0), Fraction(0)
     tops = [max(map(float, own.values())) for own in written.scores]
-    for v, row in enumerate(solution.choice):
+    totals, lost = [], Fraction(0)
+    for choice, score in zip(choices, scores, strict=True):
+        total, less = _as_written(table, choice, score, written, tops)
+        totals.append(total)
+        lost = max(lost, less)
+    for v, own in enumerate(written.scores):
+        _check_variable(table, v, own, tops[v], lost)
+    return totals
+
+
+def _as_written(
+    table: ScoreTable, choice: Sequence[int], score: float, written: Written, tops: Sequence[float]
+) -> tuple[Fraction, Fraction]:
+    """(the exact score of a graph in the file, how far below the variables' best it is)."""
+    total, lost = Fraction(0), Fraction(0)
+    for v, row in enumerate(choice):
         mask = _mask(table, row)
         if mask not in written.scores[v]:
             raise CheckFailed(f"the family of {table.names[v]!r} in the graph is not in the score file")
-        exact = written.exact(v, mask)
-        total += exact
+        total += written.exact(v, mask)
         lost += Fraction(tops[v]) - Fraction(float(written.scores[v][mask]))
-    if abs(total - Fraction(solution.score)) > table.n * half + _read_error(solution.score):
+    half = Fraction(2) ** -table.exponent / 2
+    if abs(total - Fraction(score)) > table.n * half + _read_error(score):
         raise CheckFailed(
             f"the scores of the graph add up to {float(total)!r} as they are written in the file, "
-            f"but the solution says {solution.score!r}"
+            f"but the solution says {score!r}"
         )
-    for v, own in enumerate(written.scores):
-        _check_variable(table, v, own, tops[v], lost)
-    return total
+    return total, lost
 
 
 def _check_variable(table: ScoreTable, v: int, own: dict[int, str], top: float, lost: Fraction) -> None:
