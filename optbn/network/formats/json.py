@@ -25,8 +25,19 @@ import numpy as np
 
 from optbn.base.errors import DataError, NetworkError
 from optbn.data.dataset import Categorical, Domain, Real
-from optbn.data.support import Support
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
+from optbn.network.formats.json_records import (
+    BinnedRecord,
+    CategoricalRecord,
+    LeavesRecord,
+    NetworkRecord,
+    NodeRecord,
+    NormalRecord,
+    StudentRecord,
+    TableRecord,
+    TreeRecord,
+    VariableRecord,
+)
 from optbn.network.leaves import CategoricalLeaves, Leaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split, Tree
@@ -34,90 +45,8 @@ from optbn.network.tree import Split, Tree
 FORMAT, VERSION = "optbn-network", 1
 
 
-class _Record(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    pass
-
-
 class _Kind(msgspec.Struct):
     format: str = ""
-
-
-class _Variable(_Record):
-    name: str
-    levels: list[str] | None = None
-    ordered: bool = False
-    range: tuple[float, float] | None = None
-    absent: bool = False
-    whole: bool | None = None
-    unit: str = ""
-    declared: bool = False
-
-
-class _Categorical(_Record, tag_field="kind", tag="categorical"):
-    rows: list[list[float]]
-    runs: list[list[int]] | None = None
-
-
-class _Normal(_Record, tag_field="kind", tag="normal"):
-    mean: list[float]
-    sd: list[float]
-    absent: list[float] | None = None
-    least: float | None = None
-    most: float | None = None
-    whole: bool = False
-    declared: bool = False
-
-    @property
-    def support(self) -> Support:
-        least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
-        return Support(least, most, self.whole, self.declared)
-
-
-class _Student(_Record, tag_field="kind", tag="student"):
-    location: list[float]
-    scale: list[float]
-    dof: list[float]
-    absent: list[float] | None = None
-
-
-_Leaves = _Categorical | _Normal | _Student
-
-
-class _Node(_Record):
-    parent: str | None = None
-    below: float | None = None
-    levels: list[str] | None = None
-    has_number: bool = False
-    left: int = 0
-    right: int = 0
-    leaf: int | None = None
-
-
-class _Table(_Record, tag_field="kind", tag="table"):
-    parents: list[str]
-    rows: list[list[float]]
-
-
-class _Tree(_Record, tag_field="kind", tag="tree"):
-    parents: list[str]
-    nodes: list[_Node]
-    leaves: _Leaves
-
-
-class _Binned(_Record, tag_field="kind", tag="binned"):
-    parents: list[str]
-    cuts: list[list[float]]
-    leaves: _Leaves
-
-
-class _Network(_Record):
-    format: str
-    version: int
-    variables: list[_Variable]
-    cpds: list[_Table | _Tree | _Binned]
-    name: str = ""
-    properties: dict[str, list[str]] = {}
-    precision: dict[str, list[float]] = {}
 
 
 def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
@@ -130,7 +59,7 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
             raise NetworkError(f"{source}: JSON, but no network that optbn wrote (it has no 'format')")
         if kind != FORMAT:
             raise NetworkError(f"{source}: expected the format {FORMAT!r}, found {kind!r}")
-        file = msgspec.json.decode(content, type=_Network)
+        file = msgspec.json.decode(content, type=NetworkRecord)
     except msgspec.ValidationError as error:
         raise NetworkError(f"{source}: {error}") from None
     except msgspec.DecodeError as error:
@@ -166,7 +95,7 @@ def _place(content: bytes, message: str) -> str:
     return f"{line}:{column}"
 
 
-def _domain(variable: _Variable) -> Domain:
+def _domain(variable: VariableRecord) -> Domain:
     if (variable.levels is None) == (variable.range is None):
         raise NetworkError(f"variable {variable.name!r} needs either levels or a range")
     if variable.levels is not None:
@@ -177,20 +106,20 @@ def _domain(variable: _Variable) -> Domain:
     return Real(*variable.range, **form)  # type: ignore[misc]
 
 
-def _cpd(record: _Table | _Tree | _Binned, domain: Domain, known: dict[str, Domain]) -> CPD:
+def _cpd(record: TableRecord | TreeRecord | BinnedRecord, domain: Domain, known: dict[str, Domain]) -> CPD:
     parents = tuple(record.parents)
     for parent in parents:
         if parent not in known:
             raise NetworkError(f"parent {parent!r} is not a variable")
     given = tuple(known[p] for p in parents)
-    if isinstance(record, _Table):
+    if isinstance(record, TableRecord):
         rows = _matrix(record.rows)
         sizes = [len(d.levels) if isinstance(d, Categorical) else 1 for d in given]
         if len(rows) != np.prod(sizes, dtype=object):
             raise NetworkError(f"{len(rows)} rows, expected {np.prod(sizes, dtype=object)}")
         return TableCPD(domain, parents, given, rows.reshape(*sizes, -1))  # type: ignore[arg-type]
     leaves = _leaves(record.leaves)
-    if isinstance(record, _Binned):
+    if isinstance(record, BinnedRecord):
         above = [[np.inf] if isinstance(d, Real) and d.absent else [] for d in given]
         cuts = tuple(np.array([*c, *end], dtype=np.float64) for c, end in zip(record.cuts, above, strict=False))
         return BinnedTableCPD(domain, parents, given, cuts, leaves)
@@ -198,7 +127,7 @@ def _cpd(record: _Table | _Tree | _Binned, domain: Domain, known: dict[str, Doma
     return TreeCPD(domain, parents, given, Tree.build(nodes, given), leaves)
 
 
-def _split(i: int, node: _Node, parents: tuple[str, ...], given: tuple[Domain, ...]) -> Split | int:
+def _split(i: int, node: NodeRecord, parents: tuple[str, ...], given: tuple[Domain, ...]) -> Split | int:
     if node.leaf is not None:
         if node.parent is not None:
             raise NetworkError(f"tree node {i} is both a leaf and a split")
@@ -218,14 +147,14 @@ def _split(i: int, node: _Node, parents: tuple[str, ...], given: tuple[Domain, .
     return Split(position, tuple(known.index(level) for level in node.levels or ()), node.left, node.right)
 
 
-def _leaves(record: _Leaves) -> Leaves:
-    if isinstance(record, _Categorical):
+def _leaves(record: LeavesRecord) -> Leaves:
+    if isinstance(record, CategoricalRecord):
         rows = _matrix(record.rows)
         if record.runs is not None and [len(row) for row in record.runs] != [rows.shape[1]] * len(rows):
             raise NetworkError("runs need a number for every level, in every leaf")
         return CategoricalLeaves(rows, None if record.runs is None else np.array(record.runs, np.int32))
     numbers: NormalLeaves | StudentLeaves
-    if isinstance(record, _Normal):
+    if isinstance(record, NormalRecord):
         numbers = NormalLeaves(np.array(record.mean), np.array(record.sd), record.support)
     else:
         numbers = StudentLeaves(np.array(record.location), np.array(record.scale), np.array(record.dof))
@@ -295,29 +224,29 @@ def _head(network: BayesianNetwork) -> dict[str, Any]:
     return head | ({"precision": precision} if precision else {})
 
 
-def _variables(network: BayesianNetwork) -> list[_Variable]:
+def _variables(network: BayesianNetwork) -> list[VariableRecord]:
     return [_variable(name, domain) for name, domain in zip(network.names, network.domains, strict=True)]
 
 
-def _variable(name: str, domain: Domain) -> _Variable:
+def _variable(name: str, domain: Domain) -> VariableRecord:
     if isinstance(domain, Categorical):
-        return _Variable(name, levels=list(domain.levels), ordered=domain.ordered)
+        return VariableRecord(name, levels=list(domain.levels), ordered=domain.ordered)
     span, whole = (domain.low, domain.high), domain.whole or None
-    return _Variable(name, None, False, span, domain.absent, whole, domain.unit, domain.declared)
+    return VariableRecord(name, None, False, span, domain.absent, whole, domain.unit, domain.declared)
 
 
-def _record(cpd: CPD) -> _Table | _Tree | _Binned:
+def _record(cpd: CPD) -> TableRecord | TreeRecord | BinnedRecord:
     parents = list(cpd.parents)
     if isinstance(cpd, TableCPD):
-        return _Table(parents, cpd.leaves.probabilities.tolist())
+        return TableRecord(parents, cpd.leaves.probabilities.tolist())
     if isinstance(cpd, BinnedTableCPD):
-        return _Binned(parents, [c[np.isfinite(c)].tolist() for c in cpd.cuts], _leaves_record(cpd.leaves))
+        return BinnedRecord(parents, [c[np.isfinite(c)].tolist() for c in cpd.cuts], _leaves_record(cpd.leaves))
     nodes = []
     for node in cpd.tree.nodes(cpd.parent_domains):
         if not isinstance(node, Split):
-            nodes.append(_Node(leaf=node))
+            nodes.append(NodeRecord(leaf=node))
             continue
-        record = _Node(parent=cpd.parents[node.parent], left=node.left, right=node.right)
+        record = NodeRecord(parent=cpd.parents[node.parent], left=node.left, right=node.right)
         domain = cpd.parent_domains[node.parent]
         if isinstance(domain, Categorical) and isinstance(node.goes_left, tuple):
             record.levels = [domain.levels[code] for code in node.goes_left]
@@ -326,19 +255,21 @@ def _record(cpd: CPD) -> _Table | _Tree | _Binned:
         elif isinstance(node.goes_left, float):
             record.below = node.goes_left
         nodes.append(record)
-    return _Tree(parents, nodes, _leaves_record(cpd.leaves))
+    return TreeRecord(parents, nodes, _leaves_record(cpd.leaves))
 
 
-def _leaves_record(leaves: Leaves) -> _Leaves:
+def _leaves_record(leaves: Leaves) -> LeavesRecord:
     if isinstance(leaves, CategoricalLeaves):
-        return _Categorical(leaves.probabilities.tolist(), None if leaves.runs is None else leaves.runs.tolist())
+        return CategoricalRecord(leaves.probabilities.tolist(), None if leaves.runs is None else leaves.runs.tolist())
     if isinstance(leaves, MixedLeaves):
         numbers = _leaves_record(leaves.numbers)
-        assert not isinstance(numbers, _Categorical)
+        assert not isinstance(numbers, CategoricalRecord)
         numbers.absent = leaves.absent.tolist()
         return numbers
     if isinstance(leaves, NormalLeaves):
         support = leaves.support
         least, most = (end if math.isfinite(end) else None for end in (support.least, support.most))
-        return _Normal(leaves.mean.tolist(), leaves.sd.tolist(), None, least, most, support.whole, support.declared)
-    return _Student(leaves.location.tolist(), leaves.scale.tolist(), leaves.dof.tolist())
+        return NormalRecord(
+            leaves.mean.tolist(), leaves.sd.tolist(), None, least, most, support.whole, support.declared
+        )
+    return StudentRecord(leaves.location.tolist(), leaves.scale.tolist(), leaves.dof.tolist())
