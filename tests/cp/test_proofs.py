@@ -28,6 +28,7 @@ from optbn_solvers.relaxation.root import RootSettings
 from optbn_solvers.search import workspace
 from optbn_solvers.search.solver import ClusterSearch
 from optbn_solvers.verify import verify
+from tests.fuzz.heavy import varints
 from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
 
 
@@ -224,18 +225,6 @@ def test_varints():
 )
 def test_numbers_that_64_bits_do_not_hold(body, count):
     assert varint.count(np.frombuffer(body, dtype=np.uint8)) == count
-
-
-def varints(values) -> bytes:
-    """Python's integers as the numbers of a stream."""
-    body = bytearray()
-    for value in values:
-        z = 2 * value if value >= 0 else -2 * value - 1
-        while z >= 128:
-            body.append(z & 127 | 128)
-            z >>= 7
-        body.append(z)
-    return bytes(body)
 
 
 def test_numbers_that_the_compiled_checker_does_not_hold():

@@ -62,6 +62,7 @@ def test_it_finds_the_optimum(one, monkeypatch):
 
 def test_it_refuses_what_it_cannot_do(monkeypatch):
     assert best_choice([[(0, 0)]] * (LARGEST + 1)) is None
+    assert best_choice([[(0, 1 << 70)]]) is None
     assert best_choice([[(0, FITS)], [(0, 0)]]) is None and Families.of([[(0, 0)]] * 63) is None
     families = Families.of([[(0, 0)]] * 3)
     with pytest.raises(OutOfTime):

@@ -39,12 +39,16 @@ class Families:
     def of(cls, listed: Sequence[Sequence[tuple[int, int]]]) -> Self | None:
         """From (parents as bits, units) per variable; None where 64 bits do not do."""
         n = len(listed)
-        everything = [units for own in listed for _, units in own]
-        if n > MOST or max(max(everything, default=0), -min(everything, default=0)) > FITS // max(n, 1):
+        if n > MOST:
+            return None
+        try:
+            units = np.array([units for own in listed for _, units in own], dtype=np.int64)
+        except OverflowError:
+            return None
+        if max(int(units.max(initial=0)), -int(units.min(initial=0))) > FITS // max(n, 1):
             return None
         child = np.repeat(np.arange(n), [len(own) for own in listed])
         masks = np.array([mask for own in listed for mask, _ in own], dtype=np.int64)
-        units = np.array(everything, dtype=np.int64)
         order = np.lexsort((-units, child))
         nothing = np.zeros(n, dtype=np.int64)
         return cls(child, masks[order], units[order], nothing, nothing.copy())

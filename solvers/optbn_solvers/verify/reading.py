@@ -29,8 +29,9 @@ class Reading:
         self.table = table
         self.n, self.names, self.exponent = table.n, table.names, table.exponent
         self.first: list[int] = table.offsets.tolist()
-        packed, width = table.masks.astype("<u8").tobytes(), 8 * table.words
-        masks = [int.from_bytes(packed[i : i + width], "little") for i in range(0, len(packed), width)]
+        masks, *further = table.masks.T.tolist()
+        for w, word in enumerate(further, 1):
+            masks = [mask | more << 64 * w for mask, more in zip(masks, word, strict=True)]
         families = list(zip(masks, table.units.tolist(), strict=True))
         self.families: list[list[tuple[int, int]]] = [
             families[self.first[v] : self.first[v + 1]] for v in range(self.n)

@@ -18,6 +18,7 @@ to large ones (optbn_solvers.verify.kernels.subsets). Whole numbers, |G|^2 2^|G|
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -48,33 +49,43 @@ def rests(families: Families, group: Sequence[int]) -> Ints:
 
 def order_of(families: Families, g: Ints) -> list[tuple[int, int]]:
     """(variable, its family) in an order that attains g for all variables."""
-    n = families.n
-    best, offsets = _best(families, range(n)), families.offsets
-    left, found = (1 << n) - 1, []
+    offsets = families.offsets
+    left, found = (1 << families.n) - 1, []
     while left:
-        placed = (1 << n) - 1 - left
-        v = next(v for v in range(n) if left >> v & 1 and best[v, placed] + g[left ^ 1 << v] == g[left])
-        own = slice(offsets[v], offsets[v + 1])
-        masks = families.masks[own]
-        fits = (masks & left == 0) & ((masks ^ placed) & families.adjacent[v] == 0)
-        found.append((v, int(offsets[v] + np.argmax(fits))))
+        placed = (1 << families.n) - 1 - left
+        for v in range(families.n):
+            if left >> v & 1 and families.before[v] & left == 0:
+                masks = families.masks[offsets[v] : offsets[v + 1]]
+                fits = (masks & left == 0) & ((masks ^ placed) & families.adjacent[v] == 0)
+                row = int(offsets[v] + np.argmax(fits))
+                if fits.any() and families.units[row] + g[left ^ 1 << v] == g[left]:
+                    break
+        found.append((v, row))
         left ^= 1 << v
     return found
 
 
 def _best(families: Families, group: Sequence[int]) -> Ints:
-    """int64[m, 2^m]: the best family of a member when these of the group are placed before it."""
+    """int64[m, 2^(m - 1)]: the best family of a member when these others of the group are placed before it."""
     m = len(group)
-    best = np.empty((m, 1 << m), dtype=np.int64)
-    offsets, subsets = families.offsets, np.arange(1 << m)
+    best = np.empty((m, 1 << m - 1), dtype=np.int64)
+    offsets, subsets = families.offsets, np.arange(1 << m - 1)
     within = _renamed(np.concatenate([families.adjacent, families.before]), group)
-    for v, own in zip(group, best, strict=True):
+    for i, (v, own) in enumerate(zip(group, best, strict=True)):
         rows = slice(offsets[v], offsets[v + 1])
-        kernel.best_after(_renamed(families.masks[rows], group), families.units[rows], within[v], NEVER, own)
-        first = within[families.n + v]
+        masks, fixed, first = (
+            _without(i, sets) for sets in (_renamed(families.masks[rows], group), within[v], within[families.n + v])
+        )
+        kernel.best_after(masks, families.units[rows], fixed, NEVER, own)
         if first:
             own[subsets & first != first] = NEVER
     return best
+
+
+def _without(place: int, sets: Any) -> Any:
+    """Sets of the places but one, with those above it counted one lower."""
+    below = (1 << place) - 1
+    return (sets & below) | (sets >> 1 & ~below)
 
 
 def _renamed(masks: Ints, group: Sequence[int]) -> Ints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from optbn_solvers.base.compiled import kernel
 
 LANES = 5
+SHORT = 8  # runs below this are taken number by number
 
 
 @kernel
@@ -19,9 +20,21 @@ def best_after(families, units, fixed, never, own):
     step = 1
     while step < len(own):
         if not fixed & step:
-            for start in range(0, len(own), 2 * step):
-                _take_max(own[start + step : start + 2 * step], own[start : start + step])
+            if step < SHORT:
+                for at in range(len(own)):
+                    if at & step:
+                        own[at] = max(own[at], own[at ^ step])
+            else:
+                for start in range(0, len(own), 2 * step):
+                    _take_max(own[start + step : start + 2 * step], own[start : start + step])
         step *= 2
+
+
+@kernel
+def without(v, places):
+    """A set of other places than v, with those above v counted one lower."""
+    below = (1 << v) - 1
+    return (places & below) | (places >> 1 & ~below)
 
 
 @kernel
@@ -34,8 +47,8 @@ def _take_max(out, other):
 def grow(best, never, value):
     """value int64[2^m]: of each set W, the most that the others bring after it, at least `never`; 0 for all.
 
-    value[W] = the most of best[v, W] + value[W + v] over v outside W; sets that differ in the last LANES variables only
-    are next to each other and taken together.
+    value[W] = the most of best[v, W] + value[W + v] over v outside W; best[v] is int64[2^(m - 1)], for W `without` v.
+    Sets that differ in the first LANES variables only are next to each other and taken together.
     """
     m = len(best)
     lanes = min(LANES, m)
@@ -47,11 +60,12 @@ def grow(best, never, value):
         for v in range(lanes, m):
             if not base >> v & 1:
                 after = base | 1 << v
-                _take_sum(block, value[after : after + width], best[v, base : base + width])
+                at = without(v, base)
+                _take_sum(block, value[after : after + width], best[v, at : at + width])
         for low in range(width - 1, -1, -1):
             for v in range(lanes):
                 if not low >> v & 1:
-                    block[low] = max(block[low], block[low | 1 << v] + best[v, base + low])
+                    block[low] = max(block[low], block[low | 1 << v] + best[v, without(v, base + low)])
 
 
 @kernel
