@@ -21,8 +21,8 @@ def marked(line: str) -> bool:
 
 def preamble(lines: Sequence[str], fields: Fields, header: bool | None) -> int:
     """How many lines stand above the table: a title, remarks, blank ones, each with one filled field at most that is no
-    number, or with the mark of a remark and not as wide as the rows. Where the user says that the first row is the
-    header, a line with as many fields as the rows is that row."""
+    number, or with the mark of a remark and not as wide as the rows; or names with values, above a blank line. Where
+    the user says that the first row is the header, a line with as many fields as the rows is that row."""
     reader = fields.reader(lines)
     rows: list[list[str]] = []
     ends: list[int] = []
@@ -42,11 +42,19 @@ def preamble(lines: Sequence[str], fields: Fields, header: bool | None) -> int:
         if not remark and (width > 1 or any(looks_like_number(cell) for cell in row if cell.strip())):
             break
         above += 1
+    above = max(above, _ends_of_parts(rows, widths, usual))
     filled, follow = any(widths[:above]), widths[above : above + 3]
     even = min(follow) == usual or (min(follow) > 1 and _is_named(rows[above], wide)) if len(follow) == 3 else False
     # a single word above two columns may be a header without a name for the first
     sure = usual > 2 or all(not cells or marked(row[0]) for row, cells in zip(rows[:above], widths, strict=False))
     return ends[above - 1] if usual > 1 and sure and filled and even else 0
+
+
+def _ends_of_parts(rows: Sequence[Sequence[str]], widths: Sequence[int], usual: int) -> int:
+    """How many lines come before the row below the last blank line, where all of them have two filled fields at most
+    and the rows have many: a bank's account, its period, its balance. 0 if there are none such."""
+    parts = [i for i in range(1, min(len(rows), MOST_ABOVE) - 1) if not rows[i] and max(widths[: i + 1]) <= 2]
+    return parts[-1] + 1 if parts and usual > 3 and widths[parts[-1] + 1] == usual else 0
 
 
 def _is_named(row: Sequence[str], width: int) -> bool:

@@ -31,7 +31,7 @@ _TOKEN = re.compile("hh:mm UTC|hh:mm|yyyymmdd|yyyy|mon|yy|mm|dd|Qn")
 _DAYS = (
     *("yyyy-mm-dd", "yyyy/mm/dd", "yyyy.mm.dd", "dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "dd-mm-yyyy", "mm-dd-yyyy"),
     *("dd.mm.yy", "dd/mm/yy", "mm/dd/yy", "dd-mm-yy", "dd-mon-yyyy", "dd mon yyyy", "dd. mon yyyy", "dd-mon-yy"),
-    *("dd mon yy", "mon dd, yyyy", "mon dd yyyy", "yyyy-mon-dd"),
+    *("dd mon yy", "mon dd, yyyy", "mon dd yyyy", "yyyy-mon-dd", "ddmonyyyy", "ddmonyy"),
 )
 _MONTHLY = ("yyyy-mm", "yyyy/mm", "mm/yyyy", "mm.yyyy", "mon-yy", "mon yy", "mon-yyyy", "mon yyyy", "yyyy mon")
 _QUARTERLY = ("yyyyQn", "yyyy-Qn", "yyyy Qn", "Qn yyyy", "Qn-yyyy", "Qn/yyyy")

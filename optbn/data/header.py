@@ -116,7 +116,7 @@ def explained(first: Sequence[str], body: Sequence[Sequence[str]], findings: lis
             if not any(len(cell) > 1 for cell in line):
                 break
             findings.append(Finding("certain", f"the line of dashes below the names is no row ({shown!r})"))
-        elif _explains(line, rest, again=words):
+        elif _explains(line, rest, again=words) or (not words and _both_explain(line, rest)):
             groups = not words and ("" in names or len(set(names)) < len(names))
             if groups and all(line) and len(set(line)) == len(line):
                 what = f"the first line groups the columns ({', '.join(n for n in names if n)[:40]!r}) and is left out"
@@ -130,6 +130,11 @@ def explained(first: Sequence[str], body: Sequence[Sequence[str]], findings: lis
             break
         below += 1
     return names, below
+
+
+def _both_explain(line: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    """Whether this line and the next one do: questions, and what a survey site calls them."""
+    return len(rest) > 4 and all(_explains(one, rest[1:], again=False) for one in (line, rest[0]))
 
 
 def _explains(line: Sequence[str], rest: Sequence[Sequence[str]], again: bool) -> bool:

@@ -261,10 +261,12 @@ def _levels(column: Texts, texts: Sequence[str]) -> Judgement:
         findings.append(column.finding("certain", what, nothing[0], column.another()))
     different, present = len(texts) - len(nothing), column.rows - column.n_missing
     numbers = all(map(is_number, texts))
-    if not numbers and not column.wanted and different > MANY_NAMES and 10 * different >= 9 * present:
+    many = not numbers and not column.wanted and different > MANY_NAMES
+    perhaps = many and 2 * different > present and not is_id(column.name)
+    if perhaps and (doubt := _no_words(column, [text for text in texts if text not in nothing])):
+        return Judgement("ignore", findings=(doubt,))
+    if many and 10 * different >= 9 * present:
         like = next(text for text in texts if text not in nothing)
-        if not is_id(column.name) and (doubt := _no_words(column, [text for text in texts if text not in nothing])):
-            return Judgement("ignore", findings=(doubt,))
         what = (
             f"{different:,} different texts in {present:,} rows, like {short(like)}, name the rows, so it is left out"
         )
@@ -276,10 +278,13 @@ def _levels(column: Texts, texts: Sequence[str]) -> Judgement:
 
 def _no_words(column: Texts, texts: Sequence[str]) -> Finding | None:
     """A doubt about texts of digits and signs that are neither numbers nor dates: 110/70, ~12, 5-10. Those that are all
-    of one form with points or dashes, 12-345, are keys."""
+    of one form with points or dashes, 12-345, or a word before a number, P-0012, are keys."""
     odd = [text for text in texts if re.fullmatch(r"[^\W\d_]*[^A-Za-z]*\d[^A-Za-z]*", text) and _SIGN.search(text)]
     forms = {re.sub(r"\d", "0", text) for text in texts}
+    keys = {re.sub(r"\d+", "0", text) for text in texts}
     if 10 * len(odd) < 9 * len(texts) or (len(forms) == 1 and re.fullmatch(r"[0.\-]+", next(iter(forms)))):
+        return None
+    if len(keys) == 1 and re.fullmatch(r"[^\W\d_]{1,8}[. \-]{1,2}0", next(iter(keys))):
         return None
     what = f"{short(odd[0])} and {counted(len(odd) - 1, 'other text')} are neither numbers nor dates nor words"
     remedy = f"{kept_as(column.name, 'ignore')} leaves it out, {kept_as(column.name)} makes them levels"

@@ -27,6 +27,7 @@ from optbn.data.source import Options, reason
 
 WITHOUT_BLANK = ("^ ", "")
 WITHOUT_BLANKS_AFTER = (" +$", "")
+WITHOUT_PADDING = ("^ +| +$", "")
 UNSEEN = "\u00a0\u200b\u2060\ufeff\t"
 WITHOUT_UNSEEN = ("^[ \u00a0\u200b\u2060\ufeff\t]+|[ \u00a0\u200b\u2060\ufeff\t]+$", "")
 WITHOUT_FORMULA = ('^="(.*)"$', "\\1")
@@ -153,6 +154,9 @@ def _bare(
             changes.append(WITHOUT_BLANK)
         if _blanks_before(rows):
             changes.append(WITHOUT_BLANKS_AFTER)
+        if not changes and options.header is None and _padded(rows):
+            findings.append(Finding("certain", "cells are padded with blanks to one width; these are left out"))
+            changes.append(WITHOUT_PADDING)
     cells = {cell for row in rows for cell in row if cell}
     if options.header is None and any(cell[0] in UNSEEN or cell[-1] in UNSEEN for cell in cells):
         findings.append(
@@ -196,6 +200,15 @@ def _blank_follows(rows: Sequence[Sequence[str]]) -> bool:
 def _blanks_before(rows: Sequence[Sequence[str]]) -> bool:
     cells = [cell for row in rows for cell in row[:-1]]
     return bool(cells) and all(cell.endswith(" ") for cell in cells)
+
+
+def _padded(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether texts of different lengths fill some column to the same width, its name included."""
+    for cells in zip(*rows, strict=False):
+        lengths = {len(cell.strip(" ")) for cell in cells}
+        if len(rows) > 2 and len(set(map(len, cells))) == 1 and len(lengths) > 1 and max(lengths) <= len(cells[0]):
+            return True
+    return False
 
 
 def _length_of_rows(head: bytes, fields: Fields, rows: int) -> int:

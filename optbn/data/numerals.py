@@ -19,7 +19,8 @@ _CURRENCY = (
 _UNIT = (
     "kg|mg|g|\u00b5g|ug|lbs?|oz|t|mm|cm|dm|km|m|mi|ft|in|s|sec|ms|min|h|hrs?|hours?|days?|d|weeks?|months?|years?|yrs?|y|"
     "\u00b0C|\u00b0F|\u00b0|K|hPa|kPa|Pa|bar|psi|mmHg|mm Hg|l|L|ml|mL|dl|cl|mmol/l|mmol/L|mg/dl|mg/dL|g/dl|g/dL|bpm|"
-    "Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB|px|W|kW|kWh|V|mV|A|mA|m2|m\u00b2|km2|km\u00b2|km/h|m/s|mph"
+    "Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB|px|W|kW|kWh|V|mV|A|mA|m2|m\u00b2|km2|km\u00b2|km/h|m/s|mph|"
+    r"Jahre?|J\.|Monate?|Mon\.|Wochen?|Tage?|Std\.|Min\.|Stk\.|ans?|mois|jours?|a\u00f1os?|yrs?\.|hrs?\."
 )
 _AFTER = rf"{_CURRENCY}|[%\u2030]|{_UNIT}"
 _TEXT = re.compile(

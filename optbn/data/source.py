@@ -31,6 +31,7 @@ ENDINGS: dict[str, str] = {
     ".tsv": "csv",
     ".tab": "csv",
     ".txt": "csv",
+    ".log": "csv",
     ".dat": "csv",
     ".data": "csv",
     ".parquet": "parquet",

@@ -17,10 +17,10 @@ from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.describe import describe
 from optbn.data.read import reading
-from tests.data import uglier, ugly
+from tests.data import exports, uglier, ugly
 from tests.data.ugly import OUT, REFUSED, L
 
-CASES = ugly.CASES | uglier.CASES
+CASES = ugly.CASES | uglier.CASES | exports.CASES
 
 GRADES = ("", "note", "certain", "probable", "doubtful")
 
