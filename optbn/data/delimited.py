@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -143,7 +143,6 @@ def parse(
     not have the fields of the others.
     """
     import pyarrow as pa
-    import pyarrow.csv
 
     ragged: list[Any] = []
 
@@ -153,35 +152,12 @@ def parse(
         ragged.append(row)
         return "error"
 
-    texts = pa.dictionary(pa.int32(), pa.string())
     block = min(max(BLOCK_BYTES, BLOCK_ROWS * max(width, text.row_length)), 2 * LONGEST_ROW)
-    internal = {name: str(i) for i, name in enumerate(names)}  # so that the parser need not care about names
-    included = [internal[name] for name in wanted]
     columns: list[Any] = []
     check_room()
     try:
         with _quiet_about(refuse):
-            reader = pyarrow.csv.open_csv(
-                pa.PythonFile(text, mode="r"),
-                read_options=pyarrow.csv.ReadOptions(
-                    use_threads=False, block_size=block, column_names=[*internal.values()]
-                ),
-                parse_options=pyarrow.csv.ParseOptions(
-                    delimiter=fields.delimiter,
-                    quote_char=fields.quote,
-                    escape_char="\\" if fields.escaped else False,
-                    double_quote=not fields.escaped,
-                    newlines_in_values=True,
-                    ignore_empty_lines=len(names) > 1,
-                    invalid_row_handler=refuse,
-                ),
-                convert_options=pyarrow.csv.ConvertOptions(
-                    column_types=dict.fromkeys(included, texts),
-                    include_columns=included,
-                    check_utf8=False,
-                    strings_can_be_null=False,
-                ),
-            )
+            reader = _reader(text, names, wanted, fields, block, refuse)
         while True:
             with _quiet_about(refuse):
                 batch = next(reader, None)
@@ -190,27 +166,58 @@ def parse(
             columns = [_changed(column, changes) for column in batch.columns]
             yield pa.RecordBatch.from_arrays(columns, names=list(wanted))
     except (pa.ArrowException, OSError) as error:
-        if text.trouble:
-            raise text.trouble from None
-        if ragged:
-            row = ragged[0]
-            count = f"{row.actual_columns:,} field{'s' if row.actual_columns > 1 else ''}"
-            shown = row.text if len(row.text) <= 60 else row.text[:57] + "..."
-            remedy = _remedy(row)
-            raise DataError(
-                f"{text.where}: row {row.number:,} has {count}, expected {row.expected_columns:,}: {shown!r}; {remedy}"
-            ) from None
-        if "straddling" in str(error):
-            raise DataError(
-                f"{text.where}: a row is longer than {block:,} bytes; is a quote opened and never closed?"
-            ) from None
-        raise DataError(f"{text.where}: {reason(error)}") from None
+        raise _refusal(text, error, ragged, block) from None
     if (
         fields == Fields(fields.delimiter)
         and text.quotes % 2
         and any("\n" in str(column[-1]) for column in columns if len(column))
     ):
         raise DataError(f"{text.where}: a quote is opened and never closed")
+
+
+def _reader(
+    text: Text, names: Sequence[str], wanted: Sequence[str], fields: Fields, block: int, refuse: Callable[[Any], str]
+) -> Any:
+    """Arrow's parser of the text, in blocks of so many bytes; `refuse` is asked about rows of other widths."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    internal = {name: str(i) for i, name in enumerate(names)}  # so that the parser need not care about names
+    included = [internal[name] for name in wanted]
+    return pyarrow.csv.open_csv(
+        pa.PythonFile(text, mode="r"),
+        read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=block, column_names=[*internal.values()]),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=fields.delimiter,
+            quote_char=fields.quote,
+            escape_char="\\" if fields.escaped else False,
+            double_quote=not fields.escaped,
+            newlines_in_values=True,
+            ignore_empty_lines=len(names) > 1,
+            invalid_row_handler=refuse,
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(included, pa.dictionary(pa.int32(), pa.string())),
+            include_columns=included,
+            check_utf8=False,
+            strings_can_be_null=False,
+        ),
+    )
+
+
+def _refusal(text: Text, error: Exception, ragged: Sequence[Any], block: int) -> Exception:
+    """What to say of a text that the parser does not take: what reading it met, the first row of another width, ..."""
+    if text.trouble:
+        return text.trouble
+    if ragged:
+        row = ragged[0]
+        count = f"{row.actual_columns:,} field{'s' if row.actual_columns > 1 else ''}"
+        shown = row.text if len(row.text) <= 60 else row.text[:57] + "..."
+        expected = f"expected {row.expected_columns:,}"
+        return DataError(f"{text.where}: row {row.number:,} has {count}, {expected}: {shown!r}; {_remedy(row)}")
+    if "straddling" in str(error):
+        return DataError(f"{text.where}: a row is longer than {block:,} bytes; is a quote opened and never closed?")
+    return DataError(f"{text.where}: {reason(error)}")
 
 
 def _remedy(row: Any) -> str:
