@@ -249,6 +249,31 @@ def test_a_tree_that_was_stopped_proves_its_bound(nodes):
     assert proved > 2
 
 
+def test_a_node_has_the_rows_that_hold_its_bound_whatever_others_dropped():
+    """Rows are taken out of the linear program behind the tree's back; a node worked on later has its own again."""
+    rng = np.random.default_rng(4)
+    brought = 0
+    for _ in range(12):
+        table = random_table(rng, 8, "dense", rows=30)
+        index = FamilyIndex.of(table)
+        ledger = Ledger(table, search(index, 0, 1, 0), Families.of(table, np.arange(len(table))))
+        lp = first_relaxation(ledger, ledger.families.units * 0, [], 0.15, float(ledger.gap))
+        branching = Branching(ledger, lp, index, rng, BranchSettings(node=NODE, most_nodes=1), lambda *_: None)
+        branching.run(Budget())
+        rows = branching.record.rows(branching.record.root)
+        if not rows or branching.bound == ledger.score:
+            continue
+        lp.idle = [1 << 30] * len(lp.rows)
+        lp.drop_idle_rows(0)
+        assert not lp.rows
+        branching._bring_back(branching.record.root)
+        assert {id(row) for row in rows} == {id(row) for row in lp.rows}
+        branching._bring_back(branching.record.root)
+        assert len(lp.rows) == len(rows)
+        brought += 1
+    assert brought > 2
+
+
 def test_local_search_in_turns_keeps_to_its_share_and_gives_graphs():
     """Turns of every kind, from points and without; what is offered is acyclic and never worse."""
     table = random_table(np.random.default_rng(2), 30, "dense", rows=40)

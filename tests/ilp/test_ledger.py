@@ -170,6 +170,32 @@ def test_root_and_refinement_without_an_end_game(kind):
     assert closed >= 8
 
 
+def test_slack_at_the_price_of_multipliers_leaves_the_same_optimum():
+    """Whatever whole multipliers are taken out beforehand, bound - residual = the bound of the linear program."""
+    rng = np.random.default_rng(11)
+    for case in range(20):
+        table = random_table(rng, 5, ["plain", "ties", "signs", "dense"][case % 4])
+        ledger = open_ledger(table, poor_graph(table))
+        rows = [random_row(rng, 5) for _ in range(12)]
+        entries = [row.entries(ledger.families) for row in rows]
+        every, costs = np.arange(len(table)), reduced_costs(table.offsets, table.units)
+        lp = Relaxation(ledger.families, every, costs, float(ledger.gap))
+        lp.add_rows(rows, entries)
+        assert lp.solve(Budget())
+        most = ledger.bound - lp.value
+        y = rng.integers(0, 2 + ledger.gap // 4, len(rows)) * (rng.random(len(rows)) < 0.7)
+        adjusted = ledger.families.units.astype(np.float64)
+        for (index, value), paid in zip(entries, y.tolist(), strict=True):
+            adjusted[index] -= value * float(paid)
+        tops = np.maximum.reduceat(adjusted, table.offsets[:-1])
+        bound = tops.sum() + sum(float(paid) * row.rhs for row, paid in zip(rows, y.tolist(), strict=True))
+        left = Relaxation(ledger.families, every, np.repeat(tops, np.diff(table.offsets)) - adjusted, float(ledger.gap))
+        left.add_rows(rows, entries, y.astype(np.float64))
+        assert left.solve(Budget())
+        assert bound - left.value == pytest.approx(most, abs=1e-6 * (abs(bound - most) + ledger.gap))
+        assert (left.duals >= -y - 1e-6 * (1 + ledger.gap)).all()
+
+
 def test_a_known_optimum_that_something_excludes_is_reported():
     rng = np.random.default_rng(9)
     table = random_table(rng, 4)

@@ -69,13 +69,15 @@ class Relaxation:
         return self._position[families] >= 0
 
     def add_rows(
-        self, rows: Sequence[Row], entries: Sequence[Entries] | None = None, tight: Sequence[bool] | None = None
+        self, rows: Sequence[Row], entries: Sequence[Entries] | None = None, prices: NDArray[np.float64] | None = None
     ) -> None:
-        """Add rows (nothing happens for none); a `tight` one as an equation."""
+        """Add rows (nothing happens for none). The slack of one with a price above 0 costs so many units apiece; after
+        such rows no columns may come or go."""
         if not rows:
             return
         entries = [row.entries(self.families) for row in rows] if entries is None else entries
         rhs = np.array([row.rhs for row in rows], dtype=np.float64)
+        priced = np.zeros(len(rows), dtype=np.bool_) if prices is None else prices > 0
         starts, index, value = [], [], []
         filled = 0
         for which, coefficient in entries:
@@ -87,13 +89,25 @@ class Relaxation:
             filled += len(index[-1])
         self._lp.addRows(
             len(rows),
-            np.where(tight, rhs, -highspy.kHighsInf) if tight is not None else np.full(len(rows), -highspy.kHighsInf),
+            np.where(priced, rhs, -highspy.kHighsInf),
             rhs,
             filled,
             np.array(starts, dtype=np.int32),
             np.concatenate(index).astype(np.int32),
             np.concatenate(value).astype(np.float64),
         )
+        if prices is not None:
+            count = int(priced.sum())
+            self._lp.addCols(
+                count,
+                prices[priced] / self.scale,
+                np.zeros(count),
+                np.full(count, highspy.kHighsInf),
+                count,
+                np.arange(count, dtype=np.int32),
+                (self.families.n + len(self.rows) + np.flatnonzero(priced)).astype(np.int32),
+                np.ones(count),
+            )
         self.rows += rows
         self.entries += entries
         self.idle += [0] * len(rows)
@@ -209,7 +223,7 @@ class Relaxation:
         if not solved:
             return False
         solution = self._lp.getSolution()
-        self.point = np.array(solution.col_value)
+        self.point = np.array(solution.col_value)[: len(self.columns)]
         n = self.families.n
         self.duals = -self.scale * np.array(solution.row_dual)[n:]
         self.value = self._lp.getObjectiveValue() * self.scale

@@ -4,8 +4,10 @@ When the LP's value meets the incumbent, its duals are good to nine digits, and 
 a few hundred units above the score. So solve the *residual* problem: with the rounded multipliers y, every graph has
     score(graph) = B - (reduced costs of its families) - sum y (slack of the rows),
 and a better graph can afford less than the gap g = B - score in all. Families with reduced costs of g or more are
-gone already; a row with y >= g must be tight (slacks are whole numbers), so its multiplier may move both ways; the few
-others start again from 0. The residual LP has small whole costs, so the same arithmetic gives the next nine digits.
+gone already. In the residual LP slack costs y, so that a multiplier can go down by y, and no more (a thousand gaps are
+enough: larger prices are no good for floating point). With rows that have multipliers as equations instead, the duals
+of a degenerate point can be anything, and what must not be negative is worth nothing then. The costs are small whole
+numbers, so the same arithmetic gives the next nine digits.
 The optimal duals are fractions: they are kept to 2^-12 units, which leaves far less than one unit of rounding.
 This is iterative refinement (Gleixner, Steffy and Wolter 2016) with reduced-cost fixing in between.
 
@@ -28,6 +30,7 @@ from optbn_solvers.relaxation.rows import Row
 from optbn_solvers.relaxation.separate import Point, stuck_cluster, violated_clusters
 
 BITS = 12
+MOST_PRICE = 1024  # of the gap: of slack, and of families that no better graph uses, which keep the LP feasible
 ROUNDS = 40
 TINY = 2.0**-20  # of the LP's typical 1000: what its rounding may leave of the gap
 
@@ -56,19 +59,17 @@ def refine(
     for _ in range(ROUNDS):
         if ledger.closed or budget.exhausted():
             break
-        tight = base >= ledger.gap
-        kept = np.where(tight, base, 0.0)
-        costs = ledger.settle(Stage([(row, int(y)) for row, y in zip(rows, kept.tolist(), strict=True)]), entries)
-        columns = ledger.alive.copy()
-        columns[ledger.families.positions(ledger.rows)] = True
-        residual = Relaxation(ledger.families, np.flatnonzero(columns), costs, float(ledger.gap))
-        residual.add_rows(rows, entries, tight.tolist())
+        costs = ledger.settle(Stage([(row, int(y)) for row, y in zip(rows, base.tolist(), strict=True)]), entries)
+        most = MOST_PRICE * ledger.gap
+        costs = np.where(ledger.alive, costs, most)
+        residual = Relaxation(ledger.families, np.flatnonzero(ledger.needed()), costs, float(ledger.gap))
+        residual.add_rows(rows, entries, np.minimum(base, float(most)))
         if not residual.solve(budget):
             break
         before = ledger.gap
         fine = [
             (row, (int(y) << bits) + round(dual * (1 << bits)))
-            for row, y, dual in zip(rows, kept.tolist(), residual.duals.tolist(), strict=True)
+            for row, y, dual in zip(rows, base.tolist(), residual.duals.tolist(), strict=True)
         ]
         ledger.settle(Stage([(row, max(0, y)) for row, y in fine], bits), entries)
         if ledger.closed or finish(ledger, largest_part):
@@ -78,7 +79,7 @@ def refine(
         if point.integral and stuck_cluster(point) is None:
             better = ledger.offer(ledger.families.rows[np.sort(point.which)])
         better |= polish(ledger, index, point, rng)
-        base = np.maximum(0.0, np.rint(kept + residual.duals))
+        base = np.maximum(0.0, np.rint(base + residual.duals))
         new: list[Row] = [*violated_clusters(point, rng), *(row for row in ledger.rule_rows() if row not in known)]
         known.update(new)
         new += local.round(point, budget) if not new else []

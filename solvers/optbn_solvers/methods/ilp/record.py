@@ -87,6 +87,10 @@ class Record:
         node.question, node.cases, node.alive = question, (answers[0], answers[1]), None
         return answers
 
+    def rows(self, node: Node) -> list[Row]:
+        """The rows that the node's last stage is made of."""
+        return [self._rows[number] for number in node.steps[-1].numbers.tolist()] if node.steps else []
+
     def end(self, node: Node) -> None:
         """The node's families are one graph, or none: without multipliers its bound is exact."""
         node.steps.append(Step(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)))
