@@ -25,6 +25,7 @@ from optbn.base.settings import check_positive, check_rows, check_whole
 from optbn.data.dataset import Dataset
 from optbn.scores.by_evidence import bound_by_evidence
 from optbn.scores.kernels.kinds import REAL
+from optbn.scores.kernels.sieve_sets import sieve_sets
 from optbn.scores.kernels.sparse import sparse_plan
 from optbn.scores.kernels.trees import score_trees
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
@@ -38,15 +39,19 @@ from optbn.scores.trees.large import Sites, SparsePlan, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafKind, LeafPrior
 from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
 from optbn.scores.trees.responses import BoundLeaves, tabulated
+from optbn.scores.trees.scratch import Scratch
 from optbn.scores.trees.sieve import NO_TERMS, Terms, sieve_space
-from optbn.scores.trees.space import digit_space, lane_space, lattice_space, site_space
+from optbn.scores.trees.space import digit_space, lane_space, lattice_space, product_space, site_space
 
 Floats = NDArray[np.float64]
 
 MOST_BOUNDED = 1 << 20
 """Rows; of more, to tabulate what bounds need takes longer than they spare."""
 FEWEST_SIEVED = 13
-"""Categorical columns; of fewer, compiling the sieve takes longer than it spares, and doubles are as quick."""
+"""Categorical columns; of fewer, doubles are as quick."""
+LEAST_SIEVED = 10.0
+"""Seconds that all sets so far were expected to take (rather too many, see trees/costs.py), before the first is sieved:
+to compile the sieve takes longer than it spares where sets are few."""
 MOST_DECLARED = 900
 """Levels that the parents of a family may declare together: 2 to that power is still a floating-point number."""
 MOST_TERMS = 1 << 31
@@ -149,7 +154,7 @@ class Priors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BoundTrees:
-    """PCART tied to its data. `block` and `fitted` keep nothing, so threads may share it."""
+    """PCART tied to its data. `block` and `fitted` keep nothing but scratch of each thread, so threads may share it."""
 
     score: PCART
     columns: Columns
@@ -171,12 +176,14 @@ class BoundTrees:
         priors = self._priors(sets)
         boxes, splits = self.costs.extent(sets)
         dense = self.costs.laid_out(sets, boxes, splits)
-        if dense.all():
-            return self._dense(sets, wanted, floor, priors, boxes, splits)[0]
-        out = np.full(wanted.shape, -np.inf)
-        if dense.any():
-            below, extent = None if floor is None else floor[dense], (boxes[dense], splits[dense])
-            out[dense] = self._dense(sets[dense], wanted[dense], below, priors.of(dense), *extent)[0]
+        out, left = np.full(wanted.shape, -np.inf), wanted
+        if floor is not None and dense.any():
+            left = wanted.copy()
+            left[dense] = self._sieved(sets[dense], wanted[dense], floor[dense], priors.of(dense), boxes[dense])
+        some = dense & left.any(axis=1)
+        if some.any():
+            below, extent = None if floor is None else floor[some], (boxes[some], splits[some])
+            out[some] = self._dense(sets[some], left[some], below, priors.of(some), *extent)[0]
         for i in np.flatnonzero(~dense):
             if wanted[i].any():
                 plan = self._sparse(sets[i], wanted[i], int(priors.leaf_rows[i]))
@@ -244,17 +251,14 @@ class BoundTrees:
         splits: Floats,
     ) -> tuple[Floats, Any, Any, Any]:
         """Scores of sets whose lattice is laid out, and the scratch of the last one."""
-        n, k = self.columns.data.n_variables, sets.shape[1]
+        n, k, empty = self.columns.data.n_variables, sets.shape[1], self._scratch.empty
+        self._scratch.begin()
         most_boxes, most_splits = int(boxes.max(initial=1)), int(splits.max(initial=0))
         predictors, responses = self.columns.predictors, self.leaves.responses
-        box, plan = lattice_space(most_boxes, most_splits)
+        box, plan = lattice_space(most_boxes, most_splits, empty)
         room, space = digit_space(sets, predictors), site_space(sets, predictors, responses)
         lanes = self.costs.lanes_at_a_time(most_boxes)
-        work = workspace(most_boxes + 1, lanes, self.leaves.widths, self.leaves.is_real)
-        bound = (np.empty(0), np.empty(n))
-        if floor is not None:
-            bound = (self._xlogx, np.array([self._least_regret(v, k + 1) for v in range(n)]))
-        terms, sieve_work = self._sieve(wanted, floor, most_boxes + 1)
+        work = workspace(most_boxes + 1, lanes, self.leaves.widths, self.leaves.is_real, empty)
         out = np.empty(wanted.shape)
         score_trees(
             sets,
@@ -265,24 +269,59 @@ class BoundTrees:
             tuple(predictors),
             tuple(responses),
             self.leaves.tables_of(np.flatnonzero(wanted.any(axis=0))),
-            bound,
-            terms,
-            (lanes, box, room, plan, work, sieve_work, space, *lane_space(responses)),
+            (np.empty(0), np.empty(n)) if floor is None else self._bound(k),
+            (lanes, box, room, plan, work, space, *lane_space(responses)),
             out,
         )
         return out, box, plan, work
 
-    def _sieve(self, wanted: NDArray[np.bool_], floor: Floats | None, most_slots: int) -> tuple[Any, Any]:
-        """(terms, scratch) of kernels/sieve.py; without room for any slot where it is no use, or without terms."""
-        if (~self.leaves.is_real).sum() < FEWEST_SIEVED:
-            return None, sieve_space(0, 1, 0, 0)
+    def _sieved(
+        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats, priors: Priors, boxes: Floats
+    ) -> NDArray[np.bool_]:
+        """The wanted families that are not shown to be no better than their floors; all where that is not worth it."""
         counted = np.flatnonzero(wanted.any(axis=0) & ~self.leaves.is_real)
-        terms, width = NO_TERMS, 1
-        if floor is not None and len(counted):
-            terms = self._terms[float(self.leaves.alpha[counted[0]])]
-            width = int(self.leaves.responses.levels[counted].max())
-        slots = 0 if terms is NO_TERMS else most_slots
-        return tuple(terms), sieve_space(slots, width, len(self.leaves.is_real), self.costs.sieve_bytes)
+        if (~self.leaves.is_real).sum() < FEWEST_SIEVED or not sets.shape[1] or not len(counted):
+            return wanted
+        self._expected[0] += self.costs.seconds(sets).sum()
+        if self._expected[0] < LEAST_SIEVED:
+            return wanted
+        terms = self._terms[float(self.leaves.alpha[counted[0]])]
+        if terms is NO_TERMS:
+            return wanted
+        self._scratch.begin()
+        left, predictors, responses = wanted.copy(), self.columns.predictors, self.leaves.responses
+        most, empty, n = int(boxes.max(initial=1)), self._scratch.empty, len(self.leaves.is_real)
+        before = tuple(int(extent.max()) for extent in self.costs.extent(sets[:, :-1]))
+        width, rows = int(responses.levels[counted].max()), self.leaves.total_units
+        work = sieve_space(most + 1, width, n, rows, self.costs.sieve_bytes, empty)
+        product = product_space(sets, predictors, most, before, empty)
+        sieve_sets(
+            sets,
+            self._digits(sets),
+            left,
+            np.ascontiguousarray(floor, dtype=np.float64),
+            tuple(priors),
+            tuple(predictors),
+            tuple(responses),
+            self._bound(sets.shape[1]),
+            tuple(terms),
+            (*product, work, site_space(sets, predictors, responses), lane_space(responses)[0]),
+        )
+        return left
+
+    def _bound(self, k: int) -> tuple[Floats, Floats]:
+        """See kernels/trees.py; of sets of k members."""
+        n = self.columns.data.n_variables
+        return self._xlogx, np.array([self._least_regret(v, k + 1) for v in range(n)])
+
+    @cached_property
+    def _expected(self) -> list[float]:
+        """[seconds]: see LEAST_SIEVED; threads that add to it at once do no harm."""
+        return [0.0]
+
+    @cached_property
+    def _scratch(self) -> Scratch:
+        return Scratch()
 
     @cached_property
     def _terms(self) -> dict[float, Terms]:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from numba import config
 
+from optbn.scores.kernels.lattice import dense_plan
+from optbn.scores.kernels.product import number_entries, prefix_plan
+from optbn.scores.kernels.trees import find_sites
 from optbn.scores.pcart import PCART, BoundTrees
+from optbn.scores.trees.scratch import Scratch
+from optbn.scores.trees.space import digit_space, lattice_space, product_space, site_space
+from optbn_solvers.base.compiled import kernel
 from tests.scores_pcart.columns import all_sets, random_data
 
 KINDS = ("c2", "c3", "c4", "o3", "c5", "r")
@@ -16,6 +24,7 @@ KINDS = ("c2", "c3", "c4", "o3", "c5", "r")
 def the_sieve_alone(monkeypatch):
     monkeypatch.setattr(BoundTrees, "_least_regret", lambda self, v, leaves: -np.inf)
     monkeypatch.setattr("optbn.scores.pcart.FEWEST_SIEVED", 0)
+    monkeypatch.setattr("optbn.scores.pcart.LEAST_SIEVED", 0)
 
 
 @pytest.mark.twin
@@ -91,3 +100,72 @@ def test_rows_in_bits_are_counted_like_rows_in_bytes(monkeypatch):
     no_bits = np.empty((0, 1), np.uint64), np.empty((0, 64), np.uint8), np.empty(0, np.int64)
     monkeypatch.setattr("optbn.scores.trees.space._bit_space", lambda onehot, reals: no_bits)
     np.testing.assert_array_equal(bound.block(sets, wanted), in_bits)
+
+
+@pytest.mark.parametrize("few_rows", [0, 1 << 15])
+def test_more_responses_than_lanes_of_either_size(monkeypatch, few_rows):
+    """Several groups of responses, the last one not full, share the lattice; sets share their prefix."""
+    monkeypatch.setattr("optbn.scores.trees.sieve.FEW_ROWS", few_rows)
+    rng = np.random.default_rng(6)
+    bound = PCART().bind(random_data(rng, [f"c{r}" for r in rng.integers(2, 6, 40)], 300))
+    sets, wanted = all_sets(40, 2)
+    sets, wanted = sets[::7], wanted[::7]
+    exact = bound.block(sets, wanted)
+    np.testing.assert_array_equal(bound.block(sets, wanted, exact - 1e-6), exact)
+    assert np.isneginf(bound.block(sets, wanted, exact + 0.25)).all()
+
+
+@pytest.mark.twin
+def test_entries_are_the_boxes_that_differ():
+    """As many as the plan of all members has slots, with the same rows, where none is ordered."""
+    rng = np.random.default_rng(7)
+    for _ in range(2 if config.DISABLE_JIT else 20):
+        kinds = [("c2", "c3", "c4", "c5")[i] for i in rng.integers(0, 4, 4)]
+        bound = PCART().bind(random_data(rng, kinds, int(rng.integers(1, 60))))
+        predictors, responses = bound.columns.predictors, bound.leaves.responses
+        shapes = predictors.kinds, predictors.sizes, predictors.parts, *predictors[7:]
+        for members in ([1], [0, 2], [0, 1, 3]):
+            sets = np.array([members], np.int32)
+            boxes, splits = (int(extent[0]) for extent in bound.costs.extent(sets))
+            before = tuple(int(extent[0]) for extent in bound.costs.extent(sets[:, :-1]))
+            space, digits = site_space(sets, predictors, responses), bound._digits(sets)[0]
+            prefix, _, product = product_space(sets, predictors, boxes, before)
+            k, v = len(members), members[-1]
+            u = find(sets[0], tuple(predictors), tuple(responses), space)
+            slots = lay(sets[0], digits, space[1][k - 1], space[2][k - 1], shapes, prefix)
+            entries = number_entries(v, slots, prefix, space[3], space[4], shapes, product)
+            box, plan = lattice_space(boxes, splits)
+            room = digit_space(sets, predictors)
+            expected = plan_of(sets[0], digits, space[1][k], space[4], u, shapes, box, room, plan)
+            assert entries == expected
+            np.testing.assert_array_equal(np.sort(product[5][:entries]), np.sort(plan[2][:expected]))
+
+
+@kernel
+def find(members, predictors, responses, space):
+    return find_sites(members, 0, True, predictors, responses, space)
+
+
+@kernel
+def lay(members, digits, coordinates, n_sites, shapes, prefix):
+    return prefix_plan(members, digits, coordinates, n_sites, shapes, prefix)
+
+
+@kernel
+def plan_of(members, digits, coordinates, rows, n_sites, shapes, box, room, plan):
+    return dense_plan(members, digits, coordinates, rows, n_sites, 0, shapes, box, room, plan)
+
+
+def test_scratch_is_taken_again_and_each_threads_own():
+    scratch = Scratch()
+    first = scratch.empty(10, np.float64)
+    assert not np.shares_memory(first, scratch.empty(10, np.float64))
+    scratch.begin()
+    assert np.shares_memory(first, scratch.empty(3, np.int32))
+    elsewhere = []
+    thread = threading.Thread(target=lambda: elsewhere.append(scratch.empty(10, np.float64)))
+    thread.start()
+    thread.join()
+    assert not np.shares_memory(first, elsewhere[0])
+    scratch.begin()
+    assert len(scratch.empty(1000, np.float64)) == 1000

@@ -1,54 +1,65 @@
-"""Families that cannot beat a subset, shown by their plan in single precision: most of those that no bound discards.
+"""Families that cannot beat a subset, shown by whole numbers of 16 bits: most of those that no bound discards.
 
-The plan is run as in kernels/climb.py, sixteen responses at a time, in floats and with approximate leaves: a third of
-the time. Its root is at most `slack` below the true value (trees/sieve.py), so a response whose root is further below
-its floor needs no exact score. The others, one in a hundred, go through the plan again in double precision: what is
-answered has the same bits as without. Twin: kernels/climb.py.
+The lattice of kernels/product.py is gone through as in kernels/climb.py, 32 responses at a time, with costs that are
+approximate and rounded down. Each response has its own unit: what a tree may cost that reaches its floor is near the
+largest number. The root is no more than the true cost and `slack` (trees/sieve.py), so a response whose root costs more
+than it may needs no exact score. The others, one in a thousand, are scored in double precision by a plan of their own:
+what is answered has the same bits as without. Twin: kernels/climb.py.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from optbn.scores.kernels.simd32 import LANES, approximate_terms, raise_lanes
-from optbn_solvers.base.compiled import kernel, leaf, part
+from optbn.scores.kernels.sums import HALF, LANES, approximate_terms, leaf_costs, least_sums
+from optbn_solvers.base.compiled import kernel, part
 
 ROUNDING = 2.0**-24
 
 
-@leaf
-def sieve(plan, n_slots, prior, site_counts, lane, cats, start, levels, floor, terms, work):
+@part
+def sieve(size, prior, lattice, site_counts, lane, cats, start, levels, floor, terms, work):
     """Move those of lane[:cats] that may be above their floor to the front; returns how many they are.
 
-    plan     see `lattice`
-    prior    (depth, how many splits a way from root to leaf has at most; leaf_cost, log_c)
+    size     (entries; slots of all members but the last)
+    prior    (leaf_rows, leaf_cost, log_c) of the set
+    lattice  (the plan of all members but the last, see `lattice`; offset, left, right, .. of the last one's splits, see
+             `part_splits`; product, see `number_entries`)
     floor    float64[n]; a response without one (-inf) is not tried
-    terms    (shift, constant: of the levels; tilt; total_shift, total_constant float32[n]; slack, deepest float64[n]),
-             see trees/sieve.py
-    work     scratch (value float32[., LANES], counts float32[.]; totals float32[2, LANES]; some, place int64[LANES];
-             keep bool[n]): responses for which the slots are too many are not tried
+    terms    (shift, constant: of the levels; tilt; total_shift, total_constant float32[n]; slack float64[n]; largest,
+             the most that a tree may cost in units), see trees/sieve.py
+    work     scratch (value uint16 or uint32[., LANES], counts of the same kind[.]; lanes float32[3, LANES]; some, place
+             int64[LANES]; most float64[LANES]; keep bool[n]; column int64[LANES * levels]): responses for which entries
+             are too many are not tried
     """
-    depth, leaf_cost, log_c = prior
+    value, _, lanes, some, place, most, keep, _ = work
+    leaf_rows, leaf_cost, log_c = prior
     at, kept = 0, 0
-    _, _, _, some, place, keep = work
     for q in range(cats):
         keep[q] = True
     while at < cats:
         m = 0
         while at < cats and m < LANES:
             v = lane[at]
-            if floor[v] > -np.inf and n_slots <= len(work[0]) and n_slots * levels[v] * LANES <= len(work[1]):
+            if floor[v] > -np.inf and size[0] <= len(value) and size[0] * levels[v] * LANES <= len(work[1]):
                 some[m], place[m] = v, at
                 m += 1
             at += 1
         if m == 0:
             break
-        roots(plan, n_slots, leaf_cost, site_counts, some[:m], start, levels, terms, work)
-        value = work[0][n_slots - 1]
+        for q in range(LANES):
+            v = some[min(q, m - 1)]
+            may_cost = log_c - floor[v] + 1e-9 * (1.0 + abs(floor[v])) + terms[5][v]
+            unit = np.float32(max(may_cost, 1.0) / terms[6])
+            lanes[0, q] = terms[3][v]
+            # As often as a leaf's sum is rounded: in proportion to what it costs.
+            lanes[1, q] = terms[4][v] - leaf_cost * (1.0 - 2.0 * ROUNDING * (levels[v] + 8))
+            lanes[2, q] = np.float32(-1.0) / unit
+            most[q] = may_cost * -np.float64(lanes[2, q]) * (1.0 + 2.0 * ROUNDING)
+            value[0, q] = min(leaf_cost * -np.float64(lanes[2, q]) * (1.0 - 2.0 * ROUNDING), terms[6] + 1.0)
+        roots(size, leaf_rows, lattice, site_counts, some[:m], start, levels, terms, work)
         for q in range(m):
-            v = some[q]
-            slack = terms[5][v] + ROUNDING * (depth + levels[v] + 3) * (terms[6][v] + leaf_cost)
-            keep[place[q]] = value[q] + log_c + slack > floor[v] - 1e-9 * (1.0 + abs(floor[v]))
+            keep[place[q]] = value[size[0] - 1, q] <= most[q]
     for q in range(cats):  # in their order: `climb` wants those of more levels first
         if keep[q]:
             lane[kept] = lane[q]
@@ -57,37 +68,38 @@ def sieve(plan, n_slots, prior, site_counts, lane, cats, start, levels, floor, t
 
 
 @part
-def roots(plan, n_slots, leaf_cost, site_counts, some, start, levels, terms, work):
-    """Fill value float32[slots, LANES], the root last, for at most LANES responses, those of most levels first."""
-    first, second, rows, offset, left, right = plan
-    shift, constant, tilt, total_shift, total_constant, _, _ = terms
-    value, counts, totals = work[0], work[1], work[2]
+def roots(size, leaf_rows, lattice, site_counts, some, start, levels, terms, work):
+    """Fill value of all entries, the root last, for at most LANES responses, those of most levels first."""
+    entries, slots = size
+    plan, splits, product = lattice
+    shift, constant, tilt = terms[:3]
+    value, counts, lanes, _, _, _, _, column = work
+    _, _, _, offset, left, right = plan
+    part_offset, part_left, part_right, _ = splits
+    at, in_slot, in_part, first, second, rows, _ = product
     most = levels[some[0]]
-    for q in range(LANES):
-        v = some[min(q, len(some) - 1)]
-        totals[0, q] = total_shift[v]
-        totals[1, q] = total_constant[v] - leaf_cost
-        value[0, q] = -leaf_cost
-        for level in range(most):
-            counts[level * LANES + q] = 0.0
-    for s in range(1, n_slots):
-        a, b = first[s], second[s]
+    wide = levels[some[HALF]] if len(some) > HALF else 0
+    length = wide * LANES + (most - wide) * HALF
+    for level in range(most):
+        for q in range(LANES if level < wide else HALF):
+            v, w = some[min(q, len(some) - 1)], level * LANES + q - max(level - wide, 0) * HALF
+            column[w] = start[v] + level if level < levels[v] else -1
+            counts[w] = 0
+    for n in range(1, entries):
+        a, b = first[n], second[n]
         if b < 0:
-            for q in range(LANES):
-                v = some[min(q, len(some) - 1)]
-                for level in range(most):
-                    inside = level < levels[v]
-                    w = (s * most + level) * LANES + q
-                    counts[w] = site_counts[a, start[v] + level] if inside else 0.0
-            a, b = s, 0
-        raise_lanes(
-            value, counts, s, a, b, np.float32(rows[s]), most, shift, constant, tilt, totals, left, right,
-            offset[s], offset[s + 1],
-        )  # fmt: skip
+            for w in range(length):
+                counts[n * length + w] = site_counts[a, column[w]] if column[w] >= 0 else 0
+            a, b = n, 0
+        leaf_costs(value, counts, n, a, b, np.float32(rows[n]), wide, most, shift, constant, tilt, lanes)
+        if rows[n] > leaf_rows:
+            s, p = in_slot[n], in_part[n]
+            least_sums(value, n, at, left, right, p * slots, offset[s], offset[s + 1])
+            least_sums(value, n, at, part_left, part_right, s, part_offset[p], part_offset[p + 1])
 
 
 @kernel
 def approximate(counts, shift, constant, tilt, out):
-    """Fill float32[n] with the approximate terms of so many counts, none of them 0; n is a multiple of LANES."""
-    for at in range(0, len(counts), LANES):
+    """Fill float32[n] with the approximate terms of so many counts (uint32), none of them 0; n a multiple of HALF."""
+    for at in range(0, len(counts), HALF):
         approximate_terms(counts, at, shift, constant, tilt, out)

@@ -32,7 +32,7 @@ def refine(cells, size, site, old_n, coordinates, depth, fresh, lookup, fresh_co
     depth        how many predictors came before; -1 where nobody asks for coordinates
     site         int32[N], each row's site so far, below old_n; coordinates int32[>= old_n, depth] where they lie
     fresh        int32[N], out; fresh_coordinates int32[>= N, depth + 1], out
-    lookup       int32[>= old_n * size], scratch
+    lookup       int32[>= old_n * size], out: the site of [old site, cell], or -1
     """
     for i in range(old_n * size):
         lookup[i] = -1
@@ -115,7 +115,7 @@ def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, few,
 
     common   the predictor's commonest cell; away int32[.], the rows that lie in others
     prefix   (site int32[N], how many, coordinates, rows, counts): what `refine`, `tabulate` say of the prefix
-    lookup   int32[>= sites of the prefix * size], scratch
+    lookup   int32[>= sites of the prefix * size], out: the site of [site of the prefix, cell], or -1
     few      (bits uint64[N, .], the rows of onehot in bits, or with no rows where onehot is more than ones; scratch:
              recent uint8[N, 64 .], what is still to be added to counts; int64[N], rows of it): bits are an eighth of
              what has to be fetched from memory, and bytes are added four times as quickly as counts
@@ -170,6 +170,7 @@ def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, few,
         for j in range(depth):
             coordinates[n, j] = prefix_coordinates[p, j]
         coordinates[n, depth] = common
+        lookup[p * size + common] = n
         rows[n] = left
         n += 1
     return n

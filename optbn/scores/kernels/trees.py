@@ -7,13 +7,12 @@ import numpy as np
 from optbn.scores.kernels.arrange import arrange
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.lattice import dense_plan
-from optbn.scores.kernels.sieve import sieve
 from optbn.scores.kernels.sites import refine, tabulate, tabulate_last
 from optbn_solvers.base.compiled import leaf, part
 
 
 @leaf
-def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tables, bound, terms, scratch, out):
+def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tables, bound, scratch, out):
     """out[i, v] = score of v given sets[i] where wanted; -inf where a bound shows it is not above floor[i, v].
 
     digits      int64[m, k], the positions of a set's members in the order of the digits of its boxes, innermost first
@@ -25,14 +24,13 @@ def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tabl
                  values float64[N, R]; real int64[n], the column of values or -1; there int64[n], the columns of
                  onehot "has a number" and "has none" of a real one in which rows may have none, else -1; there_row)
     bound       (xlogx float64[N + 1], least_regret float64[n]); an empty xlogx switches it off
-    terms       see `sieve`; none (None), or no room in its scratch, switch it off
     scratch     (lanes_at_a_time, how many responses `work` has room for; box, room, plan: see `lattice`; work: `climb`;
-                sieve_work: `sieve`; space, lane, table: see trees/space.py)
+                space, lane, table: see trees/space.py)
     """
     leaf_cost, log_c, leaf_rows = priors
     _, _, _, _, kinds, sizes, parts, table, halves, need = predictors
     order, _, start, levels, _, _, _, _, _ = responses
-    lanes_at_a_time, box, room, plan, work, sieve_work, space, lane, table_of_lanes = scratch
+    lanes_at_a_time, box, room, plan, work, space, lane, table_of_lanes = scratch
     shapes = kinds, sizes, parts, table, halves, need
     m, k = sets.shape
     site_rows, counts, coordinates = space[4], space[5], space[1]
@@ -60,17 +58,6 @@ def score_trees(sets, digits, wanted, floor, priors, predictors, responses, tabl
             continue
         whole = leaf_rows[i] if n_lanes == cats else 1
         n_slots = dense_plan(sets[i], digits[i], coordinates[k], site_rows, u, whole, shapes, box, room, plan)
-        # the first test is of types: without terms nothing of the sieve is compiled
-        if terms is not None and cats > 0 and len(sieve_work[0]) > 0:
-            depth = 0
-            for v in sets[i]:
-                depth += sizes[v]
-            prior = depth, leaf_cost[i], log_c[i]
-            kept = sieve(plan, n_slots, prior, counts, lane, cats, start, levels, floor[i], terms, sieve_work)
-            for q in range(cats, n_lanes):
-                lane[kept + q - cats] = lane[q]
-            n_lanes -= cats - kept
-            cats = kept
         for q in range(0, n_lanes, lanes_at_a_time):
             some = lane[q : min(q + lanes_at_a_time, n_lanes)]
             some_cats = min(max(cats - q, 0), len(some))

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
-from optbn.scores.kernels.simd32 import LANES as SIEVE_LANES
+from optbn.scores.kernels.sums import LANES as SIEVE_LANES
 from optbn.scores.trees.columns import count_splits
 from optbn.scores.trees.large import LANES_AT_A_TIME, bytes_per_slot
 from optbn.scores.trees.responses import BoundLeaves
+from optbn.scores.trees.sieve import bits_for
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +39,7 @@ WORK_BYTES = 1 << 28
 """Dense lattices run fewer responses at a time rather than take more memory than this for them."""
 LEAST_ROOM = 1 << 25
 """For a set, however little memory there is."""
-DENSE_BOX_BYTES, SPARSE_BOX_BYTES, SPLIT_BYTES = 36, 200, 8
+DENSE_BOX_BYTES, SPARSE_BOX_BYTES, ENTRY_BYTES, SPLIT_BYTES = 36, 200, 32, 8
 
 
 @dataclass
@@ -95,7 +96,7 @@ class Costs:
         widths, real = self.leaves.widths, self.leaves.is_real
         most = int(boxes[laid_out].max(initial=1))
         dense = most * (DENSE_BOX_BYTES + bytes_per_slot(self.lanes_at_a_time(most), widths, real))
-        dense += min(self.sieve_bytes, 4 * SIEVE_LANES * most * (1 + int(widths.max(initial=0))))
+        dense += min(self.sieve_bytes, self._sieve_row * most * (1 + int(widths.max(initial=0)))) + ENTRY_BYTES * most
         dense += SPLIT_BYTES * int(splits[laid_out].max(initial=0))
         if laid_out.all():
             return dense
@@ -128,6 +129,11 @@ class Costs:
     def sieve_bytes(self) -> int:
         """What the scratch of kernels/sieve.py may take."""
         return min(WORK_BYTES, self.room // 4)
+
+    @property
+    def _sieve_row(self) -> int:
+        """Bytes of one number of all its lanes."""
+        return SIEVE_LANES * bits_for(self.leaves.total_units) // 8
 
     def _held(self, sets: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Per set how many boxes, at most, are gone through, and their splits."""

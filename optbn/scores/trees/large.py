@@ -18,6 +18,7 @@ from optbn.scores.kernels.arrange import ROWS, arrange
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.sites import refine, tabulate
 from optbn.scores.trees.responses import BoundLeaves
+from optbn.scores.trees.scratch import Empty
 
 LANES_AT_A_TIME = 8
 """Responses climbed together; bounds the memory per box."""
@@ -110,16 +111,18 @@ class SparsePlan:
             yield lane, work
 
 
-def workspace(slots: int, lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -> tuple[NDArray[Any], ...]:
+def workspace(
+    slots: int, lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_], empty: Empty = np.zeros
+) -> tuple[NDArray[Any], ...]:
     """What kernels/climb.py writes into for any `lanes` of the responses: counts, mean, spread, value. Rows are whole
     cache lines, so that no vector straddles two; pages never touched cost nothing. One slot more than there are, for
     vectors that begin where the real responses of the last one do."""
     width, reals, values = _row_sizes(lanes, widths, real)
     return (
-        aligned(slots, width, np.uint32),
-        aligned(slots + 1, reals, np.float64)[:slots],
-        aligned(slots + 1, reals, np.float64)[:slots],
-        aligned(slots + 1, values, np.float64)[:slots],
+        aligned(slots, width, np.uint32, empty),
+        aligned(slots + 1, reals, np.float64, empty)[:slots],
+        aligned(slots + 1, reals, np.float64, empty)[:slots],
+        aligned(slots + 1, values, np.float64, empty)[:slots],
     )
 
 
@@ -136,9 +139,9 @@ def _row_sizes(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -
     return -(-most // 16) * 16, -(-reals // 8) * 8, -(-lanes // 8) * 8
 
 
-def aligned(rows: int, columns: int, dtype: type[np.generic]) -> NDArray[Any]:
-    """Zeros whose first element begins a cache line."""
+def aligned(rows: int, columns: int, dtype: type[np.generic], empty: Empty) -> NDArray[Any]:
+    """A matrix whose first element begins a cache line."""
     size = np.dtype(dtype).itemsize
-    room = np.zeros(rows * columns + 64 // size, dtype)
+    room = empty(rows * columns + 64 // size, dtype)
     skip = -room.ctypes.data % 64 // size
     return room[skip : skip + rows * columns].reshape(rows, columns)

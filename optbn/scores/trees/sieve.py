@@ -6,9 +6,8 @@ e are given back to it: its constant is that much larger. The d add up to no mor
 leaves have N rows together: that is the slack. What the few additions of a leaf lose is 2^-24 of what is added, which
 is put below a line in the same way.
 
-Values are sums of values along at most `depth` splits to a leaf, each rounded by 2^-24 of itself. All are negative,
-and those next to each other are at least what the best tree has, so the sums of one depth lose at most 2^-24 of that.
-It is at least the worst leaf of all rows, which has them spread evenly (lgamma is convex): `deepest` is its size.
+Costs are rounded down to whole numbers, of which the largest sum that matters is `largest`: of 16 bits, or of 32 where
+rows are so many that 16 would round away what a leaf costs. Whole numbers add up exactly.
 """
 
 from __future__ import annotations
@@ -21,14 +20,19 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from optbn.scores.kernels.sieve import approximate
-from optbn.scores.kernels.simd32 import LANES
+from optbn.scores.kernels.sums import HALF, LANES, LARGEST
 from optbn.scores.trees.large import aligned
 from optbn.scores.trees.responses import BoundLeaves
+from optbn.scores.trees.scratch import Empty
 
 Floats = NDArray[np.float64]
 ROUNDING = 2.0**-24
 MOST_ROWS = 1 << 22
 """Counts are exact in single precision up to four times as many."""
+FEW_ROWS = (1 << 15) - 1
+"""Costs and counts are of 16 bits up to so many."""
+ROOM = 0.9
+"""The part of the largest number that a tree which reaches its floor may cost."""
 MANY = 16
 """A line begins at the counts of so small a part of all rows."""
 
@@ -42,7 +46,7 @@ class Terms(NamedTuple):
     total_shift: NDArray[np.float32]
     total_constant: NDArray[np.float32]
     slack: Floats
-    deepest: Floats
+    largest: float
 
     @classmethod
     def of(cls, leaves: BoundLeaves, alpha: float) -> Terms:
@@ -54,25 +58,24 @@ class Terms(NamedTuple):
         level = _Line.of(alpha, rows, tilt, 1)
         totals = {r: _Line.of(r * alpha, rows, tilt, -1) for a, r in leaves.rows[0] if a == alpha}
         total_shift, total_constant = np.zeros(n, np.float32), np.zeros(n, np.float32)
-        slack, deepest = np.zeros(n), np.zeros(n)
+        slack = np.zeros(n)
         for v in np.flatnonzero(~leaves.is_real & (leaves.alpha == alpha)).tolist():
             r = leaves.data.cardinalities[v]
             total = totals[r]
             # A sum is rounded as often as there are terms and constants, each time by part of what all are together.
-            rounding = (int(leaves.responses.levels[v]) + 3) * ROUNDING
+            rounding = (int(leaves.responses.levels[v]) + 6) * ROUNDING
             largest = r * level.size + total.size + abs(total.constant)
             given = r * level.error + total.error + 2 * rounding * (largest + 1)
             total_shift[v], total_constant[v] = total.shift, given - total.constant
             slack[v] = rows * (level.slope + total.slope + 2 * rounding * (level.growth + total.growth))
-            each = rows / r
-            worst = r * (gammaln(each + alpha) - gammaln(alpha)) - gammaln(rows + r * alpha) + gammaln(r * alpha)
-            deepest[v] = 2 * (given - worst)
         if not (np.isfinite(slack).all() and np.isfinite(total_constant).all()):
             return NO_TERMS
-        return cls(level.shift, level.constant, tilt, total_shift, total_constant, slack, deepest)
+        return cls(
+            level.shift, level.constant, tilt, total_shift, total_constant, slack, ROOM * LARGEST[bits_for(rows)]
+        )
 
 
-NO_TERMS = Terms(*(np.float32(0),) * 3, *(np.empty(0, np.float32),) * 2, *(np.empty(0),) * 2)
+NO_TERMS = Terms(*(np.float32(0),) * 3, *(np.empty(0, np.float32),) * 2, np.empty(0), 0.0)
 """Where nothing is approximated."""
 
 
@@ -92,8 +95,8 @@ class _Line(NamedTuple):
         """Too low where sign is 1, too high where it is -1."""
         shift = np.float32(a - 0.5)
         constant = np.float32(0.5 * math.log(2 * math.pi) - gammaln(a) - float(tilt) * float(shift))
-        counts = np.arange(1, -(-rows // LANES) * LANES + 1, dtype=np.float32)
-        found = np.empty_like(counts)
+        counts = np.arange(1, -(-rows // HALF) * HALF + 1, dtype=np.uint32)
+        found = np.empty(len(counts), np.float32)
         approximate(counts, shift, constant, tilt, found)
         n = np.arange(1, rows + 1)
         exact = gammaln(n + a) - gammaln(a) + float(tilt) * n
@@ -107,15 +110,25 @@ def _above(values: Floats) -> tuple[float, float]:
     return max(0.0, float((values - slope * n).max())), slope
 
 
-def sieve_space(slots: int, levels: int, responses: int, most_bytes: int) -> tuple[NDArray[Any], ...]:
-    """The scratch of kernels/sieve.py for so many slots, levels of a response and responses, or what that many bytes
-    hold."""
-    most = most_bytes // (4 * LANES)
+def bits_for(rows: int) -> int:
+    """Of a cost, and of a count."""
+    return 16 if rows <= FEW_ROWS else 32
+
+
+def sieve_space(
+    entries: int, levels: int, responses: int, rows: int, most_bytes: int, empty: Empty = np.empty
+) -> tuple[NDArray[Any], ...]:
+    """The scratch of kernels/sieve.py for so many entries, levels of a response, responses and rows, or what that many
+    bytes hold."""
+    kind = np.uint16 if bits_for(rows) == 16 else np.uint32
+    most = most_bytes // (kind().itemsize * LANES)
     return (
-        aligned(min(slots, most), LANES, np.float32),
-        aligned(min(slots * levels, most), LANES, np.float32).reshape(-1),
-        np.empty((2, LANES), np.float32),
+        aligned(min(entries, most), LANES, kind, empty),
+        aligned(min(entries * levels, most), LANES, kind, empty).reshape(-1),
+        np.empty((3, LANES), np.float32),
         np.empty(LANES, np.int64),
         np.empty(LANES, np.int64),
+        np.empty(LANES),
         np.empty(responses, np.bool_),
+        np.empty(LANES * levels, np.int64),
     )

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.scores.kernels.arrange import ROWS
-from optbn.scores.trees.columns import Predictors
+from optbn.scores.trees.columns import Predictors, count_splits
 from optbn.scores.trees.responses import Responses
+from optbn.scores.trees.scratch import Empty
 
 Arrays = tuple[NDArray[Any], ...]
 
@@ -50,11 +51,11 @@ def _bit_space(onehot: NDArray[Any], reals: int) -> Arrays:
     return bits, np.empty((len(bits), 64 * words), np.uint8), np.empty(len(bits), np.int64)
 
 
-def lattice_space(boxes: int, splits: int) -> tuple[Arrays, Arrays]:
+def lattice_space(boxes: int, splits: int, empty: Empty = np.empty) -> tuple[Arrays, Arrays]:
     """(box, plan) of kernels/lattice.py for so many."""
-    box = np.empty(boxes, np.int32), np.empty(boxes, np.uint64), np.empty(boxes, np.int32)
-    slots = (np.empty(boxes + 1, np.int32) for _ in range(3))
-    return box, (*slots, np.empty(boxes + 2, np.int64), np.empty(splits, np.uint32), np.empty(splits, np.uint32))
+    box = empty(boxes, np.int32), empty(boxes, np.uint64), empty(boxes, np.int32)
+    slots = (empty(boxes + 1, np.int32) for _ in range(3))
+    return box, (*slots, empty(boxes + 2, np.int64), empty(splits, np.uint32), empty(splits, np.uint32))
 
 
 def digit_space(sets: NDArray[np.int32], predictors: Predictors) -> Arrays:
@@ -64,6 +65,27 @@ def digit_space(sets: NDArray[np.int32], predictors: Predictors) -> Arrays:
     sizes = (k, sides, sides, int(parts.max(initial=1)) + 1)
     part, *rest = (np.empty(size, np.int64) for size in sizes)
     return np.empty(k, np.int64), np.empty(k, np.uint64), np.empty(65, np.int64), part, *rest
+
+
+def product_space(
+    sets: NDArray[np.int32], predictors: Predictors, boxes: int, before: tuple[int, ...], empty: Empty = np.empty
+) -> tuple[tuple[Any, ...], Arrays, Arrays]:
+    """(prefix, splits, product) of kernels/product.py, for sets of at most so many boxes; before: how many boxes and
+    splits all members but the last have."""
+    if not boxes:
+        before = (0, 0)
+    box, plan = lattice_space(before[0], before[1], empty)
+    last = sets[:, -1:]
+    parts = int(predictors.parts[last].max(initial=1)) if boxes else 0
+    pairs = max((count_splits(int(predictors.kinds[v]), int(predictors.sizes[v])) for v in np.unique(last)), default=0)
+    slots, entries = before[0] + 1, boxes + 1
+    ones = np.ones(predictors.cells.shape[1] if boxes else 0, np.int32)
+    named = np.empty(slots, np.int64), np.empty(slots, np.uint64)
+    prefix = (box, digit_space(sets[:, :-1], predictors), plan, np.empty(sets.shape[1], np.int64), ones, *named)
+    offset, place = np.empty(parts + 1, np.int64), np.empty(parts, np.int32)
+    left, right = (np.empty(pairs if boxes else 0, np.uint32) for _ in range(2))
+    lies = (empty(entries, np.int32) for _ in range(5))
+    return prefix, (offset, left, right, place), (empty(boxes + parts, np.int32), *lies, empty(entries, np.uint64))
 
 
 def lane_space(responses: Responses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
