@@ -8,7 +8,6 @@ that, and so on. A node without anything to prove needs no multipliers.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from optbn_solvers.base.errors import NoProofError
 from optbn_solvers.base.solution import ClauseRow, ClusterRow, LimitRow, SubsetRow
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.kernels.support import drop_unsupported
+from optbn_solvers.proofs.lifted import Lifted
 from optbn_solvers.proofs.nodes import Bools, Node, Row
 from optbn_solvers.proofs.opb import members_of
 
@@ -67,7 +67,7 @@ class Replay:
         self.place = np.array([self.number[v] for v in part.child.tolist()])
         self.words = self._words()
         self.excluded: list[int] = []  # families that the constraints exclude, where that is needed
-        self.effects: dict[int, tuple[Ints, Ints, int]] = {}
+        self.effects: dict[int, tuple[Ints, Numbers, int]] = {}
         self.children: list[list[int]] = [[] for _ in nodes]
         for at, node in enumerate(nodes):
             if node.parent >= 0:
@@ -218,36 +218,34 @@ class Replay:
         for number, y in multipliers.items():
             if y:
                 at, worth, rhs = self.effect(number)
-                adjusted[at] -= y * worth.astype(self.kind)
+                adjusted[at] -= y * worth
                 constant += y * rhs
         return adjusted, constant
 
-    def effect(self, number: int) -> tuple[Ints, Ints, int]:
+    def effect(self, number: int) -> tuple[Ints, Numbers, int]:
         """(families, coefficients, right-hand side) of a row that is at most its side."""
         if number not in self.effects:
-            row = self.rows[number]
-            if isinstance(row, ClusterRow):
-                at = np.flatnonzero(self.disjoint(row.members) & np.isin(self.part.child, row.members))
-                self.effects[number] = at, np.full(len(at), -1), -1
-            elif isinstance(row, LimitRow):
-                begins = sum(1 << u for u in row.parents)
-                counts = np.array([(mask & begins).bit_count() for mask in self.part.masks])
-                self.effects[number] = np.arange(len(counts)), counts, row.rhs
-            elif isinstance(row, ClauseRow):
-                literals = {literal.child: literal for literal in row.literals}
-                pairs = enumerate(zip(self.part.child.tolist(), self.part.masks, strict=True))
-                false = [f for f, (v, mask) in pairs if v in literals and not literals[v].true(mask)]
-                self.effects[number] = (
-                    np.array(false, dtype=np.int64),
-                    np.ones(len(false), dtype=int),
-                    len(literals) - 1,
-                )
-            else:
-                lifted = Lifted(row)
-                listed = np.flatnonzero(np.isin(self.part.child, row.members)).tolist()
-                worth = np.array([lifted.best(int(self.part.child[f]), self.part.masks[f]) for f in listed])
-                self.effects[number] = np.array(listed), worth, lifted.most
+            at, worth, rhs = self._effect(self.rows[number])
+            self.effects[number] = at, worth.astype(self.kind), rhs
         return self.effects[number]
+
+    def _effect(self, row: Row) -> tuple[Ints, Ints, int]:
+        if isinstance(row, ClusterRow):
+            at = np.flatnonzero(self.disjoint(row.members) & np.isin(self.part.child, row.members))
+            return at, np.full(len(at), -1), -1
+        if isinstance(row, LimitRow):
+            begins = sum(1 << u for u in row.parents)
+            counts = np.array([(mask & begins).bit_count() for mask in self.part.masks])
+            return np.arange(len(counts)), counts, row.rhs
+        if isinstance(row, ClauseRow):
+            literals = {literal.child: literal for literal in row.literals}
+            pairs = enumerate(zip(self.part.child.tolist(), self.part.masks, strict=True))
+            false = [f for f, (v, mask) in pairs if v in literals and not literals[v].true(mask)]
+            return np.array(false, dtype=np.int64), np.ones(len(false), dtype=np.int64), len(literals) - 1
+        lifted = Lifted(row)
+        at = np.flatnonzero(np.isin(self.part.child, row.members))
+        worth = [lifted.best(int(self.part.child[f]), self.part.masks[f]) for f in at.tolist()]
+        return at, np.array(worth, dtype=np.int64), lifted.most
 
     def tops(self, adjusted: Numbers, alive: Bools) -> Numbers:
         """The best adjusted score of each member."""
@@ -298,24 +296,3 @@ class Replay:
             inside |= 1 << u
             left += [mask & rest for mask in listed[u]]
         return tuple(u for u in self.part.members if inside >> u & 1)
-
-
-class Lifted:
-    """A subset row in which a family is worth as much as any of its subsets; the right-hand side is the same."""
-
-    def __init__(self, row: SubsetRow) -> None:
-        self.members = row.members
-        self.listed: dict[int, list[tuple[int, int]]] = {v: [] for v in row.members}
-        for child, parents, coefficient in row.coefficients:
-            self.listed[child].append((sum(1 << u for u in parents), coefficient))
-        most = {0: 0}
-        for size in range(1, len(self.members) + 1):
-            for among in itertools.combinations(self.members, size):
-                inside = sum(1 << u for u in among)
-                most[inside] = max(most[inside ^ 1 << v] + self.best(v, inside ^ 1 << v) for v in among)
-        self.within = most
-        self.most = most[sum(1 << u for u in self.members)]
-
-    def best(self, v: int, parents: int) -> int:
-        """What v is worth with these parents."""
-        return max((a for mask, a in self.listed[v] if mask & ~parents == 0), default=0)

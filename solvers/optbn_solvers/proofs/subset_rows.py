@@ -18,9 +18,9 @@ from typing import NamedTuple
 from optbn_solvers.base.errors import NoProofError
 from optbn_solvers.base.solution import SubsetRow
 from optbn_solvers.proofs.firsts import Firsts
+from optbn_solvers.proofs.lifted import Lifted
 from optbn_solvers.proofs.lines import Lines, false
 from optbn_solvers.proofs.opb import Encoding, Terms, before, members_of, opposite
-from optbn_solvers.proofs.replay import Lifted
 
 LARGEST_SUBSET = 12  # members: the derivation has 2^m m steps
 
