@@ -10,24 +10,24 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import IO, Any
 
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.registry import unknown
-from optbn.base.room import check_room
 from optbn.data.column import Known
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.data.encode import Encoder
 from optbn.data.findings import SAID, Finding, notes, refuse
 from optbn.data.missing import TOKENS, Encoded, MissingLike, domain_after, policies, refuse_missing, resolve
 from optbn.data.numerals import Notation
+from optbn.data.passes import Progress as Progress
+from optbn.data.passes import encoded_blocks as encoded_blocks
+from optbn.data.passes import take_all
 from optbn.data.schema import Declared, Schema, SchemaLike, Written
 from optbn.data.source import Options, Source, open_source
 
 PathLike = str | os.PathLike[str] | IO[bytes]
-Progress = Callable[[int, int | None], None]
 
 _log = logging.getLogger("optbn.data")
 
@@ -131,10 +131,10 @@ def survey(
 ) -> list[Encoded]:
     """The columns of an opened table as they are, missing values not treated, also those to be left out."""
     known = knowledge(source, schema, columns)
-    found, unsettled = _take_all(source, known, progress, keep)
+    found, unsettled = take_all(source, known, progress, keep)
     if unsettled:
         again = {name: replace(known[name], texts=True) for name in unsettled}
-        found += _take_all(source, again, None, keep)[0]
+        found += take_all(source, again, None, keep)[0]
         position = {name: i for i, name in enumerate(known)}
         found.sort(key=lambda column: position[column.name])
     return found
@@ -246,34 +246,6 @@ def _blocks(
             yield block
 
 
-def encoded_blocks(source: Source, known: Mapping[str, Known], rows: int) -> Iterator[list[Encoded]]:
-    """The columns of consecutive rows. A column of numbers that turns out to be written in another way than programs do
-    is gone through once, from here to its end, to find that way."""
-    done = 0
-    for group in _groups(source.rows(list(known)), rows):
-        encoder = _encoder(source, known, group, done)
-        if unsettled := encoder.unsettled:
-            again = {name: replace(known[name], texts=True) for name in unsettled}
-            columns, _ = _take_all(source, again, None, keep=False)
-            refuse(source.where, [finding for column in columns for finding in column.findings], strict=False)
-            known = {
-                **known,
-                **{column.name: replace(known[column.name], written=column.written) for column in columns},
-            }
-            encoder = _encoder(source, known, group, done)
-        done += encoder.rows
-        yield encoder.finish()
-    if not done:
-        raise DataError(f"{source.where}: there are no rows")
-
-
-def _encoder(source: Source, known: Mapping[str, Known], group: Sequence[Any], first_row: int) -> Encoder:
-    encoder = Encoder(source.where, known, source.tokens, first_row=first_row)
-    for batch in group:
-        encoder.add(batch)
-    return encoder
-
-
 def _chosen(missing: MissingLike, known: Mapping[str, Known]) -> MissingLike:
     """The policies of the columns that are there."""
     if isinstance(missing, str):
@@ -281,45 +253,6 @@ def _chosen(missing: MissingLike, known: Mapping[str, Known]) -> MissingLike:
             part for part in missing.split(",") if "=" not in part or part.strip().rpartition("=")[0] in known
         )
     return {name: policy for name, policy in missing.items() if name in known}
-
-
-def _groups(batches: Iterator[Any], rows: int) -> Iterator[list[Any]]:
-    """The batches in groups of `rows` rows (the last one may be smaller)."""
-    group: list[Any] = []
-    free = rows
-    for batch in batches:
-        while batch.num_rows >= free:
-            yield [*group, batch.slice(0, free)]
-            batch = batch.slice(free)
-            group, free = [], rows
-        if batch.num_rows:
-            group.append(batch)
-            free -= batch.num_rows
-    if group:
-        yield group
-
-
-def _take_all(
-    source: Source, known: dict[str, Known], progress: Progress | None, keep: bool
-) -> tuple[list[Encoded], list[str]]:
-    """All columns encoded, and the names of those to read again; stops early when what is still to come would not fit
-    into memory."""
-    encoder = Encoder(source.where, known, source.tokens, keep)
-    check_at = 1
-    for batch in source.rows(list(known)):
-        encoder.add(batch)
-        done, total = source.position()
-        if total and encoder.rows >= check_at:
-            check_at = 2 * encoder.rows
-            encoder.expected = int(encoder.rows * max(1.0, total / max(1, done)) * 1.02)
-            if keep:
-                check_room(source.where, encoder.expected, encoder.row_bytes)
-        if progress:
-            progress(done, total)
-    if not encoder.rows:
-        raise DataError(f"{source.where}: there are no rows")
-    unsettled = encoder.unsettled
-    return encoder.finish(), unsettled
 
 
 def _tell(where: str, findings: Sequence[Finding]) -> None:
