@@ -14,7 +14,7 @@ from scipy.optimize import minimize as general
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.classifiers import load_classifier
 from optbn.classifiers.saved import from_json
-from optbn.classifiers.soft import Blend, SoftESKDB, SoftKDB
+from optbn.classifiers.soft import Blend, SoftESKDB, SoftKDB, ensemble
 from optbn.classifiers.soft.kernels.descent import minimise
 from optbn.classifiers.soft.kernels.scores import add_up, loss_and_slopes, zero_scores
 from optbn.classifiers.soft.places import MOST_IN_PAIRS, POINTS, Places, Scale
@@ -175,6 +175,17 @@ def test_weights_are_repeated_rows_and_order_and_threads_do_not_matter(make: Any
     two = make(n_jobs=2).fit(again, y[again.index])
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
     assert one.power_ == two.power_ and one.strengths_.losses == two.strengths_.losses
+
+
+def test_what_is_chosen_by_some_of_the_rows_does_not_depend_on_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ensemble, "STUDIED", 50)
+    X, y = mixed(3, 120)
+    w = np.random.default_rng(0).integers(0, 3, 120)
+    one = SoftESKDB(6).fit(X, y, w)
+    again = X.loc[np.repeat(np.arange(120), w)].sample(frac=1.0, random_state=1)
+    two = SoftESKDB(6, n_jobs=2).fit(again, y[again.index])
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert one.strengths_.losses == two.strengths_.losses
 
 
 def test_probabilities_sum_to_one_and_are_never_nan() -> None:

@@ -104,7 +104,7 @@ class SoftESKDB(Soft):
             check_whole(self, "n_knots", 2)
 
     def _fitted(self, places: Places, data: Data, seed: np.random.SeedSequence, whole: Whole | None) -> Fitted:
-        resolutions = FINER if len(data.classes) > MANY else FINER[:1]
+        resolutions = FINER if len(data.classes) > MANY else (Resolution(),)
         if self.n_knots is not None:
             resolutions = (Resolution(self.n_knots),)
         return fit_ensemble(places, data, self.n_members, self.k, resolutions, seed, self.n_jobs, whole)

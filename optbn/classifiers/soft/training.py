@@ -54,6 +54,10 @@ class Data:
     weights: NDArray[np.float64]
     n_classes: int
 
+    def take(self, rows: NDArray[np.int64]) -> Data:
+        """Some of the rows."""
+        return Data(self.places[:, rows], self.classes[rows], self.weights[rows], self.n_classes)
+
 
 class Trainee:
     """A member in training: `inside` is how much of each row's weight it learns from."""
