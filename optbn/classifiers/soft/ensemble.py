@@ -100,7 +100,8 @@ def fit_ensemble(
 ) -> Fitted:  # fmt: skip
     """Members with random structures; of several resolutions the one that rows left out favour.
 
-    Pairs, knots and strengths come from STUDIED rows: on adult and magic that is as good, in two thirds of the time.
+    Pairs, knots and strengths come from STUDIED rows, in half the time: RMSE .8 % less on half of adult, .6 % less on
+    half of magic, .6 % more on 36,000 rows of adult.
     """
     deal, draw, few = seed.spawn(3)
     rounds = -(-n_members // FOLDS)
