@@ -62,12 +62,13 @@ class Terms(NamedTuple):
         for v in np.flatnonzero(~leaves.is_real & (leaves.alpha == alpha)).tolist():
             r = leaves.data.cardinalities[v]
             total = totals[r]
-            # A sum is rounded as often as there are terms and constants, each time by part of what all are together.
+            # A sum is rounded as often as there are levels, and three times more, each time by part of what all terms
+            # are together; three more times for what such roundings change themselves.
             rounding = (int(leaves.responses.levels[v]) + 6) * ROUNDING
             largest = r * level.size + total.size + abs(total.constant)
-            given = r * level.error + total.error + 2 * rounding * (largest + 1)
+            given = r * level.error + total.error + rounding * (largest + 1)
             total_shift[v], total_constant[v] = total.shift, given - total.constant
-            slack[v] = rows * (level.slope + total.slope + 2 * rounding * (level.growth + total.growth))
+            slack[v] = rows * max(0.0, level.slope + total.slope + rounding * (level.growth + total.growth))
         if not (np.isfinite(slack).all() and np.isfinite(total_constant).all()):
             return NO_TERMS
         return cls(
@@ -104,9 +105,9 @@ class _Line(NamedTuple):
 
 
 def _above(values: Floats) -> tuple[float, float]:
-    """(e, d), neither negative, with e + d n at least values[n - 1]."""
+    """(e, d) with e + d n at least values[n - 1], e not negative; d may be, for what is off everywhere cancels."""
     n = np.arange(1, len(values) + 1)
-    slope = max(0.0, float((values / n)[len(values) // MANY :].max()))
+    slope = float((values / n)[len(values) // MANY :].max())
     return max(0.0, float((values - slope * n).max())), slope
 
 
