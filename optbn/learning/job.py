@@ -272,6 +272,8 @@ class Job:
             if smoother is None:
                 whole = self.data.weights is None or self.data.weights.whole
                 smoother = smoother_for(starmap(Family.of, zip(shapes.names, shapes.cpds, strict=True)), whole)
+                if not whole:
+                    self.notes.append(f"probabilities are estimated by {smoother}, which counts shares of a row")
             chosen, left = load_smoother(smoother), self.left(1 - REPORT_SHARE)
             if left is not None:
                 chosen = Timely(chosen, load_smoother(FALLBACK), working() + (left / 2 if more else left))
