@@ -65,8 +65,13 @@ def _enough(
         done += len(stage.rows) * len(replayed.families)
         if done > work or late():
             return None, done
+        entries = []
+        for row, _ in stage.rows:
+            if late():  # of millions of families, one row after another takes seconds
+                return None, done
+            entries.append(row.entries(replayed.families))
         kept = len(replayed.stages)
-        replayed.settle(stage, [row.entries(replayed.families) for row, _ in stage.rows])
+        replayed.settle(stage, entries)
         replayed.restrict()
         if len(replayed.stages) > kept:
             used.append(stage)
