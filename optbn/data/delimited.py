@@ -178,7 +178,7 @@ def parse(
 def _reader(
     text: Text, names: Sequence[str], wanted: Sequence[str], fields: Fields, block: int, refuse: Callable[[Any], str]
 ) -> Any:
-    """Arrow's parser of the text, in blocks of so many bytes; `refuse` is asked about rows of other widths."""
+    """Arrow's parser of the text, in blocks of that many bytes; `refuse` decides on rows of another width."""
     import pyarrow as pa
     import pyarrow.csv
 

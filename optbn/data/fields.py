@@ -89,7 +89,7 @@ def aligned(lines: Sequence[str]) -> int:
 
 
 def squeezed(line: str, blanks: int) -> str:
-    """The line without blanks around it, and with one tab where at least so many stood side by side."""
+    """The line without blanks around it; each run of at least `blanks` of them becomes a tab."""
     return re.sub(f" {{{blanks},}}", "\t", line.strip(" \r\n"))
 
 

@@ -85,6 +85,8 @@ def judge(column: Texts) -> Judgement:
         return _levels(column, texts)
     if all(map(is_number, words)):
         found = _plain(column, words)
+        if found is None and not column.wanted:
+            found = _levels(column, words)
     else:
         found = amounts(column, words) or _dated(column, words) or _mixed(column, words)
     if found is None:

@@ -1,4 +1,4 @@
-"""One pass over a source: all its rows encoded at once, or so many at a time.
+"""One pass over a source, which encodes all rows at once or in batches.
 
 A column that turns out to be written in another way than its first rows is gone through once more.
 """

@@ -52,7 +52,7 @@ class Bootstrap:
 
     graphs   bool[B, n, n]: [b, u, v], u is a parent of v in the best network of resample b
     proved   bool[B]: that network was proved the best, and the proof checked
-    max_parents  the largest number of parents in these networks, less than was asked for where time was short
+    max_parents  the largest number of parents in these networks, less than the option where time was short
     """
 
     names: tuple[str, ...]

@@ -1,5 +1,5 @@
 """Files as banks, survey sites, laboratories, loggers, statistics programs and clinics export them, in the form of
-ugly.py: small likenesses of six that optbn was tried on."""
+ugly.py: small likenesses of seven that optbn was tried on."""
 
 from __future__ import annotations
 
@@ -66,6 +66,11 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
         ),
         {"Alter": r(50, 51), "Größe": r(1.5, 1.51), "Temp.": r(36, 36.1), "Kosten": r(1100.5, 1101.5)},
         "certain",
+    ),
+    "classes in numbers, some not given": (
+        of("Klasse;x", lambda i: f"{'-' if i == 1 else 'n/a' if i == 9 else i % 3 + 1};{'ab'[i % 2]}"),
+        {"Klasse": lv("1", None, "3"), "x": lv("a", "b", "a")},
+        "probable",
     ),
     "blood pressure, some twice": (
         of("x;k", lambda i: f"{110 + i % 40}/{70 + i % 40};{'ab'[i % 2]}", n=60),

@@ -14,6 +14,10 @@ function targetGroups() { // fixed by what is expected when nothing is known, so
   const before = prior?.posteriors?.[target];
   return before ? parts(model, before, target) : [];
 }
+function firstOf(groups) { // the rarer one of two, the last of more; none that is missing if there is another
+  const there = groups.filter((group) => group.label !== "missing"), share = (group) => group.of(prior.posteriors[target]);
+  return there.length === 2 && share(there[0]) < share(there[1]) ? there[0] : there.at(-1) ?? groups[0];
+}
 function showTarget() {
   const section = byId("target");
   section.toggleAttribute("hidden", target === null);
@@ -24,7 +28,7 @@ function showTarget() {
     section.replaceChildren(el("h2", { text: name }), el("p", { text: "The network is too connected to answer this one exactly here. Say what is known near it, and it will be." }));
     return;
   }
-  if (focus === null || focus >= groups.length) focus = groups.length === 2 ? (groups[0].of(prior.posteriors[target]) < groups[1].of(prior.posteriors[target]) ? 0 : 1) : groups.length - 1;
+  if (focus === null || focus >= groups.length) focus = groups.indexOf(firstOf(groups));
   const chooser = el("select", { "aria-label": `which value of ${name}`, onchange: (e) => { focus = Number(e.target.value); showTarget(); } },
     ...groups.map((group, i) => el("option", { value: i, text: group.label, ...(i === focus ? { selected: "" } : {}) })));
   const p = groups[focus].of(now), p0 = groups[focus].of(prior.posteriors[target]);

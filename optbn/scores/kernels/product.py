@@ -58,8 +58,8 @@ def name_slots(members, shapes, prefix):
 
 @part
 def part_splits(kind, parts, slots, room):
-    """Fill (offset int64[parts + 1], left, right uint32[.]) with the splits of one member's parts, in steps of so many
-    slots; room's last is int32[parts], scratch."""
+    """Fill (offset int64[parts + 1], left, right uint32[.]) with the splits of one member's parts, of which part
+    p has the number p * slots; room's last is int32[parts], scratch."""
     offset, left, right, place = room
     offset[0] = 0
     for p in range(parts):

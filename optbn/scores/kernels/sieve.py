@@ -100,6 +100,6 @@ def roots(size, leaf_rows, lattice, site_counts, some, start, levels, terms, wor
 
 @kernel
 def approximate(counts, shift, constant, tilt, out):
-    """Fill float32[n] with the approximate terms of so many counts (uint32), none of them 0; n a multiple of HALF."""
+    """Fill out, float32[n], with the approximate terms of counts, uint32[n], none of them 0; HALF divides n."""
     for at in range(0, len(counts), HALF):
         approximate_terms(counts, at, shift, constant, tilt, out)

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 
 HALF, LANES = 16, 32
 LARGEST = {16: 65535, 32: 2147483520}
-"""The largest cost of so many bits; a float, and it fits into a signed number of 32 bits."""
+"""The largest cost, by its bits: a number that floats hold exactly, and that fits into 32 bits with a sign."""
 LOG_HALVED = (-1.12146185, 2.45586759, -2.5625249, 1.96364966, -1.0071106, 0.32782687, -0.06125128, 0.00500464)
 """Coefficients of log(m) / 2 on [1, 2), interpolated at Chebyshev's points, off by at most 1.3e-7. With two fewer they
 are off by 6e-6 for each row: of 25,600 rows a third of what is discarded would stay."""

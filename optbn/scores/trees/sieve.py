@@ -30,7 +30,7 @@ ROUNDING = 2.0**-24
 MOST_ROWS = 1 << 22
 """Counts are exact in single precision up to four times as many."""
 FEW_ROWS = (1 << 12) - 1
-"""Costs and counts are of 16 bits up to so many."""
+"""The most rows whose costs and counts have 16 bits."""
 ROOM = 0.9
 """The part of the largest number that a tree which reaches its floor may cost."""
 MANY = 16
