@@ -21,6 +21,7 @@ from optbn.learning.averaged import averaged, trees_of
 from optbn.learning.constraints import all_families, check_constraints, demanding
 from optbn.learning.edges import arc_losses
 from optbn.learning.estimate import estimate, in_words
+from optbn.learning.extremes import arcs_of_extremes, extremes_note
 from optbn.learning.held_out import held_out
 from optbn.learning.left_over import with_time_left
 from optbn.learning.local import with_local_models
@@ -255,6 +256,18 @@ class Job:
         )
         if self.scoring.candidates is not None:
             self.learned = replace(self.learned, solution=limited(self.learned.solution, self.scoring.candidates))
+        if self.interventions is None:
+            self._doubt_extremes()
+
+    def _doubt_extremes(self) -> None:
+        """A note on arcs that ranks would not have."""
+        left = self.left(1 - RESERVE)
+        until = math.inf if left is None else working() + left
+        with self.watch.phase("fit"):
+            sets = [self.learned.structure.parents(name) for name in self.data.names]
+            arcs = arcs_of_extremes(self.data, self.method, sets, until)
+        if note := extremes_note(self.data, arcs):
+            self.notes.append(note)
 
     def fit(self, smoother: str | Smoother | None, seed: int, more: bool, trees: str) -> tuple[Fitted, str | Smoother]:
         """The parameters and what smoothed them; what would not end in time gives way to a quicker smoother.
