@@ -27,13 +27,13 @@ from optbn.learning.left_over import with_time_left
 from optbn.learning.local import with_local_models
 from optbn.learning.rehearsal import rehearse
 from optbn.learning.reporting import Others
-from optbn.learning.restrictions import coarsened, restrictions
+from optbn.learning.restrictions import coarsened, restrictions, why_left_out
 from optbn.learning.solving import constraints_of
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure
 from optbn.learning.timely import FALLBACK, Timely
 from optbn.learning.watcher import Watcher
 from optbn.scores.by_evidence import chosen_values
-from optbn.scores.left_out import Alone
+from optbn.scores.left_out import Alone, families_left_out
 from optbn.scores.pipeline import ScoreProgress, table_of_sets
 from optbn.scores.scoring import Scoring
 from optbn.scores.selection import limited
@@ -171,6 +171,8 @@ class Job:
             scored = self.scored
             bounded = self.scoring.at_most(scored.size)
             self.restrictions = restrictions(bounded, scored.unscored, scored.likeliest, scored.dear - scored.after_all)
+            dear = 0 if bounded.unlimited else families_left_out(bounded.bound, bounded.sets)
+            self.notes += [why_left_out(bounded)] if dear > scored.after_all else []
         self.notes += coarsened(self.scoring)
 
     def _use_time_left(self, max_parents: Limit | None, listen: Callable[[ScoreProgress], None]) -> None:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optbn.scores.left_out import families_left_out
+from optbn.scores.left_out import Hurried, dear_sets, families_left_out
 
 if TYPE_CHECKING:
     from optbn.scores.scoring import Scoring
 
 SHOWN = 8  # columns that a note names
+OFTEN = 3  # columns that families left out have most often
 
 
 def restrictions(
@@ -38,6 +39,20 @@ def restrictions(
 def coarsened(scoring: Scoring) -> list[str]:
     """Notes on the columns that are no parents with all their levels, and on weights that are rounded for trees."""
     return [*_levels(scoring), *_weights(scoring)]
+
+
+def why_left_out(scoring: Scoring) -> str:
+    """A note on the families that the score leaves out one by one: what they have in common, and what would help."""
+    among = np.zeros(scoring.sets.n, np.int64)
+    for dear in dear_sets(scoring.bound, scoring.sets):
+        among += np.bincount(dear.ravel(), minlength=len(among))
+    often = [repr(scoring.data.names[v]) for v in np.argsort(-among, kind="stable")[:OFTEN] if among[v]]
+    where = f"most often with {', '.join(often)} among the parents"
+    if isinstance(scoring.bound, Hurried):
+        return (
+            f"families that would take too long are left out, {where}; more time lets them in, or fewer levels or cuts"
+        )
+    return f"families whose trees are too many to go through are left out, {where}; fewer levels or cuts let them in"
 
 
 def _weights(scoring: Scoring) -> list[str]:

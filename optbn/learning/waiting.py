@@ -16,8 +16,7 @@ import numpy as np
 
 from optbn.base.errors import LimitError
 from optbn.base.threads import spread
-from optbn.scores.kernels.sets import binomials, sets_between
-from optbn.scores.left_out import TOGETHER, Hurried, too_dear
+from optbn.scores.left_out import Hurried, dear_sets, too_dear
 from optbn.scores.pcart import PCART, PCARTP
 from optbn_solvers.base.clock import working
 from optbn_solvers.base.kernels.masks import pack_sets
@@ -59,14 +58,8 @@ class Waiting:
         """All that the score leaves out of the candidates."""
         found: list[Waits] = []
         if _tells(scoring):
-            parents = np.flatnonzero(scoring.sets.allowed.any(axis=0)).astype(np.int32)
-            n, choose = len(parents), binomials(scoring.sets.n, scoring.sets.largest)
-            for size in range(1, scoring.sets.largest + 1):
-                for first in range(0, int(choose[n, size]), TOGETHER):
-                    last = min(first + TOGETHER, int(choose[n, size]))
-                    sets = parents[sets_between(n, size, first, last, choose)]
-                    sets = sets[too_dear(scoring.bound, sets)]
-                    found = _cheapest([*found, *_waits(scoring, sets, scoring.sets.wanted(sets))])
+            for sets in dear_sets(scoring.bound, scoring.sets):
+                found = _cheapest([*found, *_waits(scoring, sets, scoring.sets.wanted(sets))])
         return cls(scoring, found)
 
     def add(self, children: NDArray[np.int64], sets: NDArray[np.int32]) -> None:

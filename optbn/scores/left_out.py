@@ -6,6 +6,7 @@ the others, and says how many these were.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -64,17 +65,21 @@ class Alone:
         return self.bound.fitted(child, parents) if parents else self.bound.alone(child)
 
 
+def dear_sets(score: BoundScore, candidates: ParentSets) -> Iterator[NDArray[np.int32]]:
+    """The candidate sets that the score leaves out, block by block."""
+    if not hasattr(score, "too_dear"):
+        return
+    parents = np.flatnonzero(candidates.allowed.any(axis=0)).astype(np.int32)
+    n, choose = len(parents), binomials(candidates.n, candidates.largest)
+    for size in range(1, candidates.largest + 1):
+        for first in range(0, int(choose[n, size]), TOGETHER):
+            last = min(first + TOGETHER, int(choose[n, size]))
+            sets = parents[sets_between(n, size, first, last, choose)]
+            dear = sets[too_dear(score, sets)]
+            if len(dear):
+                yield dear
+
+
 def families_left_out(score: BoundScore, candidates: ParentSets) -> int:
     """How many of the candidate families the score leaves out."""
-    if not hasattr(score, "too_dear"):
-        return 0
-    n, total = candidates.n, 0
-    parents = np.flatnonzero(candidates.allowed.any(axis=0)).astype(np.int32)
-    choose = binomials(n, candidates.largest)
-    for size in range(1, candidates.largest + 1):
-        for first in range(0, int(choose[len(parents), size]), TOGETHER):
-            last = min(first + TOGETHER, int(choose[len(parents), size]))
-            sets = parents[sets_between(len(parents), size, first, last, choose)]
-            dear = sets[too_dear(score, sets)]
-            total += int(candidates.wanted(dear).sum()) if len(dear) else 0
-    return total
+    return sum(int(candidates.wanted(dear).sum()) for dear in dear_sets(score, candidates))

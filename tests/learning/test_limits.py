@@ -15,7 +15,7 @@ from optbn.learning.affordable import Scored, affordable_table
 from optbn.learning.estimate import estimate
 from optbn.learning.left_over import with_time_left
 from optbn.learning.likeliest import left_out, with_likeliest
-from optbn.learning.restrictions import restrictions
+from optbn.learning.restrictions import restrictions, why_left_out
 from optbn.learning.waiting import Waiting
 from optbn.scores import load_score
 from optbn.scores.left_out import families_left_out
@@ -46,6 +46,7 @@ def test_sets_that_take_too_long_are_left_out_alone(wide):
     assert dear == {(1, 3), (1, 5), (3, 5)}
     assert families_left_out(hurried.bound, hurried.sets) == 12
     assert "but for 12 families left out" in restrictions(hurried)
+    assert "most often with 'v1', 'v3', 'v5' among the parents; more time" in why_left_out(hurried)
     left, kept = table_of_sets(hurried), table_of_sets(whole)
 
     def rows(table):
