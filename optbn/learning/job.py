@@ -37,6 +37,7 @@ from optbn.scores.left_out import Alone, families_left_out
 from optbn.scores.pipeline import ScoreProgress, table_of_sets
 from optbn.scores.scoring import Scoring
 from optbn.scores.selection import limited
+from optbn.scores.trees.grace import SHORTEST_LIMIT, grace
 from optbn.smoothing.default import smoother_for
 from optbn.smoothing.family import Family
 from optbn.smoothing.fitting import fitted
@@ -128,6 +129,8 @@ class Job:
 
     def rehearse(self, solver: str, smoother: str | Smoother | None) -> None:
         """Compile what has not been compiled on this machine, before anything is timed."""
+        if self.time_limit is not None and self.time_limit < SHORTEST_LIMIT:
+            grace.end()
         rehearse(self.data, self.method, solver, smoother, self.watcher)
 
     def score(self, max_parents: Limit | None, store: str | os.PathLike[str] | None, larger: bool = True) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from optbn.scores.kernels.sparse import sparse_plan
 from optbn.scores.kernels.trees import score_trees
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.protocol import BoundScore
+from optbn.scores.trees import uncompiled
 from optbn.scores.trees.bounds import NoRegret, Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
 from optbn.scores.trees.costs import LEAST_ROOM, MOST_BOXES, MOST_SPLITS, SECONDS_PER_SPLIT, Costs
@@ -37,7 +38,7 @@ from optbn.scores.trees.cuts import CutRule, Splits
 from optbn.scores.trees.fitted import FittedTree, Solved, alone, trace
 from optbn.scores.trees.large import Sites, SparsePlan, workspace
 from optbn.scores.trees.leaves import LeafContent, LeafKind, LeafPrior
-from optbn.scores.trees.prior import Shape, leaf_cost, log_normaliser, work
+from optbn.scores.trees.prior import Priors, Shape, leaf_cost, log_normaliser, work
 from optbn.scores.trees.responses import BoundLeaves, tabulated
 from optbn.scores.trees.scratch import Scratch
 from optbn.scores.trees.sieve import NO_TERMS, Terms, sieve_space
@@ -125,7 +126,9 @@ class PCART(LeafPrior):
             columns = self.columns(data, declared=True)
             return BoundOwnLeaves(self, columns, BoundLeaves(self, columns))
         columns = self.columns(data)
-        return BoundTrees(self, columns, BoundLeaves(self, columns))
+        bound = BoundTrees(self, columns, BoundLeaves(self, columns))
+        uncompiled.announce(bound.costs)
+        return bound
 
     def columns(self, data: Dataset, declared: bool = False) -> Columns:
         """The data as predictors of these trees."""
@@ -139,17 +142,6 @@ class PCARTP(PCART):
 
     def bind(self, data: Dataset) -> BoundWithPrior:
         return BoundWithPrior(super().bind(data), bound_prior("size", data.names))
-
-
-class Priors(NamedTuple):
-    """Per set log C/gamma, log c(P), and how many rows a box never worth splitting may have."""
-
-    leaf_cost: Floats
-    constant: Floats
-    leaf_rows: NDArray[np.int64]
-
-    def of(self, some: NDArray[np.bool_]) -> Priors:
-        return Priors(self.leaf_cost[some], self.constant[some], self.leaf_rows[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,6 +243,8 @@ class BoundTrees:
         splits: Floats,
     ) -> tuple[Floats, Any, Any, Any]:
         """Scores of sets whose lattice is laid out, and the scratch of the last one."""
+        if uncompiled.doable(self.costs, sets):
+            return uncompiled.scored(self.leaves, sets, self._digits(sets), wanted, priors)
         n, k, empty = self.columns.data.n_variables, sets.shape[1], self._scratch.empty
         self._scratch.begin()
         most_boxes, most_splits = int(boxes.max(initial=1)), int(splits.max(initial=0))

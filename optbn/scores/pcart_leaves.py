@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from optbn.scores.kernels.kinds import CATEGORICAL
 from optbn.scores.kernels.own_leaves import BDEU, RUNS, score_own_leaves
-from optbn.scores.pcart import BoundTrees, Priors
+from optbn.scores.pcart import BoundTrees
 from optbn.scores.trees.fitted import FittedTree
 from optbn.scores.trees.large import SparsePlan, workspace
 from optbn.scores.trees.leaves import best_runs
+from optbn.scores.trees.prior import Priors
 from optbn.scores.trees.space import digit_space, lattice_space
 
 Floats = NDArray[np.float64]

@@ -165,9 +165,9 @@ class Columns:
             if parts[v] <= MOST_TABULATED_PARTS:
                 if (kind, size) not in tabulated:
                     tabulated[kind, size] = used
-                    rows = _halves(kind, size)
+                    rows = part_halves(kind, size)
                     halves.append(rows)
-                    need.append(_need(kind, size))
+                    need.append(part_need(kind, size))
                     used += len(rows)
                 table[v] = tabulated[kind, size]
         common = np.array([np.argmax(np.bincount(column, minlength=1)) for column in cells], np.int64)
@@ -203,7 +203,7 @@ def count_splits(kind: int, size: int) -> int:
     return math.comb(size + 1, 3) if kind == ORDINAL else size - 1
 
 
-def _halves(kind: int, size: int) -> NDArray[np.int32]:
+def part_halves(kind: int, size: int) -> NDArray[np.int32]:
     """int32[parts, 2]: two parts that each part is made of, -1 for the finest."""
     part = np.arange(count_parts(kind, size), dtype=np.int64)
     if kind == CATEGORICAL:
@@ -220,7 +220,7 @@ def _halves(kind: int, size: int) -> NDArray[np.int32]:
     return halves.astype(np.int32)
 
 
-def _need(kind: int, size: int) -> NDArray[np.uint64]:
+def part_need(kind: int, size: int) -> NDArray[np.uint64]:
     """uint64[parts]: levels without which a box is no different from a smaller one."""
     part = np.arange(count_parts(kind, size), dtype=np.uint64)
     if kind == CATEGORICAL:

@@ -8,6 +8,7 @@ counted.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from optbn.scores.kernels.kinds import CATEGORICAL, ORDINAL, REAL
 from optbn.scores.kernels.sums import LANES as SIEVE_LANES
+from optbn.scores.trees.boxes import LARGEST_SIZE
 from optbn.scores.trees.columns import count_splits
 from optbn.scores.trees.large import LANES_AT_A_TIME, bytes_per_slot
 from optbn.scores.trees.responses import BoundLeaves
@@ -35,6 +37,8 @@ SECONDS_PER_CELL, SECONDS_PER_TABLE = 4e-8, 2.5e-8
 """Of the sparse lattice."""
 SECONDS_PER_COUNT, SECONDS_PER_SUM, SECONDS_PER_ROW, SECONDS_PER_SET = 1e-8, 1.5e-9, 1.2e-8, 1e-4
 """For a column of counts of a box; for a response of a split; for a row of each member."""
+SECONDS_UNCOMPILED = 3e-4, 1e-7, 4e-9
+"""Without the kernels: of a set, of a box, of a number that is looked up or added."""
 WORK_BYTES = 1 << 28
 """Dense lattices run fewer responses at a time rather than take more memory than this for them."""
 LEAST_ROOM = 1 << 25
@@ -88,6 +92,16 @@ class Costs:
         passes = rows * SECONDS_PER_ROW + SECONDS_PER_SET
         found: Floats = splits * (planned + lanes * SECONDS_PER_SUM) + boxes * counts * SECONDS_PER_COUNT + passes
         return found
+
+    def uncompiled(self, sets: NDArray[np.int32]) -> float:
+        """Roughly the seconds that all sets take without the kernels (uncompiled.py)."""
+        if self._bits[sets].max(initial=0) > LARGEST_SIZE:
+            return math.inf
+        boxes, (held, parted) = self.extent(sets)[0], self._held(sets)
+        columns, rows = int(self.leaves.widths.sum()), self.leaves.data.n_rows
+        numbers = (held + parted).sum() * columns + len(sets) * rows * (sets.shape[1] + columns)
+        by_set, by_box, by_number = SECONDS_UNCOMPILED
+        return float(len(sets) * by_set + boxes.sum() * by_box + numbers * by_number)
 
     def bytes(self, sets: NDArray[np.int32]) -> int:
         """Roughly what the dearest of these takes while it is gone through."""

@@ -167,14 +167,14 @@ def _split(columns: Columns, parents: tuple[int, ...], name: NDArray[np.int64], 
     predictors = columns.predictors
     for j, u in enumerate(parents):
         part = int(name[j])
-        sides = list(_sides(int(predictors.kinds[u]), int(predictors.parts[u]), part, number))
+        sides = list(sides_of_part(int(predictors.kinds[u]), int(predictors.parts[u]), part, number))
         if len(sides) > number:
             return (j, *sides[number])
         number -= len(sides)
     raise AssertionError("a box has fewer splits than its plan")
 
 
-def _sides(kind: int, parts: int, part: int, last: int) -> Iterator[tuple[int, int]]:
+def sides_of_part(kind: int, parts: int, part: int, last: float = math.inf) -> Iterator[tuple[int, int]]:
     """The pairs of parts that a part splits into, up to number `last`, in the order of kernels/lattice.py."""
     if kind == CATEGORICAL:
         mask = part + 1

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +28,21 @@ from optbn.scores.kernels.sets import binomials
 Shape = tuple[tuple[int, int], ...]
 """Sorted (kind, levels declared or halvings allowed) of the predictors."""
 
+Floats = NDArray[np.float64]
 
 FEW_TERMS = 1 << 12
 """So short a sum takes a hundredth of a second as it stands, less than compiling it would."""
+
+
+class Priors(NamedTuple):
+    """Per set log C/gamma, log c(P), and how many rows a box never worth splitting may have."""
+
+    leaf_cost: Floats
+    constant: Floats
+    leaf_rows: NDArray[np.int64]
+
+    def of(self, some: NDArray[np.bool_]) -> Priors:
+        return Priors(self.leaf_cost[some], self.constant[some], self.leaf_rows[some])
 
 
 def root_splits(shape: Shape) -> int:
@@ -66,7 +79,7 @@ def log_normaliser(shape: Shape, gamma: float | None = 0.25) -> float:
 
 
 @cache
-def _pascal(rows: int) -> NDArray[np.float64]:
+def _pascal(rows: int) -> Floats:
     """Binomials as floating-point numbers, exact up to 2^53."""
     ways = np.zeros((rows, rows))
     ways[:, 0] = 1.0

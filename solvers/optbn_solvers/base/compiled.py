@@ -108,6 +108,14 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
         config.CACHE_DIR = before
 
 
+def at_hand(kernel: Any) -> bool:
+    """Whether a kernel need not be compiled: it is in this process, or on disk as far as numba's cache tells."""
+    if not hasattr(kernel, "signatures") or kernel.signatures:  # or it is plain Python
+        return True
+    index = getattr(getattr(getattr(kernel, "_cache", None), "_cache_file", None), "_load_index", None)
+    return bool(index and index())
+
+
 @functools.cache
 def _fallback() -> str | None:
     """A folder for temporary files that nobody else can write to, for what is loaded from it is run."""
