@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PACKAGES = {"optbn": ROOT / "optbn", "optbn_solvers": ROOT / "solvers" / "optbn_solvers"}
+from tests import house
+from tests.house import PACKAGES, ROOT
+
 HEAVY = (
     "numba",
     "scipy",
@@ -88,6 +89,27 @@ def test_no_method_imports_another():
 
 
 PARTS_OF = {"maxsat": ("cores",)}
+
+
+# A method, and the module that does its work, which knows the method's class and so cannot be imported above it.
+HANDED_OVER = {
+    ("optbn.network.cpds", "optbn.network.render"),
+    ("optbn.network.leaves.normal", "optbn.network.moments"),
+    ("optbn.scores.pcart", "optbn.scores.pcart_leaves"),
+    ("optbn.classifiers.soft.member", "optbn.classifiers.soft.explain"),
+}
+
+
+def test_imports_inside_functions_wait_for_a_slow_or_optional_library():
+    """The rule of CONTRIBUTING; `python -m tests.house --list` names the libraries that each waits for."""
+    idle = {
+        (f"{module.where}:{line}", own, name)
+        for own, module in house.modules().items()
+        for line, name in module.inner
+        if not house.reason(own, name)
+    }
+    assert not {each for each in idle if (each[1], each[2].rpartition(".")[0]) not in HANDED_OVER}
+    assert {(own, name.rpartition(".")[0]) for _, own, name in idle} == HANDED_OVER, "the list is of what is there"
 
 
 def test_solvers_never_import_optbn():

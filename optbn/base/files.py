@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from optbn.base.errors import OptbnError, UnsupportedError
-from optbn_solvers.base.files.atomic import beside, check_place
+from optbn_solvers.base.atomic import beside, check_place
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from optbn.base.errors import UnsupportedError
@@ -96,8 +97,6 @@ class Decide(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
         return found
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import get_tags
-
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.classifier).input_tags
         return tags

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.source import Source
-from optbn.data.dataset import Categorical, Dataset, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Column, Discretizer
 from optbn.learning.learn import learn

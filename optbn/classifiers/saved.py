@@ -22,11 +22,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from optbn.base.errors import DataError, OptbnError
 from optbn.base.files import saving
 from optbn.classifiers import CLASSIFIERS, load_classifier
+from optbn.classifiers import record as records
 from optbn.classifiers.a2de import PairParents
 from optbn.classifiers.aode import SuperParents
 from optbn.classifiers.calibrate import Curves
@@ -47,9 +50,6 @@ FORMAT, VERSION = "optbn-classifier", 1
 
 def to_json(classifier: Any) -> bytes:
     """The bytes of a fitted classifier."""
-    import msgspec
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(classifier)
     kind = type(classifier)
     name = next((n for n, at in CLASSIFIERS.items() if at == f"{kind.__module__}:{kind.__name__}"), None)
@@ -76,8 +76,6 @@ def to_json(classifier: Any) -> bytes:
 
 def from_json(content: bytes, source: str = "input") -> Any:
     """The classifier that was written; `source` is what errors call the content."""
-    import msgspec
-
     try:
         head = msgspec.json.decode(content, type=Head)
         if head.format != FORMAT:
@@ -143,21 +141,18 @@ def _member(member: Any) -> dict[str, Any]:
 
     if isinstance(member, Mixture):
         return mixture_record(member, columns, networks_record)
-    import msgspec
 
     network = msgspec.json.decode(encode(member.bayesian_network, "json"))
     return {"kind": "bayesian_network", "columns": columns, "target": member.target, "network": network}
 
 
 def _read_member(record: Any, classes: int) -> Any:
-    from optbn.classifiers.record import DecisionTree, Mixture, Network, PairParents, SuperParents
-
-    if isinstance(record, Network | SuperParents | PairParents):
+    if isinstance(record, records.Network | records.SuperParents | records.PairParents):
         return networks_of(record, classes)
     columns = columns_of(record)
-    if isinstance(record, DecisionTree):
+    if isinstance(record, records.DecisionTree):
         return from_record(record, columns, classes)
-    if isinstance(record, Mixture):
+    if isinstance(record, records.Mixture):
         return mixture_of(record, columns, classes, lambda network: networks_of(network, classes))
 
     network = decode(bytes(record.network), "json", "its network")

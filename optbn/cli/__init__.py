@@ -12,6 +12,7 @@ import codecs
 import gc
 import importlib
 import io
+import logging
 import mmap
 import os
 import resource
@@ -27,6 +28,9 @@ import typer
 import typer.core
 import typer.main
 
+from optbn.base.errors import OptbnError
+from optbn.base.version import __version__
+from optbn.cli.terminal import Terminal
 from optbn_solvers.base.clock import compiling
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -68,8 +72,6 @@ def build_app() -> typer.Typer:
         ),
     ) -> None:
         if debug:
-            import logging
-
             logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
 
     return app
@@ -106,8 +108,6 @@ class _Interrupted(Exception):
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from optbn.base.version import __version__
-
         typer.echo(__version__)
         raise typer.Exit()
 
@@ -126,8 +126,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         _make_writable(sys.stdout)
     if sys.stdout is not None and sys.stdout.isatty():
-        from optbn.cli.terminal import Terminal
-
         sys.stdout = Terminal(sys.stdout)
     if threading.current_thread() is threading.main_thread():
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not in the background
@@ -239,8 +237,6 @@ def _lacks_memory(error: Exception) -> bool:
 
 def _explain(error: Exception) -> tuple[str, int]:
     """One line and an exit code for any exception."""
-    from optbn.base.errors import OptbnError
-
     if isinstance(error, _UsageError):
         command = getattr(error.ctx, "command_path", "optbn")
         return f"{' '.join(error.format_message().split())} (see {command} --help)", 2

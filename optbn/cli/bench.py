@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from optbn.experiments.spec import read
+
 if TYPE_CHECKING:
     from optbn.experiments.spec import Experiment
 
@@ -41,7 +43,6 @@ def bench(
     Example: optbn bench results/recovery/spec.toml --jobs 2
     """
     from optbn.experiments import runner
-    from optbn.experiments.spec import read
 
     sys.path.append(str(Path.cwd()))  # a task of the user's own; workers get the same path
     experiment = read(spec)

@@ -10,6 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
+from optbn.base.errors import OptbnError, StoppedEarly
+from optbn.learning.constraint_files import read_constraints
+from optbn_solvers.base.errors import SolverError
+from optbn_solvers.base.standing import Standing, standing
+
 
 def benchpress(
     data: Annotated[Path, typer.Argument(help="A data file of benchpress.")],
@@ -81,15 +86,12 @@ def benchpress(
 
 def work(job: dict[str, Any]) -> bool:
     """Learn and write; False when there is no graph to write."""
-    from optbn.base.errors import StoppedEarly
     from optbn.evaluate.files import write_matrix
     from optbn.evaluate.graphs import Graph
     from optbn.evaluate.sources import as_graph
     from optbn.experiments.benchpress import read_data
     from optbn.experiments.learning import method
-    from optbn.learning.constraint_files import read_constraints
     from optbn.learning.learn import learn
-    from optbn_solvers.base.standing import Standing, standing
 
     start = perf_counter()
     data = read_data(job["data"], job["discrete"], job["missing"])
@@ -123,9 +125,6 @@ RESERVED = 0.8
 
 def _end_with(job: dict[str, Any]) -> None:
     """The process: 0 done, 3 no graph in time, 2 a mistake, said on stderr."""
-    from optbn.base.errors import OptbnError
-    from optbn_solvers.base.errors import SolverError
-
     try:
         raise SystemExit(0 if work(job) else 3)
     except (OptbnError, SolverError, OSError) as error:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
 from optbn.cli.texts import settings
+from optbn.scores import load_score
 
 
 @with_options("bootstrap")
@@ -18,10 +20,8 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn bootstrap data.csv --resamples 200 --store resamples.jsonl
     """
-    from optbn.base.numbers import counted
     from optbn.learning.bootstrap import bootstrap as resampled
     from optbn.learning.resampling import Resampling
-    from optbn.scores import load_score
 
     method = load_score(options.score, **settings(options.setting))
     drawing = Resampling(options.kind, options.block, options.fraction, options.stratify)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import optbn
+from optbn.base.errors import UnsupportedError
+from optbn.base.files import check_writable
+from optbn.certify.definition import definition_of
 from optbn.cli.reading import DataArgument, with_reading
+from optbn.cli.texts import settings
+from optbn.scores import load_score
+from optbn_solvers.base.atomic import replacing
 
 if TYPE_CHECKING:
     from optbn.certify.answer import Answer
@@ -62,11 +69,9 @@ def certify(
     """
     import msgspec
 
-    from optbn.base.files import check_writable
     from optbn.certify.answer import read_answer
     from optbn.certify.certificate import ENOUGH, to_json
     from optbn.certify.certificate import certify as prove
-    from optbn_solvers.base.files.atomic import replacing
 
     if output is not None:
         check_writable(output)
@@ -90,11 +95,6 @@ def _question(
     path: str, answer: Answer, score: str | None, setting: list[str] | None, max_parents: int | None
 ) -> tuple[Definition, int]:
     """Which score, and the most parents."""
-    from optbn.base.errors import UnsupportedError
-    from optbn.certify.definition import definition_of
-    from optbn.cli.texts import settings
-    from optbn.scores import load_score
-
     if setting and score is None:
         raise UnsupportedError("--set needs --score: settings are those of a score")
     name = answer.about.get("score") if score is None else repr(load_score(score, **settings(setting)))
@@ -113,8 +113,6 @@ def _question(
 
 def _read(how: dict[str, Any], path: str, answer: Answer, missing: str) -> Dataset:
     """The columns of the answer, in its order, with the levels that were declared when they were scored."""
-    import optbn
-    from optbn.base.errors import UnsupportedError
     from optbn.data.schema import Schema
 
     if missing not in ("refuse", "value"):

@@ -9,6 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+import optbn
+from optbn.base.errors import DataError
+from optbn.base.files import check_writable
+from optbn.base.numbers import counted
+from optbn.classifiers import load_classifier
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import with_reading
@@ -28,10 +33,6 @@ def classify(
 
     Example: optbn classify train.csv --target income --model eskdb -o model.json
     """
-    from optbn.base.errors import DataError
-    from optbn.base.files import check_writable
-    from optbn.base.numbers import counted
-    from optbn.classifiers import load_classifier
     from optbn.classifiers.saved import save_classifier
 
     output = options.output
@@ -89,8 +90,6 @@ def _rows_about(path: Path) -> int:
     if path.suffix.lower() == ".parquet":
         import pyarrow.parquet as pq
 
-        from optbn.base.errors import DataError
-
         try:
             return int(pq.ParquetFile(path).metadata.num_rows)
         except (OSError, ValueError) as error:
@@ -105,7 +104,6 @@ def _evaluate(classifier: Any, data: str, target: str, how: dict[str, Any], fold
     """Losses by stratified folds."""
     import numpy as np
 
-    import optbn
     from optbn.data.dataset import Categorical
     from optbn.evaluate.cross_validation import cross_validate, stratified_folds
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from optbn.base.errors import DataError
 from optbn.cli.reading import lines
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ def compare(
 
     Example: optbn compare alarm learned.bif
     """
-    from optbn.base.errors import DataError
     from optbn.evaluate.distances import compare as distances
     from optbn.evaluate.files import read_graph
 
@@ -131,8 +131,6 @@ def _worth(graphs: list[Graph], data: Path, score: str, held_out: Path | None) -
 
 def _pairs(path: Path) -> list[tuple[str, str]]:
     """Pairs of names, separated by a comma or blanks; blank lines and comments are skipped."""
-    from optbn.base.errors import DataError
-
     pairs: dict[tuple[str, str], None] = {}
     for i, line in lines(path):
         names = [name.strip() for name in line.split(",")] if "," in line else line.split()

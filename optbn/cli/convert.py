@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from optbn.base.errors import NetworkError
 from optbn.cli.networks import complete_network
 
 
@@ -68,7 +69,6 @@ def convert(
 
     Example: optbn convert model.json model.bif --for pyagrum --discretise 5
     """
-    from optbn.base.errors import NetworkError
     from optbn.network.catalog import load_network
     from optbn.network.formats import decode, encode, read_network, write_network
 

@@ -8,6 +8,10 @@ from typing import Annotated
 
 import typer
 
+from optbn.base.errors import DataError
+from optbn.cli.bench import run_and_print
+from optbn.experiments.spec import Experiment
+
 METHODS = (
     "Comma-separated: scores (bdeu:10 has sample size 10; bdeu:10+greedy another solver), other programs' methods "
     "(pgmpy-hc; a wrong name lists all), functions as package.module:function."
@@ -33,8 +37,6 @@ def curve(
 
     Example: optbn curve asia --methods pcartp,bdeu:1 --sizes 50:400 --repeats 5 -o curve
     """
-    from optbn.cli.bench import run_and_print
-    from optbn.experiments.spec import Experiment
     from optbn.network.catalog import load_network
 
     load_network(network)  # a wrong name fails here and not once per cell
@@ -61,8 +63,6 @@ def parse_methods(text: str, more: list[str] | None = None) -> tuple[str, ...]:
 
 def parse_sizes(text: str) -> tuple[int, ...]:
     """ "50:400" doubles, "50,70" lists."""
-    from optbn.base.errors import DataError
-
     try:
         if ":" in text:
             low, high = (int(part) for part in text.split(":"))

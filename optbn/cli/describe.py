@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.files import check_writable
+from optbn.base.numbers import counted
 from optbn.cli.reading import reading, with_reading
+from optbn.cli.terminal import console
+from optbn.data.dates import in_unit
 
 if TYPE_CHECKING:
     from optbn.data.describe import Description, Levels, Numbers
@@ -44,9 +49,6 @@ def describe(
 
     Examples: optbn describe data.csv --save-schema schema.json; optbn sample alarm | optbn describe -
     """
-    from optbn.base.errors import UnsupportedError
-    from optbn.base.files import check_writable
-    from optbn.base.numbers import counted
     from optbn.data.describe import describe as description
     from optbn.data.findings import refuse
     from optbn.data.read import read
@@ -105,8 +107,6 @@ def _compare(a: Description, b: Description, as_json: bool) -> None:
 
 def _findings(found: Description) -> None:
     """A line each, the doubtful first, and the command that reads the data as described."""
-    from optbn.cli.terminal import console
-
     if not found.findings:
         return
     out = console()
@@ -124,8 +124,6 @@ def _show(found: Description) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from optbn.base.numbers import counted
-    from optbn.cli.terminal import console
     from optbn.data.describe import Numbers
 
     out = console()
@@ -166,8 +164,6 @@ def _short(level: str) -> str:
 
 
 def _numbers(column: Numbers) -> str:
-    from optbn.data.dates import in_unit
-
     low, high = (in_unit(end, column.unit) for end in column.range)
     if column.mean is None or column.sd is None or column.quartiles is None:
         return f"{low} to {high}"

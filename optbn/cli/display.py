@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from optbn_solvers.base.clock import age
+
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
     from optbn.learning.estimate import Cost
@@ -22,7 +24,6 @@ ASK_SECONDS = 600.0  # scoring that takes longer needs the user's yes
 def display(target: str | None, yes: bool) -> Iterator[Watcher]:
     """Checks what should not wait for the search; on a terminal a line on stderr says what is going on."""
     from optbn.learning.learn import Watcher
-    from optbn_solvers.base.clock import age
 
     class Checking(Watcher):
         def begun(self) -> float:

@@ -8,7 +8,10 @@ from typing import Annotated
 
 import typer
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.files import check_writable, saving
 from optbn.cli.networks import complete_network
+from optbn.network.drawing import ENDINGS, Picture
 
 TEXT = (".tex", ".dot", ".gv")
 
@@ -44,10 +47,7 @@ def draw(
 
     Example: optbn draw asia --given smoke=yes -o asia.svg
     """
-    from optbn.base.errors import UnsupportedError
-    from optbn.base.files import check_writable, saving
     from optbn.network.catalog import load_network
-    from optbn.network.drawing import ENDINGS, Picture
 
     ending = ".svg" if output == "-" else Path(output).suffix.lower()
     if ending not in (*ENDINGS, *TEXT):
@@ -89,8 +89,6 @@ def _text(network: object, ending: str, cpd: str | None, cpdag: bool) -> str:
 
 
 def _evidence(pairs: list[str]) -> dict[str, str]:
-    from optbn.base.errors import UnsupportedError
-
     for pair in pairs:
         if "=" not in pair:
             raise UnsupportedError(f"--given {pair}: expected NAME=VALUE")

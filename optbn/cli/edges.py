@@ -10,6 +10,7 @@ from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
 from optbn.cli.texts import settings
+from optbn.scores import load_score
 
 
 @with_options("edges")
@@ -20,7 +21,6 @@ def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     Example: optbn edges data.csv --score bdeu --max-parents 3
     """
     from optbn.learning.edges import edges as losses
-    from optbn.scores import load_score
 
     method = load_score(options.score, **settings(options.setting))
     with bars("count") as show:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from optbn.base.files import check_writable
+
 
 def export_proof(
     scores: Annotated[str, typer.Argument(help="The score file the answer is for.")],
@@ -24,7 +26,6 @@ def export_proof(
 
     optbn export-proof scores.jkl solution.json -o optimal.pbp
     """
-    from optbn.base.files import check_writable
     from optbn.learning.solving import export, table_of
     from optbn_solvers.base.solution_json import from_json, has_constraints
 

@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.files import check_writable, saving
+from optbn.base.registry import lookup
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
@@ -30,8 +33,6 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn fit data.parquet --structure learned.json --smoother hdp -o model.bif
     """
-    from optbn.base.files import check_writable
-    from optbn.base.registry import lookup
     from optbn.smoothing.domains import fit_domains
     from optbn.smoothing.fitting import TREES
     from optbn.smoothing.rows import as_structure
@@ -64,7 +65,6 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
 def _bare(path: str) -> Structure | None:
     """The graph in a file of another program: a matrix, a list of arcs, Tetrad's text, a model string, DOT."""
-    from optbn.base.errors import UnsupportedError
     from optbn.evaluate.files import TEXTS, read_graph
     from optbn.network.structure import Structure
 
@@ -99,8 +99,6 @@ def _write(network: BayesianNetwork, output: str) -> None:
 def _write_report(result: Fitted, path: str) -> None:
     """Per variable the diagnostics, and the deviations of its table if the smoother computes them."""
     import numpy as np
-
-    from optbn.base.files import saving
 
     def plain(value: Any) -> Any:
         """For JSON: arrays as lists, numbers that are not finite as null."""

@@ -11,6 +11,7 @@ from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, with_reading
 from optbn.cli.texts import settings
+from optbn.scores import load_score
 
 if TYPE_CHECKING:
     from optbn.evaluate.markov import MarkovCheck
@@ -27,7 +28,6 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
     Example: optbn gap data.csv theirs.dot --score bdeu
     """
     from optbn.learning.gap import gap as distance
-    from optbn.scores import load_score
 
     method = load_score(options.score, **settings(options.setting))
     found = distance(

@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
-from optbn.cli.curve import COMMANDS, METHODS
+from optbn.base.errors import DataError
+from optbn.cli.bench import run_and_print
+from optbn.cli.curve import COMMANDS, METHODS, parse_methods
+from optbn.experiments.spec import Experiment
 
 
 def intersect(
@@ -32,10 +35,6 @@ def intersect(
 
     Example: optbn intersect votes.csv --methods pcartp,bdeu:1 --repeats 5 -o votes
     """
-    from optbn.cli.bench import run_and_print
-    from optbn.cli.curve import parse_methods
-    from optbn.experiments.spec import Experiment
-
     if not data.is_file():
         raise FileNotFoundError(2, "no such file", str(data))
     parts = (1, *parse_fractions(fractions))
@@ -53,8 +52,6 @@ def intersect(
 
 def parse_fractions(text: str) -> tuple[int, ...]:
     """The denominators of "1/2,1/4"."""
-    from optbn.base.errors import DataError
-
     denominators = []
     for part in text.split(","):
         top, _, bottom = part.strip().partition("/")

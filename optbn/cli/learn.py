@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import optbn
+from optbn.base.errors import UnsupportedError
+from optbn.base.files import check_writable, saving
+from optbn.base.numbers import counted
 from optbn.cli.display import display
 from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, reading, with_reading
 from optbn.cli.texts import constraints, limit, settings
 from optbn.cli.writing import check_network_file, write_or_beside
+from optbn.scores import load_score
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -34,11 +39,8 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn learn data.csv -o model.bif --report page.html
     """
-    import optbn
-    from optbn.base.errors import UnsupportedError
     from optbn.data.anything import as_dataset
     from optbn.report.report import to_json
-    from optbn.scores import load_score
 
     outputs = options.output or []
     _check_files(outputs, options.report, data)
@@ -82,9 +84,6 @@ def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
 def _check_files(outputs: Sequence[Path], report: Path | None, data: str) -> None:
     """Refuse what could not be written, before any work is done."""
-    from optbn.base.errors import UnsupportedError
-    from optbn.base.files import check_writable
-
     for output in outputs:
         if output != Path("-"):
             check_network_file(output, data)
@@ -100,7 +99,6 @@ def _check_files(outputs: Sequence[Path], report: Path | None, data: str) -> Non
 
 def _estimate(data: Dataset, score: LocalScore, required: dict[str, Any], options: Values) -> None:
     """A line per number of parents; what the data cannot bear ends the list with the reason."""
-    from optbn.base.errors import UnsupportedError
     from optbn.learning.constraints import check_constraints
     from optbn.learning.estimate import estimate, in_words
     from optbn.learning.solving import constraints_of
@@ -132,7 +130,6 @@ def _command() -> str:
 
 def _write(learned: Learned, outputs: Sequence[Path], report: Path | None) -> list[str]:
     """Write the files; a line on each. A network that a format cannot hold goes to JSON beside it, with the reason."""
-    from optbn.base.files import saving
     from optbn.network.formats import encode
     from optbn.report.report import to_json
 
@@ -154,7 +151,6 @@ def _write(learned: Learned, outputs: Sequence[Path], report: Path | None) -> li
 
 def _print(learned: Learned, target: str | None, written: list[str], writing: float) -> None:
     """The answer for people."""
-    from optbn.base.numbers import counted
     from optbn.report.report import PHASES
 
     report = learned.report

@@ -13,7 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
+from optbn.base.files import check_writable
 from optbn.cli.reading import DataArgument, with_form
+from optbn_solvers.base.atomic import replacing
 
 
 @with_form
@@ -34,7 +36,6 @@ def predict(
 
     Example: optbn predict model.json new.csv -o predictions.csv; optbn predict network.json new.csv --target age
     """
-    from optbn.base.files import check_writable
     from optbn.classifiers.saved import read_classifier
 
     logging.getLogger("optbn.classifiers").addHandler(_warned())
@@ -71,8 +72,6 @@ def _by_network(model: str, data: str, target: str, output: str, how: dict[str, 
 
 
 def _csv(output: str, names: list[str], classes: list[str], blocks: Iterator[Any]) -> None:
-    from optbn_solvers.base.files.atomic import replacing
-
     with contextlib.ExitStack() as stack:
         file: Any = sys.stdout
         if output != "-":
@@ -91,8 +90,6 @@ def _parquet(output: str, names: list[str], classes: list[str], blocks: Iterator
     """The class as a dictionary of texts, probabilities as they are."""
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-    from optbn_solvers.base.files.atomic import replacing
 
     kinds = [pa.dictionary(pa.int32(), pa.string()), *(pa.float64() for _ in classes)]
     schema = pa.schema(list(zip(names, kinds, strict=True)))

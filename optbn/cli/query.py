@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optbn.base.errors import UnsupportedError
 from optbn.cli.networks import complete_network
+from optbn.cli.terminal import console
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Domain
@@ -48,7 +50,6 @@ def query(
 
     Example: optbn query asia "P(lung | xray=yes, smoke=yes)"
     """
-    from optbn.base.errors import UnsupportedError
     from optbn.network.catalog import load_network
 
     kind, targets, evidence = parse(question)
@@ -185,8 +186,6 @@ def _print(answer: Posterior, domain: Domain) -> None:
 
 def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
     """("P" or "MPE", targets, evidence) of a question; names and levels may be quoted."""
-    from optbn.base.errors import UnsupportedError
-
     wrong = UnsupportedError(
         f"cannot read the question {question!r}; write P(A, B | C=value), P(* | C=value) or MPE(C=value), with quotes "
         "around names that hold commas, bars or equals signs"
@@ -257,8 +256,6 @@ def _show(names: tuple[str, ...], blocks: Sequence[Sequence[tuple[tuple[str, ...
     from rich import box
     from rich.markup import escape
     from rich.table import Table
-
-    from optbn.cli.terminal import console
 
     table = Table(box=box.SIMPLE_HEAD)
     for name in names:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from optbn.base.errors import DataError, UnsupportedError
 from optbn.cli.groups import Group
 from optbn.cli.progress import bars
 
@@ -115,7 +116,6 @@ def _reading(
 
 def _column(text: str) -> tuple[str, Any, Any]:
     """The name, kind and way of writing in NAME=FORM."""
-    from optbn.base.errors import UnsupportedError
     from optbn.data.schema import WAYS, Schema, Written, way_of
 
     name, sign, form = text.rpartition("=")
@@ -139,8 +139,6 @@ with_reading = Group("how", "How the file is read", COLUMNS | FORM, _reading)
 
 def lines(path: str | PathLike[str]) -> list[tuple[int, str]]:
     """(number, text) of the lines of a small text file that are neither blank nor comments."""
-    from optbn.base.errors import DataError
-
     with open(path, encoding="utf-8-sig") as file:
         try:
             stripped = [line.strip() for line in file]

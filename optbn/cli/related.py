@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, reading, with_reading
 from optbn.cli.texts import settings
 from optbn.cli.writing import check_network_file, write_each
+from optbn.scores import load_score
+from optbn_solvers.base.standing import Standing, standing
 
 if TYPE_CHECKING:
     from optbn.learning.differing import DifferingNetworks
@@ -27,8 +30,6 @@ def related(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     """
     from optbn.data.anything import as_dataset
     from optbn.learning.differing import learn_differing
-    from optbn.scores import load_score
-    from optbn_solvers.base.standing import Standing, standing
 
     if options.output is not None:
         check_network_file(options.output, data)
@@ -65,8 +66,6 @@ def _as_json(found: DifferingNetworks, word: str) -> dict[str, Any]:
 
 
 def _print(found: DifferingNetworks, word: str, score: str, max_parents: int) -> None:
-    from optbn.base.numbers import counted
-
     domains, differences = len(found.structures), len(found.differences)
     print(f"{counted(domains, 'data set')}, {counted(len(found.common.names), 'variable')}")
     print(

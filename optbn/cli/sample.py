@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optbn.base.errors import DataError
+from optbn.base.files import saving
 from optbn.cli.networks import complete_network
 from optbn.cli.progress import bars
 
@@ -41,7 +43,6 @@ def sample(
 
     Example: optbn sample alarm -n 1000 --seed 1 -o data.csv
     """
-    from optbn.base.files import saving
     from optbn.data.write import ENDINGS, write
     from optbn.network.catalog import load_network
 
@@ -53,8 +54,6 @@ def sample(
         return
     suffix = Path(output).suffix.lower()
     if suffix not in ENDINGS:
-        from optbn.base.errors import DataError
-
         raise DataError(f"{output}: cannot tell the format by the name; the extensions are {' '.join(ENDINGS)}")
     with saving(output) as path, _progress(rows * found.n_variables, rows) as progress:
         if ENDINGS[suffix] in ("csv", "tsv"):

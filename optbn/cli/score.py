@@ -10,10 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.memory import parse_memory
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
 from optbn.cli.texts import constraints, limits, settings
+from optbn.scores import load_score
+from optbn_solvers.base.atomic import replacing
+from optbn_solvers.base.constraints import Constraints
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
@@ -31,7 +36,6 @@ def score(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     optbn score data.csv --families candidates.txt -o scores.jkl
     """
     from optbn.data.anything import as_dataset
-    from optbn.scores import load_score
     from optbn.scores.families import Families
     from optbn_solvers.base.files import check_writable
 
@@ -65,10 +69,8 @@ def _constraints(options: Values) -> dict[str, Any]:
 
 def _allowed(data: Dataset, options: Values) -> Families:
     """Every family that the options allow."""
-    from optbn.base.memory import parse_memory
     from optbn.scores.families import Families
     from optbn.scores.parent_sets import ParentSets
-    from optbn_solvers.base.constraints import Constraints
 
     sets = ParentSets.of(data.names, limits(options.max_parents), Constraints(**constraints(vars(options))))
     return Families.allowed(data.names, sets, parse_memory(options.memory))
@@ -103,7 +105,6 @@ def _only(
     data: Dataset, method: LocalScore, families: Families, options: Values, sets: Mapping[str, str] | None = None
 ) -> None:
     """These families, in their order, unpruned; the file says what it is of, and whether those are all sets."""
-    from optbn.base.errors import UnsupportedError
     from optbn.scores.families import score_families
     from optbn.scores.pipeline import describe
     from optbn_solvers.base.files.jkl import write_rows
@@ -124,7 +125,6 @@ def _only(
 def _write_structures(data: Dataset, scores: FamilyScores, path: str) -> None:
     """A line per family: child, parents, score, structure."""
     from optbn.scores.structures import in_words
-    from optbn_solvers.base.files.atomic import replacing
 
     with replacing(path) as file, _count_meter() as progress:
         for row in range(len(scores)):

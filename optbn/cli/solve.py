@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optbn.base.errors import UnsupportedError
+from optbn.base.files import check_writable
+from optbn.base.numbers import counted
+from optbn.base.options import check_choice
 from optbn.cli.options import Values, with_options
 from optbn.cli.panel import live, status
 from optbn.cli.texts import constraints, settings
+from optbn_solvers.base.atomic import replacing
+from optbn_solvers.base.clock import age
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.standing import Standing, checked_bound, checked_gap, standing
+from optbn_solvers.front.registry import load_solver
 
 if TYPE_CHECKING:
     from optbn_solvers import Constraints, ScoreTable, Solution
@@ -45,8 +54,6 @@ def solve(
 
     optbn solve scores.jkl --within 20 --per-class -o graphs.json
     """
-    from optbn.base.files import check_writable
-    from optbn.base.options import check_choice
     from optbn.learning.solving import constraints_of
 
     check_choice("solve", "format", options.format)
@@ -65,8 +72,6 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     from optbn.learning.solving import solve as search
     from optbn.scores.selection import noted
     from optbn_solvers.base.files import read_about
-    from optbn_solvers.base.standing import checked_gap
-    from optbn_solvers.front.registry import load_solver
 
     solver, solver_settings = _solver(options)
     load_solver(solver, **solver_settings)  # a mistake here should not wait for a large file to be read
@@ -96,8 +101,6 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
 
 def _left(options: Values) -> dict[str, float]:
     """What is left of the limits, which count from the start of the program, with some of it for the check."""
-    from optbn_solvers.base.clock import age
-
     left = {}
     if options.time_limit is not None:
         grace = CHECK_SHARE * options.time_limit
@@ -110,9 +113,6 @@ def _left(options: Values) -> dict[str, float]:
 
 def _solver(options: Values) -> tuple[str, dict[str, Any]]:
     """The solver and its settings; a proof decides what auto means."""
-    from optbn.base.errors import UnsupportedError
-    from optbn.base.files import check_writable
-
     solver, chosen = options.solver, settings(options.setting)
     if options.proof is None:
         return solver, chosen
@@ -129,8 +129,6 @@ def _solver(options: Values) -> tuple[str, dict[str, Any]]:
 
 def _put(text: str, output: str) -> None:
     """Write the answer, to a file in one step."""
-    from optbn_solvers.base.files.atomic import replacing
-
     if output == "-":
         sys.stdout.write(text)
         return
@@ -140,8 +138,6 @@ def _put(text: str, output: str) -> None:
 
 def _read(table: ScoreTable, path: str) -> Solution:
     """An earlier answer."""
-    from optbn.base.errors import UnsupportedError
-    from optbn_solvers.base.errors import CheckFailed
     from optbn_solvers.base.solution_json import from_json
 
     try:
@@ -191,7 +187,6 @@ def _sentence(table: ScoreTable, solution: Solution) -> str:
     """What came out, for people."""
     if solution.score is None or solution.choice is None:
         return f"no graph was found within the limits; none scores more than {solution.bound:.6f}"
-    from optbn.base.numbers import counted
 
     arcs = sum(len(table.parents(row)) for row in solution.choice)
     what = f"score {solution.score:.6f}, {counted(table.n, 'variable')}, {counted(arcs, 'arc')}"
@@ -200,8 +195,6 @@ def _sentence(table: ScoreTable, solution: Solution) -> str:
 
 def _proof_in_words(table: ScoreTable, solution: Solution) -> str:
     """How good that is known to be, in the words of optbn_solvers.base.standing."""
-    from optbn_solvers.base.standing import Standing, checked_bound, checked_gap, standing
-
     checked = solution.statistics.get("checked", {})
     claimed = "".join(f"; claimed: {text}" for text in checked.get("claimed", ())[:1])
     most = f"no graph of this table scores more than {checked_bound(solution):.6f}"

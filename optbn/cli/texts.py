@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+from optbn.base.errors import UnsupportedError
 from optbn.cli.reading import lines
 from optbn_solvers.base.errors import ConstraintError
 
@@ -45,8 +46,6 @@ def names(text: str) -> list[str]:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    from optbn.base.errors import UnsupportedError
-
     name, _, value = (part.strip() for part in text.partition("="))
     if not name or not value:
         raise UnsupportedError(f"--set {text!r}: expected NAME=VALUE, like alpha=0.5")

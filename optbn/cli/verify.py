@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from optbn.base.errors import UnsupportedError
+from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.solution import Proof
+from optbn_solvers.base.standing import standing
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -44,13 +49,9 @@ def verify(
     """
     import msgspec
 
-    from optbn.base.errors import UnsupportedError
     from optbn.learning.graphs import are_graphs
     from optbn.learning.solving import table_of
-    from optbn_solvers.base.errors import CheckFailed
-    from optbn_solvers.base.solution import Proof
     from optbn_solvers.base.solution_json import from_json, has_constraints
-    from optbn_solvers.base.standing import standing
     from optbn_solvers.front.checked import bound_of_proof
     from optbn_solvers.verify import verify as check
     from optbn_solvers.verify import written
@@ -121,7 +122,6 @@ def _several(scores: str, solution: str, text: bytes, late: Callable[[], bool], 
 
     from optbn.learning.graphs import several_of
     from optbn.learning.solving import table_of
-    from optbn_solvers.base.errors import CheckFailed
     from optbn_solvers.verify import written
     from optbn_solvers.verify.several import verify_several
 

@@ -10,6 +10,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optbn.base.errors import NetworkError, UnsupportedError
+from optbn.base.files import check_writable
+from optbn.base.numbers import counted
+
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
 
@@ -17,8 +21,6 @@ if TYPE_CHECKING:
 def check_network_file(path: str | PathLike[str], data: str | PathLike[str] = "") -> None:
     """Refuse a name with an unknown ending, a folder that cannot be written to, and the data's own file, before any
     work is done."""
-    from optbn.base.errors import UnsupportedError
-    from optbn.base.files import check_writable
     from optbn.network.formats import format_of
 
     format_of(path)
@@ -32,7 +34,6 @@ def write_or_beside(network: BayesianNetwork, path: str | PathLike[str]) -> tupl
 
     What was written, and the reason if it is not `path`.
     """
-    from optbn.base.errors import NetworkError
     from optbn.network.formats import write_network
 
     check_network_file(path)  # so that what is refused below is the network
@@ -47,8 +48,6 @@ def write_or_beside(network: BayesianNetwork, path: str | PathLike[str]) -> tupl
 
 def write_network_file(network: BayesianNetwork, output: str) -> str:
     """A line on what was written; what the format cannot say goes to JSON with a warning."""
-    from optbn.base.numbers import counted
-
     written, reason = write_or_beside(network, output)
     if reason is not None:
         print(f"optbn: warning: {reason}; written to {written}", file=sys.stderr)

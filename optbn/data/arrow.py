@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
@@ -23,8 +24,6 @@ from optbn.data.dataset import Categorical
 from optbn.data.schema import Declared, Schema
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from optbn.data.dataset import Dataset
 
 KEY = b"optbn.schema"
@@ -46,8 +45,6 @@ def to_numpy(array: Any, null: float | None = None) -> NDArray[Any]:
 
 def from_numpy(values: NDArray[Any]) -> Any:
     """An Arrow array of these numbers, shared."""
-    import pyarrow as pa
-
     values = np.ascontiguousarray(values)
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
@@ -55,8 +52,6 @@ def from_numpy(values: NDArray[Any]) -> Any:
 
 def from_texts(texts: Iterable[str]) -> Any:
     """An Arrow array of texts."""
-    import pyarrow as pa
-
     raw = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, raw)], dtype=np.int64)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(raw))]
@@ -65,8 +60,6 @@ def from_texts(texts: Iterable[str]) -> Any:
 
 def days(array: Any) -> NDArray[np.float64]:
     """Dates or moments as days since 1970-01-01, NaN where there is none."""
-    import pyarrow as pa
-
     if pa.types.is_date32(array.type):
         return to_numpy(array.cast(pa.int32()).cast(pa.float64()), np.nan)
     ticks = array.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
@@ -75,8 +68,6 @@ def days(array: Any) -> NDArray[np.float64]:
 
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type is one of the types of texts."""
-    import pyarrow as pa
-
     of = pa.types
     return bool(of.is_string(kind) or of.is_large_string(kind) or of.is_string_view(kind))
 
@@ -108,8 +99,6 @@ def columns_of(where: str, schema: Any) -> tuple[str, ...]:
 def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[str, bool]]:
     """What an Arrow schema says: kinds by its types (or all of it, if optbn wrote the table), and which columns bring
     their levels in a dictionary (and whether these are ordered)."""
-    import pyarrow as pa
-
     written = (schema.metadata or {}).get(KEY)
     if written is not None:
         try:
@@ -139,8 +128,6 @@ def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[
 
 def to_arrow(data: Dataset) -> pa.Table:
     """The table of the data: dictionaries with level labels and doubles; shared, where codes fit with a sign."""
-    import pyarrow as pa
-
     columns = []
     for domain, values in zip(data.domains, data.columns, strict=True):
         if isinstance(domain, Categorical):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
@@ -112,8 +113,6 @@ def unit_of(written: Written) -> str:
 
 def indices_of(array: Any) -> NDArray[Any]:
     """Codes of a dictionary array; len(dictionary) where null."""
-    import pyarrow as pa
-
     indices = array.indices
     if indices.null_count:
         indices = indices.cast(pa.int64())
@@ -121,8 +120,6 @@ def indices_of(array: Any) -> NDArray[Any]:
 
 
 def decoded(place: Place, words: Any, first_row: int, indices: NDArray[Any] | None) -> list[Any]:
-    import pyarrow as pa
-
     try:
         texts: list[Any] = words.to_pylist()
         return texts

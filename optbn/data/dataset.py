@@ -24,9 +24,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from optbn.base.errors import DataError
+from optbn.base.registry import unknown
+from optbn.data.arrays import Taken, check_column, read_only, row_numbers
 from optbn.data.domains import Categorical as Categorical
 from optbn.data.domains import Domain as Domain
 from optbn.data.domains import Real as Real
+from optbn.data.schema import Schema
 from optbn.data.weights import weights_of
 from optbn_solvers.base.errors import repeated
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
     from optbn.data.missing import MissingLike
     from optbn.data.read import PathLike
-    from optbn.data.schema import Schema, SchemaLike
+    from optbn.data.schema import SchemaLike
     from optbn.data.weights import Weights
 
 
@@ -65,11 +68,11 @@ class Dataset:
         if len(lengths) > 1:
             raise DataError(f"columns of different lengths: {sorted(lengths)}")
         for name, domain, column in zip(self.names, self.domains, self.columns, strict=True):
-            _check_column(name, domain, column)
+            check_column(name, domain, column)
         n_rows = lengths.pop() if lengths else 0
         if self.weights is not None and len(self.weights.units) != n_rows:
             raise DataError(f"{len(self.weights.units)} weights, but there are {n_rows} rows")
-        self._set(self.names, self.domains, tuple(map(_read_only, self.columns)), n_rows, self.weights)
+        self._set(self.names, self.domains, tuple(map(read_only, self.columns)), n_rows, self.weights)
 
     def _set(
         self,
@@ -140,8 +143,6 @@ class Dataset:
     @property
     def schema(self) -> Schema:
         """The domains by name, as a schema to save or to read other files with."""
-        from optbn.data.schema import Schema
-
         return Schema(dict(zip(self.names, self.domains, strict=True)))
 
     @cached_property
@@ -153,8 +154,6 @@ class Dataset:
         try:
             return self._positions[name]
         except KeyError:
-            from optbn.base.registry import unknown
-
             raise unknown("column", name, self.names) from None
 
     def column(self, name: str) -> NDArray[Any]:
@@ -171,7 +170,7 @@ class Dataset:
         if len(set(at)) != len(at):
             raise DataError(f"column {repeated(names)!r} is selected twice")
         columns: Sequence[NDArray[Any]]
-        if isinstance(self.columns, _Taken):
+        if isinstance(self.columns, Taken):
             columns = self.columns.select(at)
         else:
             columns = tuple(self.columns[i] for i in at)
@@ -183,14 +182,14 @@ class Dataset:
         columns: Sequence[NDArray[Any]]
         if isinstance(rows, slice):
             n_rows = len(range(self.n_rows)[rows])
-            if isinstance(self.columns, _Taken):
+            if isinstance(self.columns, Taken):
                 columns = self.columns.take(rows)
             else:
-                columns = tuple(_read_only(column[rows]) for column in self.columns)
+                columns = tuple(read_only(column[rows]) for column in self.columns)
         else:
-            rows = _row_numbers(rows, self.n_rows)
+            rows = row_numbers(rows, self.n_rows)
             n_rows = len(rows)
-            columns = self.columns.take(rows) if isinstance(self.columns, _Taken) else _Taken(self.columns, rows)
+            columns = self.columns.take(rows) if isinstance(self.columns, Taken) else Taken(self.columns, rows)
         weights = None if self.weights is None else self.weights.take(rows)
         return _unchecked(self.names, self.domains, columns, n_rows, weights)
 
@@ -272,34 +271,6 @@ class Dataset:
         return f"Dataset({rows}, {self.n_variables - real} categorical and {real} real columns)"
 
 
-class _Taken(Sequence[NDArray[Any]]):
-    """The columns of some rows, each made when first asked for."""
-
-    def __init__(self, whole: Sequence[NDArray[Any]], rows: NDArray[np.intp]) -> None:
-        self._whole = whole
-        self._rows = rows
-        self._made: dict[int, NDArray[Any]] = {}
-
-    def __len__(self) -> int:
-        return len(self._whole)
-
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            return tuple(self[j] for j in range(len(self))[i])
-        i = range(len(self))[i]
-        if i not in self._made:
-            self._made[i] = _read_only(self._whole[i][self._rows])
-        return self._made[i]
-
-    def select(self, at: Sequence[int]) -> _Taken:
-        selected = _Taken(tuple(self._whole[i] for i in at), self._rows)
-        selected._made = {j: self._made[i] for j, i in enumerate(at) if i in self._made}
-        return selected
-
-    def take(self, rows: slice | NDArray[np.intp]) -> _Taken:
-        return _Taken(self._whole, self._rows[rows])
-
-
 def _unchecked(
     names: Sequence[str],
     domains: Sequence[Domain],
@@ -309,58 +280,5 @@ def _unchecked(
 ) -> Dataset:
     """A Dataset of parts that come from one, so that they need not be checked again."""
     if isinstance(columns, tuple):
-        columns = tuple(map(_read_only, columns))  # pickles forget the flag
+        columns = tuple(map(read_only, columns))  # pickles forget the flag
     return Dataset.__new__(Dataset)._set(names, domains, columns, n_rows, weights)
-
-
-def _read_only(column: NDArray[Any]) -> NDArray[Any]:
-    """The array, or a view of it, that cannot be written to."""
-    if column.flags.writeable:
-        column = column.view()
-        column.setflags(write=False)
-    return column
-
-
-def _row_numbers(rows: ArrayLike, n_rows: int) -> NDArray[np.intp]:
-    rows = np.asarray(rows)
-    if rows.dtype == np.bool_ and rows.shape == (n_rows,):
-        return np.flatnonzero(rows)
-    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-        raise DataError(f"rows of type {rows.dtype}{list(rows.shape)}; expected row numbers or one truth value per row")
-    if len(rows) and not (-n_rows <= int(rows.min()) and int(rows.max()) < n_rows):
-        raise DataError(f"row numbers from {rows.min()} to {rows.max()}, expected 0 to {n_rows - 1}")
-    return np.array(rows, dtype=np.intp)
-
-
-def code_dtype(levels: int) -> type[np.generic]:
-    """The smallest of uint8, uint16, int32 whose values can index that many levels."""
-    return np.uint8 if levels <= 256 else np.uint16 if levels <= 65536 else np.int32
-
-
-def _check_column(name: str, domain: Domain, column: NDArray[Any]) -> None:
-    if not isinstance(column, np.ndarray) or column.ndim != 1:
-        raise DataError(f"column {name!r}: expected a one-dimensional array")
-    if isinstance(domain, Categorical):
-        if column.dtype != code_dtype(len(domain.levels)):
-            raise DataError(
-                f"column {name!r}: codes of type {column.dtype}, expected {np.dtype(code_dtype(len(domain.levels)))}"
-            )
-        if len(column) and (int(column.max()) >= len(domain.levels) or int(column.min()) < 0):
-            row = int(np.argmax((column >= len(domain.levels)) | (column < 0)))
-            raise DataError(
-                f"column {name!r}, row {row + 1}: code {column[row]} but {len(domain.levels)} levels are declared"
-            )
-        return
-    if column.dtype != np.float64:
-        raise DataError(f"column {name!r}: values of type {column.dtype}, expected float64")
-    bad = np.isinf(column) if domain.absent else ~np.isfinite(column)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise DataError(f"column {name!r}, row {row + 1}: {column[row]} is not a finite number")
-    with np.errstate(invalid="ignore"):
-        outside = (column < domain.low) | (column > domain.high)
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise DataError(
-            f"column {name!r}, row {row + 1}: {column[row]} is outside the declared range [{domain.low}, {domain.high}]"
-        )

@@ -12,6 +12,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
 from optbn.base.errors import DataError
 from optbn.data.above import marked
 from optbn.data.arrow import check_room
@@ -86,9 +90,6 @@ def _below(origin: Origin, encoding: str, found: Layout, blanks: int) -> Below:
 
 def _without_names(blocks: Iterator[Any], header: Sequence[str]) -> Iterator[Any]:
     """Without the rows that are the names once more."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for block in blocks:
         same = pa.array([True] * block.num_rows)
         for column, name in zip(block.columns, header, strict=True):
@@ -111,8 +112,6 @@ def _all_but_the_last_rows(blocks: Iterator[Any], count: int) -> Iterator[Any]:
 
 def _encoded_again(block: Any) -> Any:
     """A part of a block keeps the texts of the rows it leaves out, which would count among the column's values."""
-    import pyarrow as pa
-
     columns = [column.dictionary_decode().dictionary_encode() for column in block.columns]
     return pa.RecordBatch.from_arrays(columns, names=block.schema.names)
 
@@ -142,8 +141,6 @@ def parse(
     `changes` are made to every field: what matches the first is replaced by the second. Lines that are `left_out` need
     not have the fields of the others.
     """
-    import pyarrow as pa
-
     ragged: list[Any] = []
 
     def refuse(row: Any) -> str:
@@ -179,9 +176,6 @@ def _reader(
     text: Text, names: Sequence[str], wanted: Sequence[str], fields: Fields, block: int, refuse: Callable[[Any], str]
 ) -> Any:
     """Arrow's parser of the text, in blocks of that many bytes; `refuse` decides on rows of another width."""
-    import pyarrow as pa
-    import pyarrow.csv
-
     internal = {name: str(i) for i, name in enumerate(names)}  # so that the parser need not care about names
     included = [internal[name] for name in wanted]
     return pyarrow.csv.open_csv(
@@ -229,9 +223,6 @@ def _remedy(row: Any) -> str:
 
 
 def _changed(column: Any, changes: Sequence[tuple[str, str]]) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not changes:
         return column
     texts = column.dictionary

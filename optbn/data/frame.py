@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from optbn.base.errors import DataError
@@ -62,8 +63,6 @@ def arrays_reading(
     arrays: Mapping[str, ArrayLike] | ArrayLike, names: Sequence[str] | None, schema: SchemaLike, missing: MissingLike
 ) -> Reading:
     """The same, with what was noticed."""
-    import pyarrow as pa
-
     if isinstance(arrays, Mapping):
         names = list(arrays) if names is None else names
         for name in names:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+import pyarrow as pa
+
 from optbn.base.errors import DataError
 from optbn.data.arrow import check_room, columns_of, declarations
 from optbn.data.source import Options, Source, foreign
@@ -13,8 +15,6 @@ from optbn.data.source import Options, Source, foreign
 
 def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     """A file or a binary stream, of the file format or the streaming format."""
-    import pyarrow as pa
-
     where = str(path) if isinstance(path, Path) else "the stream"
     check_room()
     content = None if isinstance(path, Path) else _content(where, path)

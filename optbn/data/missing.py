@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError
 from optbn.base.numbers import counted
 from optbn.base.registry import unknown
-from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.data.findings import Finding
 from optbn.data.schema import PLAIN, Written
 

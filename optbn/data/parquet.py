@@ -9,6 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
 from optbn.data.arrow import check_room, columns_of, declarations, is_text
 from optbn.data.source import Options, Source, foreign
 
@@ -17,8 +21,6 @@ ROWS = 65_536
 
 def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
     """A file, or a stream that can seek."""
-    import pyarrow.parquet
-
     where = str(path) if isinstance(path, Path) else "the stream"
     check_room()
     with foreign(where, "not a readable parquet file"):
@@ -51,9 +53,6 @@ def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
 
 def _occurring(texts: Any) -> Any:
     """The same texts, without those of the dictionary that no row has (it is that of more rows than these)."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     used = texts.indices.drop_null().unique()
     return pa.DictionaryArray.from_arrays(pc.index_in(texts.indices, value_set=used), texts.dictionary.take(used))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from optbn.data.arrow import days, from_texts, is_text, to_numpy
@@ -33,8 +35,6 @@ class RealColumn:
 
     def add(self, array: Any, first_row: int) -> RealColumn:
         """Take a block; the answer is the accumulator to go on with."""
-        import pyarrow as pa
-
         if self.odd:
             return self
         kind = array.type
@@ -84,9 +84,6 @@ class RealColumn:
         """The number each text stands for; None where some is none and the column is to be looked at again. Arrow's
         parser reads the plain ones at once; when it meets anything else the texts are taken one by one, which is slow
         and exact."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         values: NDArray[np.float64]
         if self.written.way is None:
             try:

@@ -42,10 +42,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from optbn.base.errors import DataError
-from optbn.data.dataset import Categorical, Domain, Real
 from optbn.data.dates import DateForm
+from optbn.data.domains import Categorical, Domain, Real
 from optbn.data.numerals import Notation, Numeral
-from optbn_solvers.base.files.atomic import replacing
+from optbn_solvers.base.atomic import replacing
 
 FEW = 10
 """At most this many different whole numbers are levels; more of them are measurements."""

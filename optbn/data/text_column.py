@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from optbn.data.arrays import code_dtype
 from optbn.data.arrow import is_text
 from optbn.data.column import Growing, Known, Place, decoded, indices_of, looking, unit_of
-from optbn.data.dataset import Categorical, Real, code_dtype
+from optbn.data.dataset import Categorical, Real
 from optbn.data.dates import compact
 from optbn.data.findings import Finding
 from optbn.data.judge import judge, number_like
@@ -210,8 +212,6 @@ class TextColumn:
 
 def _texts(place: Place, array: Any, first_row: int) -> tuple[list[Any], NDArray[Any]]:
     """The different texts of a block (None for a null), and per row the index of its own."""
-    import pyarrow as pa
-
     of, kind = pa.types, array.type
     if of.is_null(kind):
         return [None], np.zeros(len(array), dtype=np.int64)

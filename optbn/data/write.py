@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
@@ -22,7 +25,7 @@ from optbn.base.registry import unknown
 from optbn.data.anything import DataLike, as_dataset
 from optbn.data.arrow import from_numpy, from_texts, to_arrow
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
-from optbn_solvers.base.files.atomic import replacing
+from optbn_solvers.base.atomic import replacing
 
 ROWS = 65_536
 DAY = 86_400e6  # microseconds
@@ -84,8 +87,6 @@ def _writer(format: str) -> Callable[[Iterator[Dataset], Any], None]:
 def _csv(blocks: Iterator[Dataset], file: IO[bytes], delimiter: str = ",") -> None:
     """Rows as text. Levels are quoted once, beforehand; Arrow joins the fields of each row, and with the line end as
     part of the last field the joined rows lie in memory as the file wants them."""
-    import pyarrow.compute as pc
-
     first = next(blocks)
     file.write((delimiter.join(_quoted(name, delimiter) for name in first.names) + "\n").encode())
     ends = [""] * (first.n_variables - 1) + ["\n"]
@@ -134,9 +135,6 @@ def _numbers(domain: Domain, values: NDArray[np.float64], end: str) -> Any:
 
 def _decimals(values: NDArray[np.float64], end: str) -> Any:
     """The shortest decimals that read back as these numbers; 1.0 keeps its point, which says that it is no level."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = from_numpy(values).cast(pa.string())
     whole = pc.match_substring_regex(texts, "^-?[0-9]+$")
     with_point, without, nothing = from_texts([".0" + end, end, ""])
@@ -144,16 +142,12 @@ def _decimals(values: NDArray[np.float64], end: str) -> Any:
 
 
 def _parquet(blocks: Iterator[Dataset], file: IO[bytes]) -> None:
-    import pyarrow.parquet
-
     with pyarrow.parquet.ParquetWriter(file, to_arrow(next(blocks)).schema) as writer:
         for block in blocks:
             writer.write_table(to_arrow(block))
 
 
 def _arrow(blocks: Iterator[Dataset], file: IO[bytes]) -> None:
-    import pyarrow as pa
-
     with pa.ipc.new_file(file, to_arrow(next(blocks)).schema) as writer:
         for block in blocks:
             writer.write_table(to_arrow(block))

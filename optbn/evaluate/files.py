@@ -24,10 +24,9 @@ import numpy as np
 
 from optbn.base.errors import NetworkError
 from optbn.base.files import saving
-from optbn.evaluate.graphs import Graph
-from optbn.evaluate.sources import from_edges, from_matrix
+from optbn.evaluate.graphs import Graph, from_edges, from_matrix
 from optbn.network.catalog import catalog, load_network
-from optbn.network.structure import read_structure
+from optbn.network.structure_files import read_structure
 
 TEXTS = (".csv", ".tsv", ".txt", ".edges", ".tetrad", ".modelstring", ".dot", ".gv")
 LARGEST = 100_000_000  # bytes

@@ -174,3 +174,31 @@ def _matrix(n: int, pairs: Iterable[tuple[int, int]]) -> Matrix:
     for u, v in pairs:
         matrix[u, v] = True
     return matrix
+
+
+def from_edges(
+    names: Iterable[str], arcs: Iterable[tuple[str, str]], lines: Iterable[tuple[str, str]] = (), skeleton: bool = False
+) -> Graph:
+    """From names of variables, (parent, child) pairs and undirected pairs."""
+    names = tuple(names)
+    at = {name: i for i, name in enumerate(names)}
+    matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
+    for pairs, both in ((arcs, False), (lines, True)):
+        for u, v in pairs:
+            for name in (u, v):
+                if name not in at:
+                    raise NetworkError(f"an edge ends in {name!r}, which is not a variable")
+            matrix[at[u], at[v]] = True
+            if both:
+                matrix[at[v], at[u]] = True
+    return Graph(names, matrix, skeleton)
+
+
+def from_matrix(matrix: Any, names: Sequence[str] | None = None) -> Graph:
+    """From a square matrix, not zero at [u, v] where there is an arc u -> v, nor at both where there is a line."""
+    array = np.asarray(matrix)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise NetworkError(f"an adjacency matrix is square, this one has the shape {array.shape}")
+    if names is None:
+        names = [str(name) for name in getattr(matrix, "columns", ())] or [f"X{i + 1}" for i in range(len(array))]
+    return Graph(tuple(names), array.astype(float) != 0)

@@ -8,14 +8,15 @@ array or a data frame, not zero at [u, v] for u -> v); and a path (see `files`) 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from optbn.base.errors import NetworkError
-from optbn.evaluate.graphs import Graph
+from optbn.evaluate.files import read_graph
+from optbn.evaluate.graphs import Graph, from_edges, from_matrix
 from optbn.network.equivalence import Cpdag
 from optbn.network.interop.igraph import vertex_names
 from optbn.network.structure import Structure
@@ -26,8 +27,6 @@ def as_graph(source: Any) -> Graph:
     if isinstance(source, Graph):
         return source
     if isinstance(source, str | PathLike):
-        from optbn.evaluate.files import read_graph
-
         return read_graph(source)
     if isinstance(structure := getattr(source, "structure", source), Structure):
         return Graph(structure.names, structure.to_adjacency())
@@ -46,34 +45,6 @@ def as_graph(source: Any) -> Graph:
     if getattr(np.asarray(source), "ndim", 0) == 2:
         return from_matrix(source)
     raise NetworkError(f"expected a network, a structure, a graph or its file, got {type(source).__name__}")
-
-
-def from_edges(
-    names: Iterable[str], arcs: Iterable[tuple[str, str]], lines: Iterable[tuple[str, str]] = (), skeleton: bool = False
-) -> Graph:
-    """From names of variables, (parent, child) pairs and undirected pairs."""
-    names = tuple(names)
-    at = {name: i for i, name in enumerate(names)}
-    matrix = np.zeros((len(names), len(names)), dtype=np.bool_)
-    for pairs, both in ((arcs, False), (lines, True)):
-        for u, v in pairs:
-            for name in (u, v):
-                if name not in at:
-                    raise NetworkError(f"an edge ends in {name!r}, which is not a variable")
-            matrix[at[u], at[v]] = True
-            if both:
-                matrix[at[v], at[u]] = True
-    return Graph(names, matrix, skeleton)
-
-
-def from_matrix(matrix: Any, names: Sequence[str] | None = None) -> Graph:
-    """From a square matrix, not zero at [u, v] where there is an arc u -> v, nor at both where there is a line."""
-    array = np.asarray(matrix)
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise NetworkError(f"an adjacency matrix is square, this one has the shape {array.shape}")
-    if names is None:
-        names = [str(name) for name in getattr(matrix, "columns", ())] or [f"X{i + 1}" for i in range(len(array))]
-    return Graph(tuple(names), array.astype(float) != 0)
 
 
 def _of_networkx(graph: Any) -> Graph:

@@ -16,12 +16,13 @@ import numpy as np
 
 from optbn.base.errors import DataError
 from optbn.base.numbers import unused
-from optbn.data.dataset import Categorical, Dataset, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset
 from optbn.data.read import read
 from optbn.evaluate.distances import partial_hamming
+from optbn.evaluate.graphs import from_edges
 from optbn.evaluate.intersection import agreement, matrix, subsample
 from optbn.evaluate.significance import holm, wilcoxon
-from optbn.evaluate.sources import from_edges
 from optbn.experiments.evidence import counted, tells_evidence
 from optbn.experiments.methods import Limits, load_method, name_of
 from optbn.report.tables import Series, curves, mean_and_error, standard_error, table

@@ -25,6 +25,7 @@ from optbn.data.dataset import Dataset
 from optbn.learning.structure import LearnedStructure, Stopwatch, best_structure, learn_structure
 from optbn.scores import load_score
 from optbn.scores.pipeline import score_table
+from optbn_solvers import ScoreTable
 
 if TYPE_CHECKING:
     from optbn.scores.pipeline import ScoreProgress
@@ -70,8 +71,6 @@ def falls(n: int, max_parents: int) -> bool:
 
 def penalised(table: ScoreTable, cost: Callable[[int], float]) -> ScoreTable:
     """The table of plain scores with cost(|P|), which must not fall, taken from each."""
-    from optbn_solvers import ScoreTable
-
     sizes = np.bitwise_count(table.masks).sum(axis=1, dtype=np.int64)
     costs = np.array([cost(k) for k in range(int(sizes.max()) + 1)])
     return ScoreTable.build(table.names, table.children, table.masks, table.scores - costs[sizes])

@@ -20,8 +20,7 @@ from optbn.base.errors import UnsupportedError
 from optbn.data.dataset import Categorical
 from optbn.data.write import write
 from optbn.evaluate.files import read_graph
-from optbn.evaluate.graphs import Graph
-from optbn.evaluate.sources import from_edges
+from optbn.evaluate.graphs import Graph, from_edges
 from optbn.network.interop import required
 
 if TYPE_CHECKING:

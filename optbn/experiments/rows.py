@@ -17,7 +17,7 @@ from typing import Any
 
 from optbn.base.errors import DataError
 from optbn.experiments.spec import Experiment, cell_name
-from optbn_solvers.base.files.atomic import replacing
+from optbn_solvers.base.atomic import replacing
 
 log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from optbn.experiments.rows import Rows, listed
 from optbn.experiments.spec import Experiment, cell_name, read
 from optbn.experiments.worker import Cell, Row, Worker
 from optbn.report.tables import as_csv, latex, tables_of
-from optbn_solvers.base.files.atomic import replacing
+from optbn_solvers.base.atomic import replacing
 
 log = logging.getLogger(__name__)
 

@@ -28,6 +28,7 @@ import json
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,8 +91,6 @@ def read(path: str | Path) -> Experiment:
         if path.suffix == ".json":
             raw = json.loads(text)
         else:
-            import tomllib
-
             raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: {error}") from None

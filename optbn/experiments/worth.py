@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from optbn.evaluate.density import held_out as log_likelihood
 from optbn.evaluate.sources import as_graph
 from optbn.scores.families import score_families
 from optbn.smoothing.fitting import fit
@@ -27,6 +28,4 @@ def score_of(graph: Any, data: Dataset, score: str, settings: Mapping[str, Any] 
 
 def held_out(graph: Any, data: Dataset, fresh: Dataset, smoother: str = "m_estimate") -> Estimate:
     """The mean log-likelihood of fresh rows under the graph with parameters fitted to the data."""
-    from optbn.evaluate.density import held_out
-
-    return held_out(fit(as_graph(graph).aligned(data.names).structure(), data, smoother), fresh)
+    return log_likelihood(fit(as_graph(graph).aligned(data.names).structure(), data, smoother), fresh)

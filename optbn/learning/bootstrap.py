@@ -35,6 +35,7 @@ from optbn.network.structure import Structure
 from optbn.scores import load_score
 from optbn.scores.pipeline import score_table
 from optbn.scores.protocol import LocalScore
+from optbn_solvers import Budget, ScoreTable, solve
 from optbn_solvers.base.clock import working
 from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.front.warm import Resembling
@@ -148,8 +149,6 @@ class Bootstrap:
         An arc is worth the share of resamples in which the two are adjacent, less the share in which they are not, plus
         how much more often its direction is compelled than the other one.
         """
-        from optbn_solvers import ScoreTable, solve
-
         worth = 2 * self.adjacent - 1 + self.directed - self.directed.T
         families: dict[str, dict[Iterable[str], float]] = {}
         for v, name in enumerate(self.names):
@@ -202,8 +201,6 @@ def bootstrap(
     store        a file that keeps finished resamples: a run that was stopped goes on there
     progress     called with ("resamples", done, of how many)
     """
-    from optbn_solvers import Budget
-
     if isinstance(resamples, bool) or not isinstance(resamples, Integral) or resamples < 1:
         raise UnsupportedError(f"{resamples} resamples, expected a whole number, at least 1")
     if resampling is not None and not isinstance(resampling, Resampling):

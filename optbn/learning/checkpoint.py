@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from optbn.base.errors import DataError
 from optbn.base.files import check_writable
+from optbn_solvers.base.atomic import replacing
 from optbn_solvers.base.errors import CheckFailed
-from optbn_solvers.base.files.atomic import replacing
 from optbn_solvers.base.solution import Exhausted, Solution, Status
 from optbn_solvers.base.solution_json import from_json, to_json
 

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.numbers import counted
-from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.data.missing import LEVEL
 from optbn.learning.constraints import all_families, demanding
 from optbn.learning.local import with_local_models

@@ -35,6 +35,8 @@ from optbn.scores import load_score
 from optbn.scores.protocol import LocalScore
 from optbn.smoothing.domains import fit_domains
 from optbn.smoothing.protocol import Smoother
+from optbn_solvers import ScoreTable
+from optbn_solvers.base.kernels.masks import pack_sets
 
 if TYPE_CHECKING:
     from optbn_solvers import Constraints, ScoreTable, Solution
@@ -150,9 +152,6 @@ class _Lattice:
 
     def table(self, names: tuple[str, ...], scores: NDArray[np.float64], price: float) -> ScoreTable:
         """f(v | U) for all v and U."""
-        from optbn_solvers import ScoreTable
-        from optbn_solvers.base.kernels.masks import pack_sets
-
         children, sets, values = [], [], []
         for size in range(self.most + 1):
             places, apart = self.subsets(size)

@@ -157,8 +157,6 @@ def edges(
                  of nan
     memory, jobs, progress   as in `score_table`; progress(what, done, of how many)
     """
-    from optbn_solvers import Budget
-
     until = math.inf if time_limit is None else working() + time_limit
     rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     method = load_score(score, caller=edges, **settings)

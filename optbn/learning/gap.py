@@ -29,6 +29,7 @@ from optbn.scores import load_score
 from optbn.scores.families import score_families
 from optbn.scores.pipeline import score_table
 from optbn.scores.protocol import LocalScore
+from optbn_solvers import Budget, Constraints, ScoreTable, solve
 from optbn_solvers.base.clock import working
 from optbn_solvers.base.standing import Standing, standing
 
@@ -115,8 +116,6 @@ def gap(
     time_limit    seconds for everything: parent sets may be smaller then, and tests without time are counted
     reading, memory, jobs   as in `optbn.edges`
     """
-    from optbn_solvers import Budget, solve
-
     until = math.inf if time_limit is None else working() + time_limit
     if permutations < 0:
         raise UnsupportedError(f"{permutations} permutations, expected at least 0 (no tests)")
@@ -152,8 +151,6 @@ def _family_scores(structure: Structure, data: Dataset, method: LocalScore, jobs
 
 def _best_member(graph: Graph, data: Dataset, method: LocalScore, jobs: int | None) -> Structure:
     """The graph, or the member of its class that scores best, by exact search among all members."""
-    from optbn_solvers import Constraints, ScoreTable, solve
-
     first = graph.structure()  # refuses what is no class
     if graph.kind == "DAG":
         return first

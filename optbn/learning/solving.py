@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import optbn_solvers
 from optbn.base.errors import UnsupportedError
 from optbn.base.memory import parse_memory
 from optbn.base.options import check_arguments
@@ -18,9 +19,10 @@ from optbn.learning.again import scored_again
 from optbn.learning.checkpoint import Checkpoint
 from optbn.network.formats.dot import digraph, statements
 from optbn.network.structure import Structure
+from optbn_solvers import Budget, Constraints
+from optbn_solvers.base.atomic import beside
 from optbn_solvers.base.errors import TableError
 from optbn_solvers.base.files import read_rows, read_table
-from optbn_solvers.base.files.atomic import beside
 from optbn_solvers.base.solution import Proof
 from optbn_solvers.base.solution_json import to_json
 from optbn_solvers.base.whole import is_whole
@@ -68,8 +70,6 @@ def solve(
     settings                of the solver
     Ctrl-C stops the search and returns what it has. `structure_of` makes a Structure of the answer.
     """
-    import optbn_solvers
-
     check_arguments(solve, settings, f"solver {solver!r}", [field.name for field in fields(solver_class(solver))])  # type: ignore[arg-type]
     if not isinstance(scores, optbn_solvers.ScoreTable | str | PathLike):
         raise UnsupportedError(
@@ -88,8 +88,6 @@ def solve(
 
 def constraints_of(words: Constraints | Mapping[str, Any] | None) -> Constraints | None:
     """The constraints, of a dictionary of fields too; None where there are none."""
-    from optbn_solvers import Constraints
-
     if words is None or isinstance(words, Constraints):
         return words or None
     known = [field.name for field in fields(Constraints)]
@@ -101,8 +99,6 @@ def constraints_of(words: Constraints | Mapping[str, Any] | None) -> Constraints
 
 def _table(scores: ScoreTable | str | PathLike[str], keep_dominated: bool, data: DataLike | None) -> ScoreTable:
     """A table, or that of a file."""
-    import optbn_solvers
-
     if not isinstance(scores, optbn_solvers.ScoreTable):
         return table_of(scores, keep_dominated, data)
     if data is not None:
@@ -141,7 +137,6 @@ def near(
     best divided by `within` (at most `most`); with `per_class` the best of each equivalence class. The limits are those
     of `solve`; a score file without the sets that a subset of theirs beats is scored again from the `data`, and refused
     without them, unless the listed ones are all (`only_listed`)."""
-
     if within is not None and not within >= 1:
         raise UnsupportedError(f"within a factor of {within!r}: expected a number from 1")
     table = _table(scores, True, data)
@@ -161,8 +156,6 @@ def _budget(
     grace: float | None = None,
 ) -> Budget:
     """The limits as a budget; None for no limit, and for half of the machine."""
-    from optbn_solvers import Budget
-
     return Budget(
         wall=math.inf if time_limit is None else time_limit,
         cpu=math.inf if cpu_limit is None else cpu_limit,
@@ -183,8 +176,6 @@ def _resumed(
     settings: dict[str, Any],
 ) -> Solution:
     """`optbn_solvers.solve` with its state on disk, from where an earlier run left it."""
-    import optbn_solvers
-
     kept = Checkpoint.at(table, path, required)
     earlier = kept.earlier
     if earlier is not None and earlier.status == "optimal":

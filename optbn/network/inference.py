@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.base.settings import check_seed
-from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.missing import LEVEL
 from optbn.network.elimination import calibrated, marginal, min_fill, product, without
 from optbn.network.moments import draw_inside, moments, quantile, support_of

@@ -17,17 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import NetworkError, UnsupportedError
-from optbn.data.anything import DataLike
 from optbn.data.dataset import Categorical, Dataset, Domain
 from optbn.network.cpds import CPD
+from optbn.network.drawing.graph import draw_graph
 from optbn.network.equivalence import Cpdag
 from optbn.network.formats import read_network, write_network
-from optbn.network.prediction import complete, predictions, probabilities, recoded
+from optbn.network.inference import most_probable, posteriors, query, sample_given
+from optbn.network.intervals import query_interval
+from optbn.network.render import network_text
 from optbn.network.sampling import sample
 from optbn.network.structure import Structure
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
+    from optbn.data.anything import DataLike
     from optbn.network.drawing import Picture
     from optbn.network.intervals import UncertainPosterior
     from optbn.network.posterior import Explanation, Posterior
@@ -130,8 +133,6 @@ class BayesianNetwork:
     ) -> Picture:
         """A picture of the graph, shown in notebooks; its `save` writes svg, png or pdf. In the boxes are `chances`,
         or what follows from the `evidence`; with `essential`, arcs whose direction is open have no head."""
-        from optbn.network.drawing.graph import draw_graph
-
         arcs = self.structure.arcs
         compelled = {(self.names[u], self.names[v]) for u, v in self.to_cpdag().arcs} if essential else set(arcs)
         found = self.posteriors(evidence) if evidence or chances else None
@@ -188,6 +189,8 @@ class BayesianNetwork:
 
         Nothing is copied where the domains agree already.
         """
+        from optbn.network.prediction import recoded
+
         names = self.names if names is None else names
         missing = [name for name in names if name not in data.names]
         if missing:
@@ -207,6 +210,8 @@ class BayesianNetwork:
 
     def log_likelihood_rows(self, data: DataLike) -> NDArray[np.float64]:
         """float64[rows]: log P of every row."""
+        from optbn.network.prediction import complete
+
         rows = complete(self, data, self.names)
         columns = dict(zip(self.names, rows.columns, strict=True))
         total = np.zeros(rows.n_rows)
@@ -221,10 +226,14 @@ class BayesianNetwork:
         the row has. `unseen` levels are refused, or taken as "missing". A row that the network holds
         impossible whatever the target is refused: it has no such distribution.
         """
+        from optbn.network.prediction import probabilities
+
         return probabilities(self, target, data, unseen)
 
     def predict(self, target: str, data: DataLike, *, unseen: str = "refuse") -> NDArray[Any]:
         """The most probable level of the target in every row, or its mean if it is real (see `predict_proba`)."""
+        from optbn.network.prediction import predictions
+
         return predictions(self, target, data, unseen)
 
     @overload
@@ -255,9 +264,6 @@ class BayesianNetwork:
         refused beforehand. With `interval` (such as 0.9) every probability has an interval; the network needs its
         `precision`, and its variables levels.
         """
-        from optbn.network.inference import query
-        from optbn.network.intervals import query_interval
-
         if evidence is not None and not isinstance(evidence, Mapping):
             raise UnsupportedError(
                 f"evidence is a dictionary such as {{'age': 40}}, not of type {type(evidence).__name__}"
@@ -267,28 +273,20 @@ class BayesianNetwork:
 
     def posteriors(self, evidence: Mapping[str, str | float] | None = None) -> dict[str, Posterior]:
         """The posterior of each variable that is not given: `query` of each, for the price of about two."""
-        from optbn.network.inference import posteriors
-
         return posteriors(self, evidence)
 
     def most_probable(self, evidence: Mapping[str, str | float] | None = None) -> Explanation:
         """The most probable levels, and intervals of real variables, given the evidence; see `Explanation`."""
-        from optbn.network.inference import most_probable
-
         return most_probable(self, evidence)
 
     def sample(self, n: int, seed: int = 0, evidence: Mapping[str, str | float] | None = None) -> Dataset:
         """n independent rows of P(.) or of P(. | evidence): the same ones each time, others for another seed."""
         if evidence:
-            from optbn.network.inference import sample_given
-
             return sample_given(self, n, seed, evidence)
 
         return sample(self, n, seed)
 
     def __str__(self) -> str:
-        from optbn.network.render import network_text
-
         return network_text(self)
 
     def __repr__(self) -> str:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.base.registry import unknown
 from optbn.data.anything import DataLike, as_dataset, is_file
-from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.data.missing import LEVEL, MissingLike
 from optbn.data.read import options, read_source
 from optbn.data.source import open_source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from optbn.data.dataset import Categorical, Domain
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.network.moments import moments
-from optbn.network.network import BayesianNetwork
 from optbn.network.tree import Split
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
 
 
 def columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:

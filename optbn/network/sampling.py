@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from optbn.base.errors import LimitError, NetworkError
 from optbn.base.memory import readable
 from optbn.base.settings import check_seed
-from optbn.data.dataset import Categorical, Dataset, Domain, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn_solvers.base.memory import half_of_memory
 
 if TYPE_CHECKING:

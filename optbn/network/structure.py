@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from optbn.base.errors import NetworkError
-from optbn.base.files import saving
 from optbn.base.registry import unknown
 from optbn.network.equivalence import Cpdag, essential_graph, interventional_graph
 from optbn_solvers.base.errors import repeated
@@ -176,8 +174,6 @@ class Structure:
 
     def to_adjacency(self) -> NDArray[np.bool_]:
         """bool[n, n]: true at [u, v] for every arc u -> v, by position in `names`."""
-        import numpy as np
-
         matrix = np.zeros((len(self.names), len(self.names)), dtype=np.bool_)
         for child, parents in enumerate(self.parent_sets):
             matrix[list(parents), child] = True
@@ -189,8 +185,6 @@ class Structure:
 
         names   X1, X2, ... or the columns of a data frame unless given
         """
-        import numpy as np
-
         array = np.asarray(matrix)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise NetworkError(f"an adjacency matrix is square, this one has the shape {array.shape}")
@@ -213,50 +207,3 @@ class Structure:
 
     def __repr__(self) -> str:
         return f"Structure({len(self.names)} variables, {self.n_arcs} arcs)"
-
-
-FORMAT = "optbn-structure"
-
-
-def write_structure(structure: Structure, path: str | PathLike[str]) -> None:
-    """A structure as JSON: {"format": "optbn-structure", "parents": {name: [parents]}}."""
-    import msgspec
-
-    content = {"format": FORMAT, "parents": {name: structure.parents(name) for name in structure.names}}
-    with saving(path) as partial:
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n")
-
-
-def read_structure(path: str | PathLike[str]) -> Structure:
-    """The structure in a structure file, a solver's answer or a GraphML file, or of a network in any format."""
-    from optbn.network.formats import graphml, read_network
-
-    if Path(path).suffix.lower() == ".graphml":
-        return graphml.read_structure(Path(path).read_bytes(), str(path))
-
-    return read_parents(path) or read_network(path).structure
-
-
-def read_parents(path: str | PathLike[str]) -> Structure | None:
-    """What a structure file, or the answer of a solver, says on parents; None for any other file."""
-    import msgspec
-
-    if Path(path).suffix.lower() != ".json" or not Path(path).is_file():
-        return None
-    try:
-        raw = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, msgspec.Raw])["parents"]
-        parents = msgspec.json.decode(raw, type=dict[str, list[str]])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
-        return None
-    try:
-        json.loads(bytes(raw), object_pairs_hook=_different)
-        return Structure.from_parents(parents)
-    except NetworkError as error:
-        raise NetworkError(f"{path}: {error}") from None
-
-
-def _different(entries: list[tuple[str, Any]]) -> None:
-    """Refuse a variable with two lists of parents, of which JSON would take the last."""
-    names = [name for name, _ in entries]
-    if len(set(names)) < len(names):
-        raise NetworkError(f"variable {repeated(names)!r} is named twice")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.base.cluster import Cluster
 from optbn.base.errors import UnsupportedError
 from optbn.base.options import check_together
 from optbn.base.threads import check_jobs, spread
@@ -27,6 +28,7 @@ from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.scores import load_score, named
 from optbn.scores.candidates import Candidates, group_width
+from optbn.scores.cluster import Elsewhere, Job
 from optbn.scores.families import BLOCK_SECONDS, BYTES_PER_FAMILY, FIRST_BLOCK, Families, scores_of
 from optbn.scores.growing import Growth
 from optbn.scores.parent_sets import Arc, Limit, ParentSets
@@ -148,8 +150,6 @@ def table_of_sets(
         space = min(limit // 4, LARGEST_BLOCK)
         if scheduler is None:
             return _Run(work, kept, threads, space // threads, progress, enough=enough).table()
-        from optbn.base.cluster import Cluster
-        from optbn.scores.cluster import Elsewhere, Job
 
         cluster = stack.enter_context(Cluster.open(scheduler, threads))
         elsewhere = Elsewhere.begin(cluster, Job(data, scoring.method, sets, width, limit, __version__))

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import OptbnError, StoppedEarly
-from optbn_solvers.base.files.atomic import replacing
+from optbn_solvers.base.atomic import replacing
 from optbn_solvers.base.whole import UNDOMINATED
 
 log = logging.getLogger(__name__)

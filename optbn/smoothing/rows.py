@@ -18,7 +18,8 @@ from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.data.schema import Schema, SchemaLike
 from optbn.network.catalog import load_network
 from optbn.network.network import BayesianNetwork
-from optbn.network.structure import Structure, read_parents, read_structure
+from optbn.network.structure import Structure
+from optbn.network.structure_files import read_parents, read_structure
 from optbn.smoothing.family import Family
 
 StructureLike = BayesianNetwork | Structure | Mapping[str, Sequence[str]] | Graph | str | os.PathLike[str]

@@ -74,7 +74,8 @@ def cell(
 
 def as_seen(data: Dataset) -> Dataset:
     """The same rows, each variable with the levels that occur in them."""
-    from optbn.data.dataset import Categorical, Dataset, code_dtype
+    from optbn.data.arrays import code_dtype
+    from optbn.data.dataset import Categorical, Dataset
 
     domains, columns = [], []
     for domain, column in zip(data.domains, data.columns, strict=True):

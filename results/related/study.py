@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 import optbn
 from optbn.base.numbers import counted
-from optbn.data.dataset import Categorical, Dataset, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset
 from optbn.experiments.verdicts import Finding, Verdict, summary
 from optbn.network.cpds import TableCPD
 from optbn.report.tables import table

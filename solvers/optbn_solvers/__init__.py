@@ -14,6 +14,7 @@ The pieces, in the order a reader meets them:
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a name at its first use: the compiled kernels behind a table cost a second, an error class nothing."""
-    import importlib
-
     if name not in _EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_EXPORTS[name]), name)

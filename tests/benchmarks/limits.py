@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 
 import optbn
-from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Real
 from tests.benchmarks import Figure
 
 SECONDS = (5, 20)

@@ -11,7 +11,8 @@ import pytest
 
 import optbn
 from optbn.base.errors import DataError, UnknownNameError
-from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.schema import Schema
 
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import optbn
 from optbn.base.errors import OptbnError
 from optbn.data import delimited
-from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.describe import describe
 from optbn.data.write import write
 from tests.naive.data import Column, Refused, column

@@ -8,10 +8,10 @@ import pytest
 from optbn.base.errors import NetworkError
 from optbn.evaluate import distances
 from optbn.evaluate.files import read_graph, write_matrix
-from optbn.evaluate.graphs import Graph, class_of
+from optbn.evaluate.graphs import Graph, class_of, from_edges, from_matrix
 from optbn.evaluate.intervention import intervention_bounds, intervention_distance
 from optbn.evaluate.orientation import closed, consistent_extension
-from optbn.evaluate.sources import as_graph, from_edges, from_matrix
+from optbn.evaluate.sources import as_graph
 from optbn.network.catalog import load_network
 from optbn.network.structure import Structure
 from tests.naive import evaluate as naive

@@ -160,7 +160,7 @@ def _read_network(path: Path) -> None:
 
 
 def _read_graphml(path: Path) -> None:
-    from optbn.network.structure import read_structure
+    from optbn.network.structure_files import read_structure
 
     structure = read_structure(path)
     assert len(structure.order) == len(structure.names)
@@ -168,14 +168,15 @@ def _read_graphml(path: Path) -> None:
 
 
 def _structures(folder: Path) -> Files:
-    from optbn.network.structure import Structure, write_structure
+    from optbn.network.structure import Structure
+    from optbn.network.structure_files import write_structure
 
     write_structure(Structure.from_parents({"x": [], "y z": ["x"], "k": ["x", "y z"]}), folder / "seed.json")
     return [(folder / "seed.json").read_bytes()]
 
 
 def _read_structure(path: Path) -> None:
-    from optbn.network.structure import read_structure
+    from optbn.network.structure_files import read_structure
 
     structure = read_structure(path)
     assert len(structure.order) == len(structure.names)

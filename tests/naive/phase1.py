@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from optbn.data.dataset import Categorical, Dataset, Real, code_dtype
+from optbn.data.arrays import code_dtype
+from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.bdeu import BDeu
 
 

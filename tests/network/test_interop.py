@@ -16,7 +16,8 @@ from optbn.network.cpds import TableCPD
 from optbn.network.equivalence import Cpdag
 from optbn.network.formats import decode, encode, graphml
 from optbn.network.network import BayesianNetwork
-from optbn.network.structure import Structure, read_structure
+from optbn.network.structure import Structure
+from optbn.network.structure_files import read_structure
 from tests.network.test_network import mixed_network, random_network
 
 TEN = ("asia", "cancer", "earthquake", "survey", "sachs", "alarm", "child", "insurance", "water", "hailfinder")

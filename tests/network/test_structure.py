@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from optbn.base.errors import NetworkError, UnknownNameError
-from optbn.network.structure import Structure, read_structure, write_structure
+from optbn.network.structure import Structure
+from optbn.network.structure_files import read_structure, write_structure
 from tests.naive.network import all_dags, independences, meek_essential_graph
 
 

@@ -130,7 +130,7 @@ def test_structures_of_every_kind(tmp_path):
     assert optbn.fit(parents, data, "bdeu") == wanted
     graph = optbn.fit(network.to_networkx(), data, "bdeu")
     assert {n: sorted(graph.parents(n)) for n in graph.names} == {n: sorted(p) for n, p in parents.items()}
-    from optbn.network.structure import write_structure
+    from optbn.network.structure_files import write_structure
 
     write_structure(network.structure, tmp_path / "learned.json")
     optbn.write_network(network, tmp_path / "net.bif")

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from optbn.classifiers.discriminative.factors import Layout
 
@@ -39,8 +40,6 @@ class Hierarchical:
     @cached_property
     def _down(self) -> Any:
         """Sparse [cells, nodes by levels]: what each b is in each score."""
-        from scipy.sparse import csr_array
-
         rows, columns, values = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
         for f, factor in enumerate(self.layout.factors):
             level, node = np.arange(factor.levels), factor.leaves

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.threads import one_blas_thread
@@ -72,8 +73,6 @@ def minimise(
     objective: Objective, start: NDArray[np.float64], iterations: int, tolerance: float, corrections: int = 20
 ) -> tuple[NDArray[np.float64], Curve]:
     """L-BFGS until an iteration gains less than `tolerance` of the objective."""
-    from scipy.optimize import minimize
-
     curve = Curve()
     last, evaluations = 0.0, 0
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
 
 from optbn.classifiers.combine import best_power
 from optbn.classifiers.discriminative.rows import distinct
@@ -60,7 +61,6 @@ def prepared(places: Places, sample: Sample, n_classes: int) -> Data:
 
 def in_threads(n_jobs: int | None) -> Run:
     """A function that applies another one to every item, in threads."""
-    from sklearn.utils.parallel import Parallel, delayed
 
     def run(work: Any, items: Sequence[Any]) -> list[Any]:
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(item) for item in items))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
@@ -129,8 +130,6 @@ def _centred(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _networks(fitted: Any) -> tuple[Mixture, list[SoftNetwork], NDArray[np.float64]]:
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(fitted)
     mixture = fitted.members_[0]
     if not isinstance(mixture, Mixture):

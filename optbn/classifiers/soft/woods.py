@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
 
 from optbn.classifiers.soft.member import PlacedTree
 from optbn.classifiers.soft.places import Places
@@ -29,8 +30,6 @@ def planted(
     n_jobs: int | None,
 ) -> list[PlacedTree]:  # fmt: skip
     """The trees; tree t learns from the weights of `inside` number t modulo 5."""
-    from sklearn.utils.parallel import Parallel, delayed
-
     columns = [
         Column(column.name, np.zeros(0), None, 1)
         if column.levels is None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
@@ -206,8 +207,6 @@ class ProbabilityTree(Trees):
         return self._member().tree
 
     def _member(self) -> TreeMember:
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self)
         member: TreeMember = self.members_[0]  # type: ignore[assignment]
         return member

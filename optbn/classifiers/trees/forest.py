@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
 
 from optbn.base.errors import UnsupportedError
 from optbn.classifiers.source import Source
@@ -53,8 +54,6 @@ class ProbabilityForest(Trees):
     def _learn(
         self, source: Source, smoother: Smoother, seed: np.random.SeedSequence
     ) -> tuple[list[Any], NDArray[np.float64]]:
-        from sklearn.utils.parallel import Parallel, delayed
-
         if isinstance(self.n_trees, bool) or not isinstance(self.n_trees, int | np.integer) or self.n_trees < 1:
             raise UnsupportedError(f"n_trees={self.n_trees!r}: expected a whole number, 1 or more")
         columns, _, _, weights, prepared = self._rows(source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
 from optbn.data.discretise.transformer import Discretizer
 
@@ -17,8 +18,6 @@ class DecisionTree(Discretizer):
         self.min_share = min_share
 
     def cut_points(self, values: Any, classes: Any, n_classes: int, weights: Any, random: Any) -> Any:
-        from sklearn.tree import DecisionTreeClassifier
-
         if self.n_bins == 1:
             return np.zeros(0)
         tree = DecisionTreeClassifier(

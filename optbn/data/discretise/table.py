@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError, UnsupportedError
@@ -128,8 +130,6 @@ def _of_dataset(data: Dataset, i: int) -> Values:
 
 
 def _of_array(name: str, column: NDArray[Any]) -> Values:
-    import pyarrow as pa
-
     if column.dtype.kind in "iuf":
         return numbers(name, column.astype(np.float64))
     if column.dtype.kind == "b":
@@ -151,8 +151,6 @@ def _of_array(name: str, column: NDArray[Any]) -> Values:
 
 
 def _of_arrow(name: str, column: Any) -> Values:
-    import pyarrow as pa
-
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         if isinstance(column, pa.ChunkedArray):  # some versions keep one chunk chunked
@@ -180,8 +178,6 @@ def _of_arrow(name: str, column: Any) -> Values:
 
 def _codes(indices: Any, levels: int) -> NDArray[Any]:
     """Arrow's integers as codes."""
-    import pyarrow.compute as pc
-
     if indices.null_count:
         indices = pc.fill_null(indices.cast("int64"), -1)
     return np.asarray(indices.to_numpy(zero_copy_only=False).astype(code_type(levels), copy=False))

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, validate_data
 
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.numbers import texts_of, unused
@@ -152,8 +153,6 @@ class Discretizer(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if self.supervised:
             if y is None:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-            from sklearn.utils import check_consistent_length, column_or_1d
-            from sklearn.utils.multiclass import check_classification_targets
 
             y = column_or_1d(y, warn=True)
             check_consistent_length(table[0].data, y)
@@ -214,7 +213,6 @@ class Discretizer(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
         """The columns' names."""
         check_is_fitted(self)
-        from sklearn.utils.validation import _check_feature_names_in
 
         names: NDArray[Any] = _check_feature_names_in(self, input_features)
         return names

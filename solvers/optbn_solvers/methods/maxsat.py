@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pysat.card import CardEnc, EncType
+from pysat.formula import WCNF
 
 from optbn_solvers.base.errors import SolverError
 from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
@@ -107,9 +109,6 @@ def encode(
     table: ScoreTable, rows: NDArray[np.int64], clusters: NDArray[np.uint64], stopped: Callable[[], bool]
 ) -> tuple[WCNF, dict[int, int]] | None:
     """(the formula over some rows of the table, {literal: row}); None if stopped, for it may take seconds."""
-    from pysat.card import CardEnc, EncType
-    from pysat.formula import WCNF
-
     formula = WCNF()
     families = dict(enumerate(rows.tolist(), start=1))
     own: list[list[int]] = [[] for _ in range(table.n)]

@@ -20,7 +20,7 @@ from typing import BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.files.atomic import replacing
+from optbn_solvers.base.atomic import replacing
 from optbn_solvers.base.solution import ClusterRow, Proof, RowBound, SubsetRow, Tree
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.format import CLUSTER, FILTER, LARGEST_BODY, LEAF, SUBSET, header_line

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from optbn_solvers.base.atomic import check_place
 from optbn_solvers.base.errors import TableError
-from optbn_solvers.base.files.atomic import check_place
 from optbn_solvers.base.files.rows import Rows
 from optbn_solvers.base.table import ScoreTable
 

@@ -23,8 +23,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn_solvers.base.atomic import replacing
 from optbn_solvers.base.errors import TableError, repeated
-from optbn_solvers.base.files.atomic import replacing
 from optbn_solvers.base.files.rows import Rows, empty_masks, member_lists
 from optbn_solvers.base.kernels import parse
 from optbn_solvers.base.table import ScoreTable

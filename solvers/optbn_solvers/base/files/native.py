@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from optbn_solvers.base.atomic import replacing
 from optbn_solvers.base.errors import TableError
-from optbn_solvers.base.files.atomic import replacing
 from optbn_solvers.base.files.rows import Rows, check_room, empty_masks, member_lists
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.base.whole import MEANING

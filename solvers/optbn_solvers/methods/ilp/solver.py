@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.files.atomic import check_place
+from optbn_solvers.base.atomic import check_place
 from optbn_solvers.base.protocol import Budget, Capabilities, Progress, ProgressCallback
 from optbn_solvers.base.residual import Residual
 from optbn_solvers.base.run import Run
