@@ -29,7 +29,7 @@ _FIELD = re.compile(rf"""\s*+({_QUOTED}|(?!['"])[^\s,]++(?:[^\S\t]++[^\s,]++)*+|
 _ESCAPE = re.compile(r"\\(.)")
 
 
-def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
+def open_table(path: Path | str | IO[bytes] | Origin, options: Options) -> Source:
     """A file or a binary stream."""
     origin = Origin.of(path)
     encoding, findings = origin.encoding(options.encoding)

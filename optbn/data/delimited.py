@@ -31,7 +31,7 @@ BLOCK_ROWS = 512
 """A block holds one or the other, whichever is more."""
 
 
-def open_table(path: Path | str | IO[bytes], options: Options) -> Source:
+def open_table(path: Path | str | IO[bytes] | Origin, options: Options) -> Source:
     """A file, "-" for stdin, or a binary stream; its rows may be gone through again."""
     if options.delimiter is not None and len(options.delimiter.encode()) != 1:
         raise DataError(f"the delimiter {options.delimiter!r} is not a single character")

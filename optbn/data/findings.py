@@ -77,7 +77,7 @@ def notes(domains: Mapping[str, Domain], inferred: Collection[str], rows: int) -
     if len(domains) > WIDE:
         yield Finding(
             "note",
-            f"{len(domains):,} columns, far more than an optimal network can be found for; select some of them",
+            f"{len(domains):,} columns: with so many, parent sets stay small; select some columns for larger ones",
         )
     constant = [name for name, domain in domains.items() if is_constant(domain)]
     if constant:

@@ -15,9 +15,11 @@ from typing import Any
 
 from optbn.base.errors import DataError, LimitError, OptbnError
 from optbn.base.registry import lookup, unknown
+from optbn.data import packed
 from optbn.data.findings import Finding
 from optbn.data.missing import TOKENS
 from optbn.data.schema import Declared
+from optbn.data.text import Origin
 
 READERS: dict[str, str] = {
     "csv": "optbn.data.delimited:open_table",
@@ -40,6 +42,8 @@ ENDINGS: dict[str, str] = {
     ".feather": "arrow",
     ".arff": "arff",
 }
+
+TEXTS = ("csv", "arff")  # the formats of text, which may be packed
 
 _MAGIC: dict[bytes, str] = {  # first bytes of files that people give by mistake, or under another name
     b"PAR1": "parquet",
@@ -117,6 +121,8 @@ def open_source(path: str | os.PathLike[str] | Any, options: Options) -> Source:
         raise DataError(f"{path}: is a folder, expected a file")
     if not path.exists():
         raise DataError(f"{path}: no such file")
+    if path.suffix.lower() in packed.ENDINGS and path.is_file():
+        return _open_packed(path, options)
     piped = not path.is_file()  # a named pipe, <(command) of a shell
     found = options.format or ENDINGS.get(path.suffix.lower()) or ("csv" if piped else None)
     if found is None and path.suffix.lower() in (".xlsx", ".xls", ".xlsm", ".ods"):
@@ -137,6 +143,23 @@ def open_source(path: str | os.PathLike[str] | Any, options: Options) -> Source:
     return opened
 
 
+def _open_packed(path: Path, options: Options) -> Source:
+    """The table of texts in a packed file."""
+    texts = [ending for ending, kind in ENDINGS.items() if kind in TEXTS]
+    if path.suffix.lower() != ".zip" and path.with_suffix("").suffix.lower() not in texts and not options.format:
+        expected = ", ".join(f"{ending}{path.suffix}" for ending in texts)
+        raise DataError(f"{path}: unknown file ending, expected one of {expected}; or say the format (csv, ...)")
+    try:
+        stream, ending = packed.unpacked(path, texts)
+    except PermissionError:
+        raise DataError(f"{path}: permission denied") from None
+    found = options.format or ENDINGS[ending]
+    if found not in TEXTS:
+        raise DataError(f"{path}: {found} is not read from a packed file; unpack it first")
+    source: Source = lookup("data format", READERS, found)(Origin.kept(str(path), stream), options)
+    return source
+
+
 def _refuse_other_kinds(path: Path, format: str) -> None:
     with path.open("rb") as file:
         start = file.read(16)
@@ -145,8 +168,10 @@ def _refuse_other_kinds(path: Path, format: str) -> None:
     for magic, kind in _MAGIC.items():
         if start.startswith(magic) and kind != format:
             remedy = f"; say format {kind}, or rename it" if kind in READERS else "; optbn does not read those"
-            if kind in ("zip (or spreadsheet)", "gzip", "bzip2", "zstd"):
+            if kind == "zip (or spreadsheet)":
                 remedy = "; unpack it or save it as csv"
+            if kind in packed.KINDS:
+                remedy = f"; give it the ending {path.suffix}{packed.KINDS[kind]}, and optbn unpacks it"
             if kind == "UTF-16 text":
                 if format == "csv":
                     return  # the text reader knows the encoding option

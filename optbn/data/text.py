@@ -174,21 +174,23 @@ class Origin:
     size: int | None
 
     @classmethod
-    def of(cls, path: Path | str | IO[bytes]) -> Origin:
+    def of(cls, path: Path | str | IO[bytes] | Origin) -> Origin:
         """A file, "-" for stdin, or a binary stream."""
+        if isinstance(path, Origin):
+            return path
         if isinstance(path, Path) and path.is_file():
             return cls(str(path), lambda: path.open("rb", buffering=0), path.stat().st_size)
         if isinstance(path, Path):
-            return cls._kept(str(path), path.open("rb"))
+            return cls.kept(str(path), path.open("rb"))
         if isinstance(path, str):
             if sys.stdin is None:
                 raise DataError("stdin is closed, expected a table")
-            return cls._kept("stdin", sys.stdin.buffer)
+            return cls.kept("stdin", sys.stdin.buffer)
         name = getattr(path, "name", None)
-        return cls._kept(name if isinstance(name, str) else "the stream", path)
+        return cls.kept(name if isinstance(name, str) else "the stream", path)
 
     @classmethod
-    def _kept(cls, where: str, stream: IO[bytes]) -> Origin:
+    def kept(cls, where: str, stream: IO[bytes]) -> Origin:
         """A stream from here on; what cannot be gone back to is copied, unless it is plainly no text."""
         if getattr(stream, "seekable", lambda: False)():
             start = stream.tell()

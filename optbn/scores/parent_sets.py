@@ -192,7 +192,7 @@ def _limits(names: Sequence[str], max_parents: Limit | Mapping[str, Limit] | Non
 def _closure(names: Sequence[str], must: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n, n]: whether the column's variable is an ancestor of the row's along required arcs; a cycle is refused."""
     reach = must.copy()
-    for middle in range(len(names)):
+    for middle in np.flatnonzero(must.any(axis=1) & must.any(axis=0)).tolist():  # others are within no walk
         reach |= reach[:, middle : middle + 1] & reach[middle]
     if reach.diagonal().any():
         start = int(np.flatnonzero(reach.diagonal())[0])
