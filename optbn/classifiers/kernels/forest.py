@@ -16,7 +16,7 @@ import numpy as np
 from optbn_solvers.base.compiled import kernel, leaf, part
 
 
-@kernel
+@leaf
 def _child(u, value, children, branch):
     """The child of u on the branch `value`, or -1.
 
@@ -152,7 +152,7 @@ def _estimate(count, total, m, size):
     return (count + m / size) / (total + m)
 
 
-@part
+@leaf
 def _still_known(codes, questions, last, r, known):
     """To what depth the path of row r is that of the row before it."""
     for d in range(known):
@@ -161,7 +161,7 @@ def _still_known(codes, questions, last, r, known):
     return known
 
 
-@part
+@leaf
 def _walk(trees, codes, questions, r, first, size, m, known, node, p):
     """Go on with the path of row r: at each depth the node and the estimate of every class; returns the last depth.
 
@@ -197,7 +197,7 @@ def _before_trees(rows, prior, product, whole):
             whole[r, k] = product[r, k].sum()
 
 
-@kernel
+@leaf
 def _add_tree(t, trees, rows, m, order, node, p, product, whole):
     """Multiply the products of all rows, at every depth, by the estimates of tree t without them."""
     codes, classes, weights = rows
