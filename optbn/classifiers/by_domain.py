@@ -25,7 +25,7 @@ from sklearn.base import clone
 from optbn.base.errors import UnsupportedError
 from optbn.base.registry import unknown
 from optbn.classifiers import load_classifier
-from optbn.classifiers.estimator import BayesianClassifier
+from optbn.classifiers.estimator import BayesianClassifier, NetworkClassifier
 from optbn.classifiers.forest import Forest, Parents, StoredTree, count_trees, truncated
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import Batch
@@ -64,18 +64,18 @@ class ByDomain(BayesianClassifier):
             if name not in names:
                 raise UnsupportedError(f"domain: {unknown('column', name, names)}")
         domains = [names.index(name) for name in wanted]
+        for i in domains:
+            if table[i].levels is None:
+                raise UnsupportedError(f"column {names[i]!r} holds numbers, but domains need names: make it a text")
+        if domains and not isinstance(inner, NetworkClassifier):
+            raise _no_tables(inner)
         inner._fit_source(_Without(source, domains) if domains else source)
         self.weights_, self.power_, self.curves_ = inner.weights_, inner.power_, inner.curves_
         self.members_ = inner.members_
         if not domains:
             return
-        for i in domains:
-            if table[i].levels is None:
-                raise UnsupportedError(f"column {names[i]!r} holds numbers, but domains need names: make it a text")
         if not all(isinstance(member, Member) for member in inner.members_):
-            raise UnsupportedError(
-                f"{type(inner).__name__} has no tables for domains; use nb, tan, kdb, skdb, eskdb or kdf"
-            )
+            raise _no_tables(inner)
         smoother = inner._chosen_smoother()
         streams = np.random.SeedSequence(self._seed()).spawn(len(inner.members_))
         own = _domain_columns(source, domains)
@@ -83,6 +83,10 @@ class ByDomain(BayesianClassifier):
             _with_domains(source, member, dict(zip(domains, own, strict=True)), smoother, stream)
             for member, stream in zip(inner.members_, streams, strict=True)
         ]
+
+
+def _no_tables(inner: BayesianClassifier) -> UnsupportedError:
+    return UnsupportedError(f"{type(inner).__name__} has no tables for domains; use nb, tan, kdb, skdb, eskdb or kdf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +108,14 @@ class _Without:
         table, classes, weights = self.whole.sample()
         return self._rest(table), classes, weights
 
+    def once(self, discretizer: Any) -> Iterator[Batch]:
+        return self.whole.once(self._coding(discretizer))
+
     def batches(self, discretizer: Any) -> Callable[[], Iterator[Batch]]:
-        return self.whole.batches(_Coding(lambda table: discretizer.encode(self._rest(table))))  # type: ignore[arg-type]
+        return self.whole.batches(self._coding(discretizer))
+
+    def _coding(self, discretizer: Any) -> Any:
+        return _Coding(lambda table: discretizer.encode(self._rest(table)))
 
     def _rest(self, table: Table) -> Table:
         return [values for i, values in enumerate(table) if i not in self.columns]

@@ -40,7 +40,7 @@ class Incremental(Streamed):
         self.columns_ = discretizer.columns_
         names = [column.name for column in discretizer.columns_]
         self.counts_ = PairCounts(discretizer.sizes, source.n_classes, names, self.needs_pairs)
-        for batch in source.batches(discretizer)():
+        for batch in source.once(discretizer):
             self.counts_.add(batch)
         return [self._member(self.counts_, discretizer.columns_, smoother, seed)], np.ones(1)
 

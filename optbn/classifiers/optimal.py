@@ -112,7 +112,7 @@ class OptimalBN(NetworkClassifier):
         discretizer = self._discretized(source)
         columns = discretizer.columns_
         parts, classes = [], []
-        for codes, y, weights in source.batches(discretizer)():
+        for codes, y, weights in source.once(discretizer):
             if (weights != np.rint(weights)).any():
                 raise UnsupportedError("OptimalBN counts rows, so sample_weight must be whole numbers")
             if (weights != 1).any():

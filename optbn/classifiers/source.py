@@ -2,14 +2,14 @@
 
 A structure asks for `sample`, to find cut points, and then for as many passes of coded batches as it needs; it never
 sees whether the rows fit into memory. A file is read once before that: for the levels of its columns, for which of them
-have missing values, and for a uniform sample of its rows of given size. The rows are encoded again in every pass, so
-nothing grows with their number.
+have missing values, and for a uniform sample of its rows of given size. The first pass codes the rows and puts them
+`aside`, a byte a value, for those that follow; only one block of them is ever in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.numbers import counted
 from optbn.base.registry import unknown
+from optbn.classifiers.aside import Coded
 from optbn.classifiers.pairs import Batch
 from optbn.classifiers.reservoir import Reservoir
 from optbn.data.anything import with_weights
@@ -49,8 +50,11 @@ class Source(Protocol):
     def sample(self) -> Sample:
         """Rows to find cut points from."""
 
+    def once(self, discretizer: Discretizer) -> Iterator[Batch]:
+        """One pass over all rows, coded."""
+
     def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
-        """A function that makes one pass over all rows, coded."""
+        """A function that makes a pass over all rows, coded, as often as it is called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +73,12 @@ class InMemory:
     def sample(self) -> Sample:
         return self.table, self.classes, self.weights
 
+    def once(self, discretizer: Discretizer) -> Iterator[Batch]:
+        yield discretizer.encode(self.table), self.classes, self.weights
+
     def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
-        codes = discretizer.encode(self.table)
-        return lambda: iter([(codes, self.classes, self.weights)])
+        held = list(self.once(discretizer))
+        return lambda: iter(held)
 
     def take(self, rows: NDArray[np.int64]) -> InMemory:
         """Some of the rows, perhaps repeatedly."""
@@ -101,7 +108,8 @@ class OnDisk:
         declared = Schema.of(schema if weights is None else with_weights(schema, weights))
         if declared.columns.get(target) == "ignore":
             raise DataError(f"{self.where}: the target {target!r} is ignored by the schema")
-        columns = survey(source, declared, keep=False)
+        reservoir = Reservoir(sample_size, np.random.default_rng(seed))
+        columns = survey(self._watched(source, reservoir), declared, keep=False)
         findings = [*source.findings, *(finding for column in columns for finding in column.findings)]
         refuse(self.where, findings, bool(how.get("strict")))
         found = {column.name: column for column in columns if not column.ignored}
@@ -111,15 +119,6 @@ class OnDisk:
         self._weights = weights
         if weights is not None:
             check_weights(self.where, found.get(weights), weights)
-        reservoir = Reservoir(sample_size, np.random.default_rng(seed))
-        self.n_rows = 0
-        for batch in source.rows(list(self.known)):
-            for begin in range(0, batch.num_rows, ROWS):
-                part = batch.slice(begin, ROWS)
-                reservoir.add(part)
-                self.n_rows += part.num_rows
-                if progress is not None:
-                    progress(self.n_rows)
         self.target = target
         domain = found[target].domain
         if not isinstance(domain, Categorical):
@@ -138,11 +137,32 @@ class OnDisk:
         self._incomplete = {name for name in self.names if found[name].n_missing}
         chosen = Encoder(source.where, self.known, source.tokens)
         for batch in reservoir.batches():
-            chosen.add(batch)
+            chosen.add(batch.select(list(self.known)))
         sampled = {column.name: column for column in chosen.finish()}
         self._sample, self._sample_classes, self._sample_weights = self._rows_of(sampled)
         if weights is not None:
             self.n_rows = sum(len(classes) for _, classes, _ in self.blocks())  # those of weight 0 do not exist
+
+    def _watched(self, source: Any, reservoir: Reservoir) -> Any:
+        """The source, of whose first pass the reservoir draws its rows."""
+        self.n_rows, begun = 0, False
+
+        def rows(wanted: Sequence[str]) -> Iterator[Any]:
+            nonlocal begun
+            if begun:
+                yield from source.rows(wanted)
+                return
+            begun = True
+            for batch in source.rows(wanted):
+                yield batch
+                for begin in range(0, batch.num_rows, ROWS):
+                    part = batch.slice(begin, ROWS)
+                    reservoir.add(part)
+                    self.n_rows += part.num_rows
+                    if self._progress is not None:
+                        self._progress(self.n_rows)
+
+        return replace(source, rows=rows)
 
     def _open(self) -> Any:
         return open_source(self._path, options(**self._how))
@@ -180,12 +200,12 @@ class OnDisk:
         data[0] = np.nan if values.levels is None else -1
         return Values(values.name, data, values.levels)
 
-    def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
-        def one_pass() -> Iterator[Batch]:
-            for table, y, weights in self.blocks():
-                yield discretizer.encode(table), y, weights
+    def once(self, discretizer: Discretizer) -> Iterator[Batch]:
+        for table, classes, weights in self.blocks():
+            yield discretizer.encode(table), classes, weights
 
-        return one_pass
+    def batches(self, discretizer: Discretizer) -> Callable[[], Iterator[Batch]]:
+        return Coded(lambda: self.once(discretizer), self._progress)
 
 
 def check_weights(where: str, column: Any, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.classifiers import CLASSIFIERS, load_classifier, source
+from optbn.classifiers.aside import Aside
 from optbn.classifiers.reservoir import Reservoir
 from tests.classifiers.examples import mixed
 
@@ -83,6 +85,31 @@ def test_arrow_and_several_passes(tmp_path, small_blocks: None) -> None:
     passes.clear()
     load_classifier("nb").fit_file(tmp_path / "train.arrow", "income", progress=passes.append)
     assert passes.count(200) == 2
+
+
+@pytest.mark.parametrize("weights", [None, "people"])
+def test_rows_put_aside_are_the_rows_coded_again(weights, tmp_path, small_blocks: None, monkeypatch) -> None:
+    X, y = mixed(4)
+    X.assign(income=y, people=np.tile([2.0, 0.0, 1.0, 0.5], 50)).to_parquet(tmp_path / "train.parquet")
+    found = []
+    for largest in (1 << 30, 1000, 0):
+        monkeypatch.setattr("optbn.classifiers.aside.LARGEST", largest)
+        fitted = load_classifier("skdb").fit_file(tmp_path / "train.parquet", "income", weights=weights)
+        found.append(fitted.predict_proba(X.assign(people=1.0) if weights is None else X))
+    assert (found[0] == found[1]).all() and (found[0] == found[2]).all()
+
+
+def test_blocks_come_back_as_they_were_in_several_threads() -> None:
+    random = np.random.default_rng(0)
+    blocks = [(random.normal(size=(n, 3)), random.integers(0, 9, n).astype(np.int8)) for n in (50_000, 0, 1, 70_000)]
+    aside = Aside()
+    for block in blocks:
+        aside.add(*block)
+    assert aside.rows == 120_001
+    with ThreadPoolExecutor(4) as pool:
+        for back in pool.map(lambda _: list(aside), range(8)):
+            for block, again in zip(blocks, back, strict=True):
+                assert all(a.dtype == b.dtype and (a == b).all() for a, b in zip(block, again, strict=True))
 
 
 def test_cut_points_from_a_sample(tmp_path) -> None:

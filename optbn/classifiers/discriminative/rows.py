@@ -2,18 +2,18 @@
 
 Rows are coded once, as cells or whatever else is four bytes; equal rows of a block become one with their total weight,
 in an order that depends on their content alone, so that repeating a row and giving it weight 2 are the same to the last
-bit. What is small stays in memory, the rest goes to a temporary file without a name, of which one block is held at a
-time.
+bit. What is small stays in memory, the rest is put `aside`.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from optbn.classifiers.aside import Aside
 
 HELD = 1 << 24
 """Cells that stay in memory, 64 MB."""
@@ -27,9 +27,7 @@ class Rows:
 
     def __init__(self, held: Sequence[Block] = ()) -> None:
         self._held = list(held)
-        self._file: Any = None
-        self._lengths: list[int] = []
-        self._width = 0
+        self._aside: Aside | None = None
         self.total = float(sum(block[2].sum() for block in held))
 
     @classmethod
@@ -43,42 +41,26 @@ class Rows:
     def _add(self, block: Block) -> None:
         cells, classes, weights = block
         self.total += float(weights.sum())
-        self._width = cells.shape[1]
-        if self._file is None and cells.size + sum(held[0].size for held in self._held) <= HELD:
+        if self._aside is None and cells.size + sum(held[0].size for held in self._held) <= HELD:
             self._held.append(block)
             return
-        if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        self._lengths.append(len(classes))
-        for array in (cells, classes.astype(np.int32), weights):
-            self._file.write(np.ascontiguousarray(array).data)
+        if self._aside is None:
+            self._aside = Aside()
+        self._aside.add(cells, classes.astype(np.int32), weights)
 
     def __iter__(self) -> Iterator[Block]:
         yield from self._held
-        if self._file is None:
-            return
-        self._file.flush()
-        self._file.seek(0)
-        for n in self._lengths:
-            cells = self._read(n * self._width, np.int32).reshape(n, self._width)
-            classes = self._read(n, np.int32).astype(np.int64)
-            yield cells, classes, self._read(n, np.float64)
-
-    def _read(self, n: int, kind: Any) -> NDArray[Any]:
-        array = np.empty(n, dtype=kind)
-        if self._file.readinto(array.data.cast("B")) != array.nbytes:
-            raise OSError("the temporary file of training rows is shorter than what was written to it")
-        return array
+        for cells, classes, weights in self._aside or ():
+            yield cells, classes.astype(np.int64), weights
 
     def together(self, most: int, seed: np.random.SeedSequence) -> Block:
         """At most this many of the distinct rows as one block, drawn uniformly where there are more."""
-        blocks = list(self._held) if self._file is None else None
-        n = sum(len(b[1]) for b in self._held) + sum(self._lengths)
+        n = sum(len(classes) for _, classes, _ in self._held) + (self._aside.rows if self._aside is not None else 0)
         drawn = np.arange(n)
         if n > most:
             drawn = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
         parts, first = [], 0
-        for cells, classes, weights in blocks or self:
+        for cells, classes, weights in self:
             inside = drawn[(drawn >= first) & (drawn < first + len(classes))] - first
             parts.append((cells[inside], classes[inside], weights[inside]))
             first += len(classes)
