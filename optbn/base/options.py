@@ -18,6 +18,7 @@ from typing import Any
 
 from optbn.base.errors import UnknownNameError, UnsupportedError
 from optbn.base.registry import names_in, unknown
+from optbn.base.settings import check_seed
 
 GRAPH = "Constraints on the graph"
 
@@ -382,6 +383,15 @@ RULES: tuple[Rule, ...] = (
 def of(verb: str) -> dict[str, Option]:
     """The options of a verb by name, in the order of the table."""
     return {option.name: option for option in OPTIONS if verb in option.verbs.split()}
+
+
+def checked(verb: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values that are options of the verb, refused where they are wrong or do not go together."""
+    chosen = {name: values[name] for name in of(verb) if name in values}
+    check_seed(values.get("seed", 0))
+    check_numbers(verb, chosen)
+    check_together(verb, chosen)
+    return chosen
 
 
 def check_together(verb: str, values: Mapping[str, Any], shell: bool = False) -> None:

@@ -4,7 +4,7 @@
 
 A time limit covers everything: scoring takes what `affordable` finds to fit into its share, the search for the best
 network what is left but a reserve for the check of its answer, the parameters and the report. What did not fit is left
-out or done in a quicker way, and a note says so. The steps are those of `job.Job`, which owns what they share.
+out or done in a quicker way, and a note says so. The steps are in `steps`; what they share is a `Job`.
 """
 
 from __future__ import annotations
@@ -12,33 +12,25 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from optbn.base import options
-from optbn.base.settings import check_seed
-from optbn.data.anything import DataLike, WeightsLike, as_reading, with_weights
-from optbn.data.dataset import Dataset
-from optbn.data.findings import SAID
-from optbn.data.interventions import TargetsLike, reading_targets, without_targets
-from optbn.data.lags import forwards, lagged
-from optbn.learning.completing import COPIES, Incomplete, completed
-from optbn.learning.constraint_files import read_constraints
-from optbn.learning.job import DEFAULT_PARENTS, Job
-from optbn.learning.reporting import Headings, make_report, papers
+from optbn.data.anything import DataLike, WeightsLike
+from optbn.data.interventions import TargetsLike
 from optbn.learning.search_log import SearchLog
-from optbn.learning.solving import constraints_of
-from optbn.learning.structure import Stopwatch
+from optbn.learning.steps.comparing import compare, hold_out
+from optbn.learning.steps.fitting import fit
+from optbn.learning.steps.job import Job
+from optbn.learning.steps.reading import Form, fill, read
+from optbn.learning.steps.reporting import Names, report
+from optbn.learning.steps.scoring import bind, prepare
+from optbn.learning.steps.scoring import score as scored
+from optbn.learning.steps.searching import solve
 from optbn.learning.watcher import Watcher as Watcher
 from optbn.report.page import render
 from optbn.scores import load_score
-from optbn.scores.interventional import Interventional
-from optbn.smoothing.default import check_counts
 from optbn.smoothing.protocol import load_smoother
-from optbn_solvers.base.clock import compiling, working
-from optbn_solvers.base.standing import Standing, standing
 
 if TYPE_CHECKING:
     from optbn.data.missing import MissingLike
@@ -151,103 +143,30 @@ def learn(
                   simple models (of the target too, if there is one)
     target        the variable in question: the page puts it, and what changes it, on top
     """
-    watcher, watch = watcher or (SearchLog() if progress else Watcher()), Stopwatch()
-    begin, kernels, making = watcher.begun(), compiling.kernels, compiling.seconds
-    values = {name: value for name, value in locals().items() if name in options.of("learn")}
-    check_seed(seed)
-    options.check_numbers("learn", values)
-    options.check_together("learn", values)
+    values = options.checked("learn", locals())
     options.check_choice("learn", "trees", trees)
-
     method = load_score(score, caller=learn, **settings)
     if smoother is not None:
         load_smoother(smoother)  # a wrong name should not wait for the search
+    watcher = watcher or (SearchLog() if progress else Watcher())
+    job = Job(method, watcher, jobs, watcher.begun(), time_limit)
+    form = Form(schema, missing, reading or {}, weights, targets, lags, time_column, series_column, past_only)
+    more = bool(alternatives or posteriors or edges or held_out)
 
-    watcher.phase("read")
-    with watch.phase("read"):
-        by_model = missing == "model"
-        policy: MissingLike = "value" if by_model else missing
-        policy = policy if targets is None else reading_targets(policy, targets)
-        rows, name, noticed = _dataset(data, with_weights(schema, weights), policy, reading or {})
-        rows = rows if weights is None else rows.weighted(weights)
-        rows, interventions = (rows, None) if targets is None else without_targets(rows, targets)
-        if isinstance(constraints, str | os.PathLike):
-            constraints = read_constraints(constraints, rows.names)
-        if lags:
-            rows = lagged(rows, lags, time_column, series_column)
-            constraints = forwards(constraints_of(constraints), rows.names, past_only)
-    watcher.data(rows)
-    if target is not None:
-        rows.index(target)  # a wrong name should not wait for the search
-    method = Interventional.of(method, interventions) if interventions else method
-    if by_model:
-        most = None if max_parents == "all" else max_parents
-        rows, filled = _completed(rows, most, constraints, candidates, seed, time_limit, begin, jobs, memory)
-        noticed = (*(line for line in noticed if "a value like others" not in line), *filled)
-    if smoother is not None:
-        check_counts(load_smoother(smoother), rows)
-    if rows.weights is not None:
-        noticed = (*noticed, f"{rows.n_rows:,} rows count, by their weights, for {rows.total_weight:,.6g}")
-    left = None if time_limit is None else max(0.0, time_limit - (working() - begin))
-    job = Job(rows, method, watcher, watch, working(), left, jobs, interventions, notes=[*noticed])
-    job.constrain(constraints, max_parents, candidates, memory)
-    job.rehearse(solver, smoother)
-    job.score(max_parents, store, larger=not (edges or posteriors or held_out))
-    job.solve(solver)
-    model, chosen = job.fit(smoother, seed, more=bool(alternatives or posteriors or edges or held_out), trees=trees)
-    others = job.compare(alternatives, posteriors, edges)
-    fits = () if held_out is None else job.hold_out(held_out, solver, smoother, seed, target, trees)
+    read(job, data, form, constraints, target)
+    if missing == "model":
+        fill(job, max_parents, candidates, seed, memory)
 
-    watcher.phase("report")
-    if compiling.kernels > kernels:
-        watch.phases["compile"] = (compiling.seconds - making,) * 2
-    source = source or name
-    size = "all" if max_parents == "all" and job.scored.size == job.scoring.sets.largest else job.scored.size
-    values |= {"score": method, "max_parents": size, "smoother": chosen}
-    if not isinstance(weights, str | None):
-        values["weights"] = f"{len(rows.weights.units):,} numbers" if rows.weights is not None else None
-    proved = standing(job.learned.solution) is Standing.PROVED
-    headings = Headings.of(title, source, command, values, job.constraints, job.restrictions, proved)
-    cited = papers(method, load_smoother(chosen))
-    report = make_report(rows, job.learned, model, headings, interventions, job.notes, job.trace, others)
-    report = msgspec.structs.replace(report, target=target or "", papers=cited, held_out=fits)
-    return Learned(model.network, job.learned.solution, job.scored.table, report)
+    bind(job, max_parents, candidates, memory)
+    prepare(job, solver, smoother)
+    scored(job, max_parents, store, larger=not (edges or posteriors or held_out))
 
+    solve(job, solver)
 
-def _completed(
-    rows: Dataset,
-    max_parents: int | None,
-    constraints: Constraints | Mapping[str, Any] | None,
-    candidates: int | None,
-    seed: int,
-    time_limit: float | None,
-    begin: float,
-    jobs: int | None,
-    memory: int | str | None,
-) -> tuple[Dataset, tuple[str, ...]]:
-    """The rows with their gaps filled by the model, and a note; with a time limit, in a third of it."""
-    incomplete = Incomplete.of(rows)
-    if not incomplete.missing:
-        return incomplete.data, ()
-    largest = min(DEFAULT_PARENTS if max_parents is None else max_parents, rows.n_variables - 1)
-    found = completed(
-        incomplete,
-        largest,
-        constraints=constraints_of(constraints),
-        candidates=candidates,
-        seed=seed,
-        until=None if time_limit is None else begin + time_limit / 3,
-        jobs=jobs,
-        memory=memory,
-    )
-    return found.data, (found.note(incomplete, COPIES),)
+    model, chosen = fit(job, smoother, seed, more, trees)
 
-
-def _dataset(
-    data: DataLike, schema: SchemaLike, missing: MissingLike, how: Mapping[str, Any]
-) -> tuple[Dataset, str, tuple[str, ...]]:
-    """The data, what to call them, and what was noticed and done to read them: notes of the report, and no log."""
-    found = as_reading(data, schema, missing, how)
-    lines = [str(finding) for finding in found.findings]
-    more = [f"{len(lines) - SAID} more lines like these, which optbn describe has"] if len(lines) > SAID else []
-    return found.data, os.path.basename(found.where), (*lines[:SAID], *more)
+    others = compare(job, alternatives, posteriors, edges)
+    if held_out is not None:
+        others = replace(others, held_out=hold_out(job, held_out, solver, smoother, seed, target, trees))
+    found = report(job, model, chosen, Names(title, source, command), values, others)
+    return Learned(model.network, job.learned.solution, job.scored.table, found)

@@ -17,7 +17,6 @@ import numpy as np
 from optbn.base.errors import LimitError
 from optbn.base.threads import spread
 from optbn.scores.left_out import Hurried, dear_sets, too_dear
-from optbn.scores.pcart import PCART, PCARTP
 from optbn_solvers.base.clock import working
 from optbn_solvers.base.kernels.masks import pack_sets
 
@@ -126,12 +125,12 @@ def _waits(scoring: Scoring, sets: NDArray[np.int32], wanted: NDArray[np.bool_])
     bound: Hurried = scoring.bound  # type: ignore[assignment]
     expected = bound.seconds(sets)
     refused = too_dear(bound.bound if isinstance(bound, Hurried) else bound, sets)  # however much time there is
+    patient = getattr(scoring.method, "fits_dear_sets", False)
     found = []
     for i in np.argsort(expected, kind="stable")[:MOST_SETS].tolist():
         memory, children = int(bound.bytes(sets[i : i + 1])), tuple(np.flatnonzero(wanted[i]).tolist())
-        # What these score they also fit; of others that refuse a set, trees to be chosen might not be found.
-        able = type(scoring.method) in (PCART, PCARTP) and 0 < memory <= scoring.memory // 4
-        if children and (able or not refused[i]):
+        possible = patient and 0 < memory <= scoring.memory // 4
+        if children and (possible or not refused[i]):
             found.append(Waits(float(expected[i]), tuple(sets[i].tolist()), children, memory))
     return found
 

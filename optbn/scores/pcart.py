@@ -87,6 +87,7 @@ class PCART(LeafPrior):
     ess: float = 1.0
 
     leaf_kinds: ClassVar[tuple[str, ...]] = get_args(LeafKind)
+    fits_dear_sets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

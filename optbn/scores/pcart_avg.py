@@ -44,6 +44,7 @@ class PCARTAverage(PCART):
     gamma: float | None = None
 
     leaf_kinds: ClassVar[tuple[str, ...]] = ("dirichlet",)
+    fits_dear_sets: ClassVar[bool] = False
 
     def bind(self, data: Dataset) -> BoundScore:
         return bound_by_evidence(self, data, PCARTAverage.of_numbers) if self.by_evidence else self.of_numbers(data)

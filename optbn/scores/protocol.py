@@ -11,6 +11,9 @@ and `bytes(sets)`: roughly what a thread needs for the dearest of them. One that
 anything may have `preparation`, roughly the seconds this takes, and then has `alone(child)`: what is fitted without
 parents, and its score but for last bits, without laying anything out.
 
+A score whose `too_dear` is about time alone declares `fits_dear_sets`, true: given time and the bytes it names, it
+scores such sets all the same, and fits the families that are chosen.
+
 One that can end the enumeration of parent sets (growing.py) has `ends`, true, and `bounded_block(sets, wanted, floor)`:
 what `block` answers, and ceilings float64[m, n] that no proper superset of a set scores more than. Where its scores are
 -inf the ceilings say nothing: then no superset is above the floor either.

@@ -47,17 +47,17 @@ def test_making_within_making_counts_once():
 def test_the_first_use_is_told_once_and_costs_no_quality(monkeypatch):
     data = optbn.load_network("asia").sample(300, 1)
     expected = optbn.learn(data, score="bic", smoother="mle", time_limit=5.0)
-    real = learning.Job.rehearse
+    real = learning.prepare
 
-    def slow(self, solver, smoother):
-        self.watcher.compiling(None)
+    def slow(job, solver, smoother):
+        job.watcher.compiling(None)
         compiling.begin()
         time.sleep(1.0)
         compiling.end()
-        self.watcher.compiling(1.0)
-        real(self, solver, smoother)
+        job.watcher.compiling(1.0)
+        real(job, solver, smoother)
 
-    monkeypatch.setattr(learning.Job, "rehearse", slow)
+    monkeypatch.setattr(learning, "prepare", slow)
     log = SearchLog(io.StringIO())
     found = optbn.learn(data, score="bic", smoother="mle", time_limit=1.0, watcher=log)
     assert found.report.outcome.restrictions == expected.report.outcome.restrictions
