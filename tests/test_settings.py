@@ -15,7 +15,7 @@ from optbn.network.cpds import BinnedTableCPD
 from optbn.network.leaves import CategoricalLeaves, NormalLeaves
 from optbn.network.network import BayesianNetwork
 from optbn.scores import load_score
-from optbn.smoothing.protocol import load_smoother
+from optbn.smoothing import load_smoother
 
 
 @pytest.mark.parametrize(

@@ -100,10 +100,10 @@ class Rule:
 NEEDS, EXCLUDES = "needs", "does not go with"
 
 SCORES = "optbn.scores:SCORES"
-SMOOTHERS = "optbn.smoothing.protocol:SMOOTHERS"
+SMOOTHERS = "optbn.smoothing:SMOOTHERS"
 SOLVERS = "optbn_solvers.front.registry:SOLVERS"
 NETWORK_FORMATS = "optbn.network.formats:FORMATS"
-GRAPH_FORMATS = "optbn.learning.solving:FORMATS"
+GRAPH_FORMATS = "optbn.learning:FORMATS"
 CLASSIFIERS = "optbn.classifiers:CLASSIFIERS"
 DISCRETIZERS = "optbn.data.discretise:DISCRETIZERS"
 
@@ -164,7 +164,7 @@ OPTIONS: tuple[Option, ...] = (
            shown="hdp", names=SMOOTHERS, python=True),
     Option("learn fit", "trees", str, "best",
            "What answers for local trees: {names}; average gives categorical variables what all trees on their parents "
-           "predict together.", names="optbn.smoothing.fitting:TREES", python=True, label="trees", repeats=True),
+           "predict together.", names="optbn.smoothing:TREES", python=True, label="trees", repeats=True),
     Option("classify", "smoother", str, None, "How to estimate the probabilities: {names}.",
            shown="the model's own", names=SMOOTHERS),
     Option("classify", "discretizer", str, None, "How to cut numeric columns into intervals: {names}.",
@@ -208,10 +208,10 @@ OPTIONS: tuple[Option, ...] = (
            "The distribution of real variables: normal, or student (the posterior predictive).", python=True),
     Option("learn", "missing", str, "value",
            'What to do with missing values: model (draw them from the best network, in rounds), or {names}; '
-           '"value, age=impute" treats one column differently.', names="optbn.data.missing:POLICIES"),
+           '"value, age=impute" treats one column differently.', names="optbn.data.policies:POLICIES"),
     Option("score fit edges bootstrap gap related", "missing", str, "value",
            'What to do with missing values: {names}; "value, age=impute" treats one column differently.',
-           names="optbn.data.missing:POLICIES"),
+           names="optbn.data.policies:POLICIES"),
     Option("learn fit classify bootstrap gap related", "seed", int, 0, "The seed of everything random.", least=0,
            python=True, label="seed", repeats=True),
     # Limits

@@ -27,7 +27,8 @@ from optbn.data.discretise import load_discretizer
 from optbn.data.discretise.table import Table
 from optbn.data.discretise.transformer import Discretizer, checked_table
 from optbn.data.discretise.weights import in_rows
-from optbn.smoothing.protocol import SMOOTHERS, Smoother, load_smoother
+from optbn.smoothing import SMOOTHERS, load_smoother
+from optbn.smoothing.protocol import Smoother
 
 SAMPLE = 100_000
 """Rows of a file from which cut points are found."""

@@ -9,11 +9,10 @@ import typer
 
 from optbn.base.errors import NetworkError
 from optbn.cli.networks import complete_network
+from optbn.network.formats import FORMATS, decode, encode, read_network, write_network
 
 
 def _complete_format(incomplete: str) -> list[str]:
-    from optbn.network.formats import FORMATS
-
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
@@ -70,7 +69,6 @@ def convert(
     Example: optbn convert model.json model.bif --for pyagrum --discretise 5
     """
     from optbn.network.catalog import load_network
-    from optbn.network.formats import decode, encode, read_network, write_network
 
     if source == "-":
         if source_format is None:

@@ -15,6 +15,8 @@ from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
 from optbn.cli.texts import settings
 from optbn.cli.writing import check_network_file, names_beside, write_network_file
+from optbn.network.formats import encode
+from optbn.smoothing import TREES
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -34,7 +36,6 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     Example: optbn fit data.parquet --structure learned.json --smoother hdp -o model.bif
     """
     from optbn.smoothing.domains import fit_domains
-    from optbn.smoothing.fitting import TREES
     from optbn.smoothing.rows import as_structure
 
     if options.output != "-":
@@ -87,8 +88,6 @@ def _write_each(networks: Domains, output: str) -> None:
 
 def _write(network: BayesianNetwork, output: str) -> None:
     """To a file, or JSON to stdout; what the format cannot say goes to JSON with a warning."""
-    from optbn.network.formats import encode
-
     if output == "-":
         sys.stdout.buffer.write(encode(network, "json"))
         sys.stdout.buffer.flush()

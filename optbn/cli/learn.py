@@ -21,6 +21,7 @@ from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, reading, with_reading
 from optbn.cli.texts import constraints, limit, settings
 from optbn.cli.writing import check_network_file, write_or_beside
+from optbn.network.formats import encode
 from optbn.scores import load_score
 
 if TYPE_CHECKING:
@@ -130,7 +131,6 @@ def _command() -> str:
 
 def _write(learned: Learned, outputs: Sequence[Path], report: Path | None) -> list[str]:
     """Write the files; a line on each. A network that a format cannot hold goes to JSON beside it, with the reason."""
-    from optbn.network.formats import encode
     from optbn.report.report import to_json
 
     lines = []

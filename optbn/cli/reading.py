@@ -14,6 +14,7 @@ import typer
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.cli.groups import Group
 from optbn.cli.progress import bars
+from optbn.data.policies import TOKENS
 
 DATA = typer.Argument(help="A csv, tsv, parquet, Arrow or ARFF file; - is csv from stdin.", metavar="DATA")
 
@@ -84,8 +85,6 @@ def _form(
     missing_token: list[str] | None,
 ) -> dict[str, Any]:
     """The options of FORM as keywords of `optbn.read`."""
-    from optbn.data.missing import TOKENS
-
     return {
         "header": header,
         "delimiter": {"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter),

@@ -68,8 +68,9 @@ def solve(
 
 def _best(scores: str, required: Constraints | None, options: Values) -> None:
     """The best graph, with its evidence."""
-    from optbn.learning.solving import export, table_of, written
+    from optbn.learning.solving import export, table_of
     from optbn.learning.solving import solve as search
+    from optbn.learning.written import written
     from optbn.scores.selection import noted
     from optbn_solvers.base.files import read_about
 

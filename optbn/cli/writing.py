@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.base.files import check_writable
 from optbn.base.numbers import counted
+from optbn.network.formats import format_of, write_network
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 def check_network_file(path: str | PathLike[str], data: str | PathLike[str] = "") -> None:
     """Refuse a name with an unknown ending, a folder that cannot be written to, and the data's own file, before any
     work is done."""
-    from optbn.network.formats import format_of
-
     format_of(path)
     check_writable(path)
     if os.path.exists(path) and os.path.exists(data) and os.path.samefile(path, data):
@@ -34,8 +33,6 @@ def write_or_beside(network: BayesianNetwork, path: str | PathLike[str]) -> tupl
 
     What was written, and the reason if it is not `path`.
     """
-    from optbn.network.formats import write_network
-
     check_network_file(path)  # so that what is refused below is the network
     try:
         write_network(network, path)

@@ -13,7 +13,7 @@ from optbn.base.errors import DataError
 from optbn.base.foreign import Frame
 from optbn.data.dataset import Dataset
 from optbn.data.frame import arrays_reading, frame_reading
-from optbn.data.missing import MissingLike
+from optbn.data.policies import MissingLike
 from optbn.data.read import Reading
 from optbn.data.read import reading as read_file
 from optbn.data.schema import Schema, SchemaLike

@@ -17,7 +17,7 @@ from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical
 from optbn.data.delimited import parse
 from optbn.data.fields import Fields
-from optbn.data.missing import TOKENS
+from optbn.data.policies import TOKENS
 from optbn.data.schema import Declared
 from optbn.data.source import Options, Source
 from optbn.data.text import HEAD, Origin, Text

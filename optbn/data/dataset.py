@@ -36,7 +36,7 @@ from optbn_solvers.base.errors import repeated
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from optbn.data.missing import MissingLike
+    from optbn.data.policies import MissingLike
     from optbn.data.read import PathLike
     from optbn.data.schema import SchemaLike
     from optbn.data.weights import Weights

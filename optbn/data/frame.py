@@ -14,7 +14,7 @@ from optbn.base.errors import DataError
 from optbn.base.registry import unknown
 from optbn.data.arrow import columns_of, declarations, to_arrow
 from optbn.data.dataset import Categorical, Dataset
-from optbn.data.missing import MissingLike
+from optbn.data.policies import MissingLike
 from optbn.data.read import read_source
 from optbn.data.schema import SchemaLike
 from optbn.data.source import Source, foreign, reason

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Dataset
-from optbn.data.missing import LEVEL, MissingLike
+from optbn.data.policies import LEVEL, MissingLike
 
 TargetsLike = str | Mapping[str, str]
 """The column that names the targets, or {variable: the column that says whether it was set}."""

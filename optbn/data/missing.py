@@ -31,13 +31,8 @@ from optbn.base.registry import unknown
 from optbn.data.arrays import code_dtype
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
 from optbn.data.findings import Finding
+from optbn.data.policies import LEVEL, POLICIES, MissingLike
 from optbn.data.schema import PLAIN, Written
-
-TOKENS: tuple[str, ...] = ("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL")
-LEVEL = "missing"
-POLICIES = ("refuse", "value", "as_level", "drop", "impute")
-
-MissingLike = str | Mapping[str, str]
 
 
 @dataclass(frozen=True)

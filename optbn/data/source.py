@@ -17,7 +17,7 @@ from optbn.base.errors import DataError, LimitError, OptbnError
 from optbn.base.registry import lookup, unknown
 from optbn.data import packed
 from optbn.data.findings import Finding
-from optbn.data.missing import TOKENS
+from optbn.data.policies import TOKENS
 from optbn.data.schema import Declared
 from optbn.data.text import Origin
 

@@ -14,7 +14,7 @@ from typing import Any
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.memory import parse_memory
 from optbn.data.anything import DataLike, as_dataset
-from optbn.data.missing import MissingLike
+from optbn.data.policies import MissingLike
 from optbn.scores import load_score
 from optbn.scores.families import Families, score_families
 from optbn.scores.parent_sets import ParentSets

@@ -27,7 +27,7 @@ from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.numbers import counted
 from optbn.data.arrays import code_dtype
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
-from optbn.data.missing import LEVEL
+from optbn.data.policies import LEVEL
 from optbn.learning.constraints import all_families, demanding
 from optbn.learning.local import with_local_models
 from optbn.learning.structure import Stopwatch, best_structure

@@ -30,10 +30,10 @@ from optbn.learning.steps.searching import solve
 from optbn.learning.watcher import Watcher as Watcher
 from optbn.report.page import render
 from optbn.scores import load_score
-from optbn.smoothing.protocol import load_smoother
+from optbn.smoothing import load_smoother
 
 if TYPE_CHECKING:
-    from optbn.data.missing import MissingLike
+    from optbn.data.policies import MissingLike
     from optbn.data.schema import SchemaLike
     from optbn.network.network import BayesianNetwork
     from optbn.report.report import Report

@@ -17,14 +17,12 @@ from optbn.base.options import check_arguments
 from optbn.base.registry import unknown
 from optbn.learning.again import scored_again
 from optbn.learning.checkpoint import Checkpoint
-from optbn.network.formats.dot import digraph, statements
 from optbn.network.structure import Structure
 from optbn_solvers import Budget, Constraints
 from optbn_solvers.base.atomic import beside
 from optbn_solvers.base.errors import TableError
 from optbn_solvers.base.files import read_rows, read_table
 from optbn_solvers.base.solution import Proof
-from optbn_solvers.base.solution_json import to_json
 from optbn_solvers.base.whole import is_whole
 from optbn_solvers.front.checked import checked, stopping_on_interrupt
 from optbn_solvers.front.exported import export as write_proof
@@ -222,50 +220,9 @@ def rows_of(table: ScoreTable, structure: Structure) -> list[int]:
     return rows
 
 
-def as_json(table: ScoreTable, solution: Solution) -> str:
-    """Everything, evidence included; what `optbn verify` reads."""
-    return to_json(table, solution).decode()
-
-
-def as_dot(table: ScoreTable, solution: Solution) -> str:
-    """Graphviz."""
-    structure = structure_of(table, solution)
-    return digraph(statements(structure.names, structure.arcs))
-
-
-def as_adjacency(table: ScoreTable, solution: Solution) -> str:
-    """A line per variable: its name, a colon, its parents with commas between."""
-    graph = table.graph(solution.choice or ())
-    return "".join(f"{child}: {', '.join(parents)}".rstrip() + "\n" for child, parents in graph.items())
-
-
-def as_cpdag(table: ScoreTable, solution: Solution) -> str:
-    """The graph's equivalence class in Graphviz: undirected where its members disagree."""
-    cpdag = structure_of(table, solution).to_cpdag()
-    names = cpdag.names
-    arcs = [(names[u], names[v]) for u, v in sorted(cpdag.arcs)]
-    edges = [(names[u], names[v]) for u, v in sorted(cpdag.edges)]
-    return digraph(statements(names, arcs, edges))
-
-
-FORMATS: dict[str, Callable[[ScoreTable, Solution], str]] = {
-    "json": as_json,
-    "dot": as_dot,
-    "adjacency": as_adjacency,
-    "cpdag": as_cpdag,
-}
-
-
 def export(table: ScoreTable, solution: Solution, path: str | PathLike[str]) -> Path:
     """Write the proof of an optimum for VeriPB, and the problem that it is about beside it (.opb); returns that."""
     problem = Path(path).with_suffix(".opb")
     with beside(problem) as opb, beside(path) as pbp, open(opb, "w") as first, open(pbp, "w") as second:
         write_proof(table, solution, first, second)
     return problem
-
-
-def written(table: ScoreTable, solution: Solution, format: str) -> str:
-    """The solution as text in one of FORMATS."""
-    if format not in FORMATS:
-        raise unknown("format", format, FORMATS)
-    return FORMATS[format](table, solution)

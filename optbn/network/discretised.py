@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import UnsupportedError
 from optbn.base.numbers import texts_of
 from optbn.data.dataset import Categorical, Dataset
-from optbn.data.missing import LEVEL
+from optbn.data.policies import LEVEL
 from optbn.network.cpds import BinnedTableCPD, TableCPD
 from optbn.network.formats.draft import as_table
 from optbn.network.leaves import CategoricalLeaves

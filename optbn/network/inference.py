@@ -26,7 +26,7 @@ from optbn.base.errors import NetworkError, UnsupportedError
 from optbn.base.settings import check_seed
 from optbn.data.arrays import code_dtype
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.data.missing import LEVEL
+from optbn.data.policies import LEVEL
 from optbn.network.elimination import calibrated, marginal, min_fill, product, without
 from optbn.network.moments import draw_inside, moments, quantile, support_of
 from optbn.network.posterior import Explanation, Posterior, RealPosterior

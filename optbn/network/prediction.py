@@ -19,7 +19,7 @@ from optbn.base.registry import unknown
 from optbn.data.anything import DataLike, as_dataset, is_file
 from optbn.data.arrays import code_dtype
 from optbn.data.dataset import Categorical, Dataset, Domain, Real
-from optbn.data.missing import LEVEL, MissingLike
+from optbn.data.policies import LEVEL, MissingLike
 from optbn.data.read import options, read_source
 from optbn.data.source import open_source
 

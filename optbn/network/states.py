@@ -29,7 +29,7 @@ from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.numbers import texts_of
 from optbn.base.registry import unknown
 from optbn.data.dataset import Categorical
-from optbn.data.missing import LEVEL
+from optbn.data.policies import LEVEL
 from optbn.network.cpds import CPD, BinnedTableCPD, TableCPD, TreeCPD
 from optbn.network.leaves import CategoricalLeaves, MixedLeaves
 from optbn.network.moments import EVERY, shares, support_of

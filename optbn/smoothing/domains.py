@@ -28,10 +28,11 @@ from optbn.base.settings import check_seed
 from optbn.data.anything import DataLike
 from optbn.data.dataset import Categorical
 from optbn.network.network import BayesianNetwork
+from optbn.smoothing import load_smoother
 from optbn.smoothing.domain_counts import DomainCounts, Fit, Share, tiers_of
 from optbn.smoothing.fitting import Progress, generator_of
 from optbn.smoothing.normal import LeafKind, check_kind
-from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.rows import Block, StructureLike, as_structure, families_and_rows
 
 SMOOTHERS_OF: Mapping[Share, str] = {"rows": "hdp", "joint": "hierarchical"}

@@ -24,20 +24,15 @@ from optbn.data.schema import SchemaLike
 from optbn.network.cpds import CPD
 from optbn.network.network import BayesianNetwork
 from optbn.network.structure import Structure
+from optbn.smoothing import TREES, load_smoother
 from optbn.smoothing.default import all_whole, smoother_for
 from optbn.smoothing.family import FamilyFit
 from optbn.smoothing.normal import LeafKind, check_kind
-from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.rows import StructureLike, as_structure, families_and_rows
 
 Progress = Callable[[str, int, int | None], None]
 """Called as progress("counting" or "fitting", done, of how many if known)."""
-
-TREES: dict[str, str] = {
-    "best": "optbn.smoothing.fitting:fitted",
-    "average": "optbn.learning.averaged:fitted_averages",
-}
-"""What answers for local trees: the one that there is, or the average over all on the same parents."""
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.options import check_arguments
-from optbn.base.registry import lookup
 from optbn.smoothing.tree import CountTree
-
-SMOOTHERS: dict[str, str] = {
-    "mle": "optbn.smoothing.mle:MaximumLikelihood",
-    "laplace": "optbn.smoothing.laplace:Laplace",
-    "bdeu": "optbn.smoothing.bdeu:BDeu",
-    "m_estimate": "optbn.smoothing.m_estimate:MEstimate",
-    "m_branch": "optbn.smoothing.m_branch:MBranch",
-    "hdp": "optbn.smoothing.hdp:HDP",
-    "hierarchical": "optbn.smoothing.hierarchical:Hierarchical",
-    "gradient": "optbn.smoothing.gradient:Gradient",
-}
 
 
 @dataclass(frozen=True)
@@ -79,17 +66,3 @@ class Smoother(Protocol):
 
 Progress = Callable[[str, int, int], None]
 """Called as progress(what, done, of)."""
-
-
-def load_smoother(smoother: str | Smoother, *, caller: Callable[..., Any] | None = None, **settings: Any) -> Smoother:
-    """A smoother by name with its settings, or the one given; names that do not exist list those that do.
-
-    caller   the function whose keywords the settings are: a wrong one may be a slip in the name of an argument of it
-    """
-    if not isinstance(smoother, str):
-        return smoother
-
-    cls = lookup("smoother", SMOOTHERS, smoother)
-    check_arguments(caller, settings, f"smoother {smoother!r}", cls.__dataclass_fields__)
-    made: Smoother = cls(**settings)
-    return made

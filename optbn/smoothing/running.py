@@ -18,11 +18,12 @@ from optbn.base.threads import check_jobs
 from optbn.data.anything import DataLike
 from optbn.data.schema import Schema, SchemaLike
 from optbn.network.network import BayesianNetwork
+from optbn.smoothing import load_smoother
 from optbn.smoothing.default import all_whole, smoother_for
 from optbn.smoothing.family import FamilyFit
 from optbn.smoothing.fitting import finished
 from optbn.smoothing.normal import LeafKind, check_kind
-from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.rows import StructureLike, as_structure, families_and_rows
 
 

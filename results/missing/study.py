@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.data.missing import LEVEL
+from optbn.data.policies import LEVEL
 from optbn.evaluate.distances import compare
 from optbn.learning.completing import Incomplete, completed
 from optbn.learning.local import with_local_models

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing import load_smoother
+from optbn.smoothing.protocol import Smoother
 
 METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "mle": ("mle", {}),

@@ -14,7 +14,8 @@ import optbn
 from optbn.classifiers import NaiveBayes
 from optbn.network.intervals import beta_interval, parameter_interval
 from optbn.network.network import BayesianNetwork
-from optbn.smoothing.protocol import Smoother, load_smoother
+from optbn.smoothing import load_smoother
+from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.tree import CountTree
 from tests.benchmarks import Figure
 from tests.classifiers.test_intervals import Truth, frame

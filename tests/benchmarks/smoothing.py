@@ -14,11 +14,11 @@ import numpy as np
 
 import optbn
 from optbn.data.dataset import Categorical, Dataset
+from optbn.smoothing import SMOOTHERS
 from optbn.smoothing.blocks import plan
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.hdp import HDP
 from optbn.smoothing.hierarchical import posterior
-from optbn.smoothing.protocol import SMOOTHERS
 from optbn.smoothing.tree import CountTree
 from tests.benchmarks import Figure, cpu_seconds
 

@@ -18,7 +18,7 @@ from optbn.network.tree import Split, Tree
 from optbn.report.page import render
 from optbn.report.report import HeldOut
 from optbn.scores import load_score
-from optbn.smoothing.protocol import load_smoother
+from optbn.smoothing import load_smoother
 from tests.report.examples import HOSTILE, hostile_network, report_of
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")

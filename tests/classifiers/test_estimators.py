@@ -15,7 +15,7 @@ from optbn.base.errors import DataError, LimitError, UnknownNameError, Unsupport
 from optbn.classifiers import CLASSIFIERS, load_classifier
 from optbn.classifiers.saved import from_json, read_classifier, save_classifier
 from optbn.data.dataset import Dataset
-from optbn.smoothing.protocol import SMOOTHERS
+from optbn.smoothing import SMOOTHERS
 from tests.classifiers.examples import mixed
 
 QUICK = [name for name in CLASSIFIERS if name != "optimal"]

@@ -205,7 +205,7 @@ def test_curves_are_kept_and_drawn(tmp_path) -> None:
 
 
 def test_every_smoother_even_one_with_zeros() -> None:
-    from optbn.smoothing.protocol import SMOOTHERS
+    from optbn.smoothing import SMOOTHERS
 
     X, y = mixed(0)
     for smoother in SMOOTHERS:

@@ -17,7 +17,7 @@ from optbn.classifiers.discriminative.parameters import KINDS, parameters
 from optbn.classifiers.discriminative.rows import Rows
 from optbn.classifiers.discriminative.training import Objective, minimise
 from optbn.network.structure import Structure
-from optbn.smoothing.protocol import load_smoother
+from optbn.smoothing import load_smoother
 from tests.classifiers.examples import coded, texts
 from tests.naive import discriminative as naive
 

@@ -25,7 +25,7 @@ ADDED = {
         "SOLVERS: dict[str, str] = {", '"toy": "optbn_solvers.methods.toy:Toy",', ["tests/solvers/test_conformance.py"],
     ),
     "smoother": (
-        "optbn/smoothing/toy.py", "optbn/smoothing/protocol.py", "SMOOTHERS: dict[str, str] = {",
+        "optbn/smoothing/toy.py", "optbn/smoothing/__init__.py", "SMOOTHERS: dict[str, str] = {",
         '"toy": "optbn.smoothing.toy:Toy",', ["tests/smoothing/test_smoothers.py"],
     ),
     "format": (

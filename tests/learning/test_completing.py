@@ -11,7 +11,7 @@ import optbn
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.cli import main
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.data.missing import LEVEL
+from optbn.data.policies import LEVEL
 from optbn.learning.completing import Incomplete, completed
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import optbn
 from optbn.classifiers import CLASSIFIERS, load_classifier
 from optbn.scores import SCORES
-from optbn.smoothing.protocol import SMOOTHERS
+from optbn.smoothing import SMOOTHERS
 from optbn_solvers.front.registry import SOLVERS
 
 JOBS = int(sys.argv[1])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from optbn.base.errors import UnknownNameError, UnsupportedError
+from optbn.smoothing import SMOOTHERS, load_smoother
 from optbn.smoothing.counting import FamilyCounts
-from optbn.smoothing.protocol import SMOOTHERS, load_smoother
 from optbn.smoothing.tree import CountTree
 from tests.naive import smoothing as naive
 

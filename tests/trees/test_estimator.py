@@ -15,8 +15,8 @@ from optbn.classifiers.saved import from_json
 from optbn.classifiers.trees import ProbabilityForest, ProbabilityTree
 from optbn.classifiers.trees.pruning import expected_errors, pessimistic, reduced
 from optbn.evaluate.proper_scores import rmse
+from optbn.smoothing import SMOOTHERS
 from optbn.smoothing.gradient import Gradient
-from optbn.smoothing.protocol import SMOOTHERS
 from tests.classifiers.examples import mixed
 
 

@@ -16,7 +16,7 @@ import optbn
 from optbn.cli.terminal import Terminal, harmless
 from optbn.data.dataset import Categorical, Dataset
 from optbn.data.write import write
-from optbn.learning.solving import as_dot
+from optbn.learning.written import as_dot
 
 NASTY = '"><script>alert(1)</script>', "\x1b]0;owned\x07\x1b[2J", '"]; evil [label="', "[red]b[/red]\\", "$(reboot)`"
 

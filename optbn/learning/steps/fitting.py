@@ -12,10 +12,10 @@ from optbn.learning.local import with_local_models
 from optbn.learning.steps.shares import REPORT_SHARE
 from optbn.learning.timely import FALLBACK, Timely
 from optbn.scores.by_evidence import chosen_values
+from optbn.smoothing import load_smoother
 from optbn.smoothing.default import smoother_for
 from optbn.smoothing.family import Family
 from optbn.smoothing.fitting import fitted
-from optbn.smoothing.protocol import load_smoother
 from optbn_solvers.base.clock import working
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from optbn.scores.interventional import Interventional
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
-    from optbn.data.missing import MissingLike
+    from optbn.data.policies import MissingLike
     from optbn.data.schema import SchemaLike
     from optbn.learning.steps.job import Job
     from optbn.scores.parent_sets import Limit

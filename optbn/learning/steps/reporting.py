@@ -15,7 +15,7 @@ from optbn.learning.carried import carried
 from optbn.learning.restrictions import named
 from optbn.network.formats.json import plain
 from optbn.report.report import Arc, Column, DataSummary, Outcome, Phase, Report, TracePoint
-from optbn.smoothing.protocol import load_smoother
+from optbn.smoothing import load_smoother
 from optbn_solvers.base.clock import compiling
 from optbn_solvers.base.standing import Standing, checked_gap, standing
 

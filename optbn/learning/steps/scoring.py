@@ -39,8 +39,8 @@ from optbn.scores.left_out import Alone, families_left_out
 from optbn.scores.pipeline import ScoreProgress, table_of_sets
 from optbn.scores.scoring import Scoring
 from optbn.scores.trees.grace import SHORTEST_LIMIT, grace
+from optbn.smoothing import load_smoother
 from optbn.smoothing.default import check_counts
-from optbn.smoothing.protocol import load_smoother
 from optbn_solvers.base.clock import working
 from optbn_solvers.base.table import ScoreTable
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from optbn.base.errors import NetworkError
 from optbn.base.files import saving
 from optbn.base.registry import unknown
-from optbn.network.formats.dialects import dialect, legal
 
 if TYPE_CHECKING:
     from optbn.network.network import BayesianNetwork
@@ -87,6 +86,8 @@ def encode(network: BayesianNetwork, format: str, reader: str | None = None) -> 
     """The bytes of a network's file, in words that the `reader` (pgmpy, pyagrum ...) can read if one is named."""
     module = _module(format)
     if reader is not None:
+        from optbn.network.formats.dialects import dialect, legal
+
         if format not in dialect(reader).formats:
             raise NetworkError(f"for {reader}, choose {' or '.join(dialect(reader).formats)}, not {format}")
         network = legal(network, reader)
