@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from numba import njit
 from scipy import stats
 
 from optbn.base import variates
+from optbn.smoothing.kernels.rising import log_rising_ratio
 from tests.naive import smoothing as naive
 
 
@@ -85,3 +88,11 @@ def test_tables_of_a_large_restaurant_and_its_edges():
     assert (draws(5, 1.0, 3.0, n=10) == 1).all()
     assert (draws(5, 0.0, 3.0, n=10) == 0).all()
     assert (draws(5, 9.0, 0.0, n=10) == 1).all()
+
+
+def test_ratios_of_rising_factorials_are_their_factors() -> None:
+    random = np.random.default_rng(3)
+    for n in (0, 1, 23, 24, 25, 60, 5000):
+        for x, y in 10 ** random.uniform(-6, 4, (40, 2)):
+            exact = math.fsum(math.log(x + i) - math.log(y + i) for i in range(n))
+            assert log_rising_ratio(x, y, n) == pytest.approx(exact, rel=1e-11, abs=1e-9)
