@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ import typer
 
 from optbn.base.errors import UnsupportedError
 from optbn.cli.networks import complete_network
+from optbn.cli.question import parse
 from optbn.cli.terminal import console
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def query(
     question: Annotated[
         str,
         typer.Argument(
-            help='"P(A, B | C=yes, X=1.5, Z>20)"; "P(* | C=yes)" of each alone; "MPE(C=yes)" for the likeliest rest.'
+            help='"P(A, B | C=yes, X=1.5, Z>20)"; "P(A=no, Z>20 | C=yes)"; "P(* | C=yes)" of each alone; "MPE(C=yes)" '
+            "for the likeliest rest."
         ),
     ],
     sample: Annotated[int | None, typer.Option("--sample", help="Draw this many rows instead, as csv.", min=0)] = None,
@@ -43,6 +44,7 @@ def query(
 ) -> None:
     """Ask a network for a posterior, for the most probable explanation of evidence, or for rows that fit it. Exact.
 
+    Variables before the bar are answered level by level; values before it (A=no, Z>20) with their probability together.
     Levels and numbers are given as NAME=VALUE, ranges as age>50 or 10<=bmi<20, dates as 2024-01-31. Real variables that
     are not given are summed over, too; together with others the answer has their intervals.
     --interval says how sure the answer is, for a .json of optbn fit or learn (with a smoother that has
@@ -52,14 +54,18 @@ def query(
     """
     from optbn.network.catalog import load_network
 
-    kind, targets, evidence = parse(question)
+    kind, targets, event, evidence = parse(question)
     if sample is not None and (kind == "MPE" or as_json):
         raise UnsupportedError("--sample draws rows of P(...) as csv; it goes without MPE and --json")
     if interval is not None and (kind == "MPE" or sample is not None):
         raise UnsupportedError("--interval is for the probabilities of P(...); it goes without MPE and --sample")
+    if event and (sample is not None or interval is not None):
+        raise UnsupportedError("--sample and --interval are for variables: name them before the bar, without values")
     model = load_network(network)
     _warn(model, evidence)
-    if sample is not None:
+    if event:
+        _event(model, event, evidence, as_json)
+    elif sample is not None:
         _draw(model, list(model.names) if targets == ["*"] else targets, evidence, sample, seed)
     elif kind == "MPE":
         _explain(model, evidence, as_json)
@@ -89,6 +95,11 @@ def _explain(model: BayesianNetwork, evidence: dict[str, str], as_json: bool) ->
         interval = f"  ({found.intervals[name].replace('x', name)})" if name in found.intervals else ""
         print(f"{name} = {level}{interval}{known}")
     print(f"log joint probability {found.log_joint:.6f}")
+
+
+def _event(model: BayesianNetwork, event: dict[str, str], evidence: dict[str, str], as_json: bool) -> None:
+    found = model.probability(event, evidence)
+    print(json.dumps({"probability": found}) if as_json else f"{found:.6g}")
 
 
 def _answer(
@@ -182,73 +193,6 @@ def _print(answer: Posterior, domain: Domain) -> None:
         print(f"  half of it lies between {quarter} and {three}, nine tenths between {low} and {high}; median {middle}")
     if answer.probabilities.size > 1:
         _show(answer.variables, [_rows(answer)])
-
-
-def parse(question: str) -> tuple[str, list[str], dict[str, str]]:
-    """("P" or "MPE", targets, evidence) of a question; names and levels may be quoted."""
-    wrong = UnsupportedError(
-        f"cannot read the question {question!r}; write P(A, B | C=value), P(* | C=value) or MPE(C=value), with quotes "
-        "around names that hold commas, bars or equals signs"
-    )
-    whole = re.fullmatch(r"\s*(P|MPE)\s*\((.*)\)\s*", question, re.S)
-    if not whole:
-        raise wrong
-    word = r'\s*(?:"([^"]*)"|([^"|,=]*?))\s*'
-    kind, body = whole.groups()
-    sides = _split(body, "|") or [""]
-    if len(sides) > 2:
-        raise wrong
-    target_text, given_text = (sides[0], "".join(sides[1:])) if kind == "P" else ("", sides[-1])
-    targets = []
-    for part in _split(target_text, ","):
-        match = re.fullmatch(word, part)
-        if not match and re.fullmatch(f"{word}={word}", part):
-            raise UnsupportedError(
-                f"{question!r}: values are given after the bar, P(A | C=value); the answer lists every level of A"
-            )
-        if not match:
-            raise wrong
-        targets.append(match[1] if match[1] is not None else match[2])
-    evidence = {}
-    for part in _split(given_text, ","):
-        if (compared := _compared(part)) is not None:
-            name, level = compared
-        else:
-            match = re.fullmatch(f"{word}={word}", part)
-            if not match:
-                raise wrong
-            name, level = (match[i] if match[i] is not None else match[i + 1] for i in (1, 3))
-        if name in evidence:
-            raise UnsupportedError(f"{question!r}: {name!r} is given twice")
-        evidence[name] = level
-    if (kind == "P") != bool(targets) or "" in targets:
-        raise wrong
-    return kind, targets, evidence
-
-
-def _compared(part: str) -> tuple[str, str] | None:
-    """The name and the range of age>50 or 10<=bmi<20; None for anything else."""
-    name, end = r'(?:"(?P<quoted>[^"]*)"|(?P<name>[^"|,=<>]*[^"|,=<> ]))', r"[+-]?[.\d][^<>=]*?"
-    match = re.fullmatch(rf"\s*(?:(?P<low>{end})\s*(?P<sign><=?))?\s*{name}\s*(?P<rest>[<>]=?\s*{end})?\s*", part)
-    if not match or not (match["sign"] or match["rest"]):
-        return None
-    rest = match["rest"] or ""
-    if match["sign"] and rest.startswith(">"):
-        return None
-    text = f"{match['low']}{match['sign']}x{rest}" if match["sign"] else rest
-    return match["quoted"] if match["quoted"] is not None else match["name"].strip(), text
-
-
-def _split(text: str, separator: str) -> list[str]:
-    """The parts between separators, those within quotes left alone; nothing gives no part."""
-    parts, quoted = [""], False
-    for character in text:
-        quoted ^= character == '"'
-        if character == separator and not quoted:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts if text.strip() else []
 
 
 def _show(names: tuple[str, ...], blocks: Sequence[Sequence[tuple[tuple[str, ...], tuple[float | str, ...]]]]) -> None:

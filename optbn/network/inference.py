@@ -56,7 +56,7 @@ def posteriors(network: BayesianNetwork, evidence: Evidence | None = None) -> di
     order = min_fill(states, factors, set(network.names) - set(states.given))
     buckets, log_evidence = calibrated(states, factors, order)
     if log_evidence == -math.inf:
-        raise _impossible(states)
+        raise impossible(states)
     log_evidence = log_evidence if states.known else 0.0
     place = {name: i for i, name in enumerate(buckets)}
     found: dict[str, Posterior] = {}
@@ -88,7 +88,7 @@ def most_probable(network: BayesianNetwork, evidence: Evidence | None = None) ->
     last = product(states, factors)
     best = float(last.table)
     if best == 0.0:
-        raise _impossible(states)
+        raise impossible(states)
     codes: dict[str, int] = {}
     for name, rest, argmax in reversed(choices):
         codes[name] = int(argmax[tuple(codes[v] for v in rest)])
@@ -111,6 +111,16 @@ def _chosen(states: States, name: str, codes: Mapping[str, int]) -> str:
     return domain.text(float(support_of(leaves).nearest(mean)))
 
 
+def log_probability(states: States) -> float:
+    """Of what is known, natural; a density in the real variables given. -inf where it cannot be."""
+    kept = ancestors(states.network, states.known)
+    factors = [states.factor(name) for name in states.network.names if name in kept]
+    for name in min_fill(states, factors, kept - set(states.given)):
+        _, factors = without(states, factors, name, np.sum)
+    last = product(states, factors)
+    return math.log(total) + last.log_scale if (total := float(last.table)) > 0 else -math.inf
+
+
 def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence) -> Dataset:
     """n independent rows of P(. | evidence), the given columns included.
 
@@ -130,7 +140,7 @@ def sample_given(network: BayesianNetwork, n: int, seed: int, evidence: Evidence
         bucket, factors = without(states, factors, name, np.sum)
         buckets.append(bucket)
     if not float(product(states, factors).table):
-        raise _impossible(states)
+        raise impossible(states)
     codes: dict[str, NDArray[np.int64]] = {}
     for bucket in reversed(buckets):
         (name, *rest), table = bucket.scope, np.moveaxis(bucket.table, 0, -1)
@@ -170,7 +180,7 @@ def _joint(states: States, targets: tuple[str, ...]) -> tuple[NDArray[np.float64
     table = np.transpose(joint.table, [joint.scope.index(v) for v in targets])
     total = float(table.sum())
     if total == 0.0:
-        raise _impossible(states)
+        raise impossible(states)
     return table / total, (math.log(total) + joint.log_scale) if states.known else 0.0
 
 
@@ -242,7 +252,8 @@ def _check(network: BayesianNetwork, targets: tuple[str, ...], states: States) -
             raise UnsupportedError(f"{name!r} is both asked for and given")
 
 
-def _impossible(states: States) -> UnsupportedError:
+def impossible(states: States) -> UnsupportedError:
+    """The refusal to answer where the evidence cannot be."""
     known = [f"{name}={_shown(states, name)}" for name in states.given]
     evidence = ", ".join(known + [found.text(name) for name, found in states.within.items()])
     return UnsupportedError(f"the evidence {evidence} has probability zero, so nothing follows from it")

@@ -76,7 +76,7 @@ def moments(leaves: Leaves, cuts: Floats, within: tuple[float, float] = EVERY) -
             assert isinstance(leaves, StudentLeaves)
             first, second = _student(leaves.dof[:, None], low, high, mass)
         mean, square = first / mass, second / mass
-    variance = np.maximum(square - mean**2, 0.0)
+        variance = np.maximum(square - mean**2, 0.0)
     nearest = np.clip(0.0, low, high)
     vanishing = mass < 1e-290
     mean, variance = np.where(vanishing, nearest, mean), np.where(vanishing, 0.0, variance)

@@ -21,6 +21,7 @@ from optbn.data.dataset import Categorical, Dataset, Domain
 from optbn.network.cpds import CPD
 from optbn.network.drawing.graph import draw_graph
 from optbn.network.equivalence import Cpdag
+from optbn.network.events import probability
 from optbn.network.formats import read_network, write_network
 from optbn.network.inference import most_probable, posteriors, query, sample_given
 from optbn.network.intervals import query_interval
@@ -270,6 +271,10 @@ class BayesianNetwork:
             )
         given = {**(evidence or {}), **more}
         return query(self, targets, given) if interval is None else query_interval(self, targets, given, interval)
+
+    def probability(self, event: Mapping[str, Any], evidence: Mapping[str, Any] | None = None) -> float:
+        """P(event | evidence), exact: probability({"lung": "yes", "age": ">60"}, {"smoke": "yes"})."""
+        return probability(self, event, evidence or {})
 
     def posteriors(self, evidence: Mapping[str, str | float] | None = None) -> dict[str, Posterior]:
         """The posterior of each variable that is not given: `query` of each, for the price of about two."""

@@ -30,6 +30,12 @@ class Range:
         """Whether a number is in it."""
         return (self.low < x if self.above else self.low <= x) and (x <= self.high if self.upto else x < self.high)
 
+    def meets(self, other: Range) -> Range:
+        """What lies in both."""
+        low, above = max((self.low, self.above), (other.low, other.above))
+        high, upto = min((self.high, self.upto), (other.high, other.upto))
+        return Range(low, high, above, upto)
+
     def ends(self, whole: bool) -> tuple[float, float]:
         """Of the numbers that become the nearest whole ones, where they do (data.support)."""
         if not whole:

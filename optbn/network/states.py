@@ -81,7 +81,7 @@ class States:
                 elif found := range_of(value):
                     within[name] = found
                 else:
-                    raise unknown(f"level of {name!r}", str(value), domain.levels)
+                    raise unknown(f"level of {name!r} called", str(value), domain.levels)
                 continue
             if domain.absent and (str(value) == LEVEL or value != value):
                 given[name] = math.nan

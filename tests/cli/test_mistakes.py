@@ -170,12 +170,12 @@ MISTAKES = [
     ("query alram P(x)", "no bundled network 'alram' (did you mean 'alarm'?); there are: …"),
     (
         "query asia P(lung,smoke=yes)",
-        "'P(lung,smoke=yes)': values are given after the bar, P(A | C=value); the answer lists every level of A",
+        "'P(lung,smoke=yes)': before the bar stand names, for how probable each level is, or values (A=value, x>2), …",
     ),
     (
         "query asia P(lung|smoke)",
-        "cannot read the question 'P(lung|smoke)'; write P(A, B | C=value), P(* | C=value) or MPE(C=value), with "
-        "quotes around names that hold commas, bars or equals signs",
+        "cannot read the question 'P(lung|smoke)'; write P(A, B | C=value), P(A=value | x>2), P(* | C=value) or "
+        "MPE(C=value), with quotes around names that hold commas, bars or equals signs",
     ),
     ("query asia P(lung|tub=yes,tub=no)", "'P(lung|tub=yes,tub=no)': 'tub' is given twice"),
     ("learn asia.csv --order asia", "--order 'asia': expected two variables or more, like 'A,B,C'"),
@@ -188,7 +188,7 @@ MISTAKES = [
     ("solve two.jkl --k-best 2 --gap 1", "--gap does not go with --k-best: …"),
     ("solve two.jkl --start bad.json", "--start bad.json: not a solution file: …"),
     ("query nursery.jsn P(lung)", "nursery.jsn: no such file"),
-    ("query asia P(lung|smoke=maybe)", "no level of 'smoke' 'maybe'; there are: no, yes"),
+    ("query asia P(lung|smoke=maybe)", "no level of 'smoke' called 'maybe'; there are: no, yes"),
     ("show asia --cpd lungs", f"no variable 'lungs' (did you mean 'lung'?); there are: {ASIA}"),
     ("convert asia asia.txt", "asia.txt: cannot tell the format by the name; the extensions are …"),
     (

@@ -9,7 +9,7 @@ import pytest
 import optbn
 from optbn.base.errors import UnsupportedError
 from optbn.cli import main
-from optbn.cli.query import parse
+from optbn.cli.question import parse
 from optbn.network.formats import encode
 from tests.network.test_network import mixed_network
 
@@ -17,13 +17,14 @@ from tests.network.test_network import mixed_network
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("P(lung)", ("P", ["lung"], {})),
-        ("P(lung, tub | xray=yes, smoke = no )", ("P", ["lung", "tub"], {"xray": "yes", "smoke": "no"})),
-        ('P("a|b, c" | "x=1"="<5, 6")', ("P", ["a|b, c"], {"x=1": "<5, 6"})),
-        ("P(Lung Parench | Age=>65)", ("P", ["Lung Parench"], {"Age": ">65"})),
-        ("MPE(xray=yes)", ("MPE", [], {"xray": "yes"})),
-        ("MPE()", ("MPE", [], {})),
-        ("MPE(| xray=yes)", ("MPE", [], {"xray": "yes"})),
+        ("P(lung)", ("P", ["lung"], {}, {})),
+        ("P(lung, tub | xray=yes, smoke = no )", ("P", ["lung", "tub"], {}, {"xray": "yes", "smoke": "no"})),
+        ('P("a|b, c" | "x=1"="<5, 6")', ("P", ["a|b, c"], {}, {"x=1": "<5, 6"})),
+        ("P(Lung Parench | Age=>65)", ("P", ["Lung Parench"], {}, {"Age": ">65"})),
+        ("P(lung=yes, age>60 | 3<=x<4)", ("P", [], {"lung": "yes", "age": ">60"}, {"x": "3<=x<4"})),
+        ("MPE(xray=yes)", ("MPE", [], {}, {"xray": "yes"})),
+        ("MPE()", ("MPE", [], {}, {})),
+        ("MPE(| xray=yes)", ("MPE", [], {}, {"xray": "yes"})),
     ],
 )
 def test_questions(question, expected):
@@ -104,7 +105,7 @@ def test_rows_that_fit_the_evidence(run, mixed):
     ("arguments", "message"),
     [
         (("P(lungs)",), "no variable 'lungs' (did you mean 'lung'?)"),
-        (("P(lung | xray=maybe)",), "no level of 'xray' 'maybe'"),
+        (("P(lung | xray=maybe)",), "no level of 'xray' called 'maybe'"),
         (("MPE()", "--sample", "5"), "--sample draws rows of P(...)"),
         (("P(lungs)", "--sample", "5"), "no variable 'lungs'"),
     ],

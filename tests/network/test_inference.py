@@ -190,7 +190,7 @@ def test_large_networks_and_what_would_not_fit():
         (lambda n: n.query([]), UnsupportedError, "the query names no variable"),
         (lambda n: n.query("A", {"A": "a"}), UnsupportedError, "'A' is both asked for and given"),
         (lambda n: n.query(["A", "A"]), UnsupportedError, "'A' stands in the query twice"),
-        (lambda n: n.query("A", {"B": "x"}), UnknownNameError, "no level of 'B' 'x'"),
+        (lambda n: n.query("A", {"B": "x"}), UnknownNameError, "no level of 'B' called 'x'"),
         (lambda n: n.query("A", {"X": "much"}), UnsupportedError, "'X' is real: 'much' is not a number"),
         (lambda n: n.query("A", {"X": ">much"}), UnsupportedError, "'X' is real: '>much' is not a number"),
         (lambda n: n.query("X", {"A": ">1"}), UnsupportedError, "'A' has the levels .*, which are no numbers"),
