@@ -14,7 +14,7 @@ What the verbs accept on the command line, and the keywords of the functions beh
 `optbn.score_table`, `optbn.solve`, `optbn.fit`, `optbn.edges`, `optbn.bootstrap`, `optbn.gap` and, for `related`,
 `optbn.learn_differing`. Constraints are keywords too, see [constraints.md](constraints.md); so are the settings of a
 score, solver or smoother, and `optbn.read` has the options of files. This page is made from [the table of
-options](../optbn/base/options.py) by `python docs/options.py`.
+options](../optbn/base/options/rows.py) by `python docs/options.py`.
 """
 
 

@@ -13,6 +13,7 @@ program that rounds otherwise. tests/certificate.py is such a program, which sha
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from fractions import Fraction
@@ -68,6 +69,10 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     slack: int
     evidence: AnyEvidence | None
 
+    def about(self, content: bytes) -> Certificate:
+        """With the digest of the file that the rows were read from."""
+        return msgspec.structs.replace(self, data={**self.data, "sha256": hashlib.sha256(content).hexdigest()})
+
 
 def to_json(certificate: Certificate) -> bytes:
     """A line per field."""
@@ -121,11 +126,7 @@ def certify(
     lower = math.floor(low * Fraction(2) ** exponent)
     epsilon = math.nextafter(float(Fraction(bound - lower) / Fraction(2) ** exponent), math.inf)
     return Certificate(
-        statement=(
-            f"on these {counted(data.n_rows, 'row')}, no graph of at most {counted(max_parents, 'parent')} per "
-            f"variable has a {in_words(definition)} above that of this one, {float(low):.10g}, "
-            f"by more than {epsilon:.2g}"
-        ),
+        statement=_statement(data.n_rows, max_parents, definition, float(low), epsilon),
         data={"rows": data.n_rows},
         columns=columns,
         score=definition.fields(),
@@ -138,6 +139,13 @@ def certify(
         epsilon=epsilon,
         slack=slack,
         evidence=None if evidence is None else written(evidence),
+    )
+
+
+def _statement(rows: int, max_parents: int, definition: Definition, score: float, epsilon: float) -> str:
+    return (
+        f"on these {counted(rows, 'row')}, no graph of at most {counted(max_parents, 'parent')} per variable has a "
+        f"{in_words(definition)} above that of this one, {score:.10g}, by more than {epsilon:.2g}"
     )
 
 

@@ -58,22 +58,7 @@ def benchpress(
         "discrete": discrete,
         "missing": missing,
     }
-    if timeout is None:
-        done = work(job)
-    else:  # compiled code does not hear a signal, so the work is a process that can be ended
-        context = multiprocessing.get_context("spawn")
-        process = context.Process(target=_end_with, args=(job,))
-        process.start()
-        process.join(timeout)
-        if process.is_alive():
-            process.kill()
-            process.join()
-            done = False
-        elif process.exitcode not in (0, 3):
-            raise SystemExit(process.exitcode or 1)
-        else:
-            done = process.exitcode == 0
-    if not done:
+    if not (work(job) if timeout is None else _in_time(job, timeout)):
         print("the time is up: the matrix is empty", file=sys.stderr)
         output.write_text("")
         if time is not None:
@@ -82,6 +67,20 @@ def benchpress(
         from optbn.experiments.benchpress import NOTHING
 
         ntests.write_text(f"{NOTHING}\n")
+
+
+def _in_time(job: dict[str, Any], timeout: float) -> bool:
+    """`work` in a process of its own that can be ended: compiled code does not hear a signal."""
+    process = multiprocessing.get_context("spawn").Process(target=_end_with, args=(job,))
+    process.start()
+    process.join(timeout)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        return False
+    if process.exitcode not in (0, 3):
+        raise SystemExit(process.exitcode or 1)
+    return process.exitcode == 0
 
 
 def work(job: dict[str, Any]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,8 +66,6 @@ def certify(
 
     optbn certify data.csv solution.json -o certificate.json
     """
-    import msgspec
-
     from optbn.certify.answer import read_answer
     from optbn.certify.certificate import ENOUGH, to_json
     from optbn.certify.certificate import certify as prove
@@ -79,10 +76,7 @@ def certify(
     definition, most = _question(solution, answer, score, setting, max_parents)
     rows = _read(how, data, answer, missing)
     found = prove(rows, definition, most, answer.parents, answer.score, answer.evidence, answer.exponent)
-    if data != "-":
-        digest = hashlib.sha256(Path(data).read_bytes()).hexdigest()
-        found = msgspec.structs.replace(found, data={**found.data, "sha256": digest})
-    text = to_json(found)
+    text = to_json(found if data == "-" else found.about(Path(data).read_bytes()))
     if output is not None:
         with replacing(output) as file:
             file.write(text)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import optbn
 from optbn.base.errors import NetworkError
 from optbn.cli.networks import complete_network
 from optbn.network.formats import FORMATS, decode, encode, read_network, write_network
+
+if TYPE_CHECKING:
+    from optbn.network.network import BayesianNetwork
 
 
 def _complete_format(incomplete: str) -> list[str]:
@@ -68,16 +72,7 @@ def convert(
 
     Example: optbn convert model.json model.bif --for pyagrum --discretise 5
     """
-    from optbn.network.catalog import load_network
-
-    if source == "-":
-        if source_format is None:
-            raise NetworkError("reading from stdin needs --from with the format")
-        network = decode(sys.stdin.buffer.read(), source_format, "stdin", rescale)
-    elif source_format is not None or rescale:
-        network = read_network(source, source_format, rescale)
-    else:
-        network = load_network(source)
+    network = _read(source, source_format, rescale)
     if bins is not None:
         from optbn.network.discretised import discretised
 
@@ -91,6 +86,16 @@ def convert(
         sys.stdout.buffer.flush()
     else:
         write_network(network, target, target_format, reader)
+
+
+def _read(source: str, format: str | None, rescale: bool) -> BayesianNetwork:
+    if source == "-":
+        if format is None:
+            raise NetworkError("reading from stdin needs --from with the format")
+        return decode(sys.stdin.buffer.read(), format, "stdin", rescale)
+    if format is not None or rescale:
+        return read_network(source, format, rescale)
+    return optbn.load_network(source)
 
 
 def _lost(losses: dict[str, float], bins: int) -> list[str]:

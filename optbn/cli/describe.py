@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import optbn
 from optbn.base.errors import UnsupportedError
 from optbn.base.files import check_writable
 from optbn.base.numbers import counted
@@ -49,25 +50,11 @@ def describe(
 
     Examples: optbn describe data.csv --save-schema schema.json; optbn sample alarm | optbn describe -
     """
-    from optbn.data.describe import describe as description
-    from optbn.data.findings import refuse
-    from optbn.data.read import read
-
     if save_schema not in (None, "-"):
         check_writable(save_schema)
     if len(data) > 2:
         raise UnsupportedError(f"{len(data)} files; describe takes one, or two to compare")
-    strict = how.pop("strict", False)
-    with reading() as progress:
-        if missing is None:
-            found, *others = [description(path, progress=progress, **how) for path in data]
-            refuse(found.source, found.findings, strict) if strict else None
-        else:
-            treated = [read(path, missing=missing, progress=progress, strict=strict, **how) for path in data]
-            found, *others = [
-                replace(description(one), source="stdin" if path == "-" else path)
-                for one, path in zip(treated, data, strict=True)
-            ]
+    found, *others = _descriptions(how, data, missing)
     if others:
         _compare(found, others[0], as_json)
         return
@@ -88,6 +75,22 @@ def describe(
             "out write --missing drop, to fill cells in --missing impute",
             file=sys.stderr,
         )
+
+
+def _descriptions(how: dict[str, Any], paths: list[str], missing: str | None) -> list[Description]:
+    """Of the files as they are, or as they are read with missing values treated."""
+    from optbn.data.describe import describe as description
+    from optbn.data.findings import refuse
+
+    strict = how.pop("strict", False)
+    with reading() as progress:
+        if missing is None:
+            found = [description(path, progress=progress, **how) for path in paths]
+            refuse(found[0].source, found[0].findings, strict) if strict else None
+            return found
+        treated = [optbn.read(path, missing=missing, progress=progress, strict=strict, **how) for path in paths]
+        names = ["stdin" if path == "-" else path for path in paths]
+        return [replace(description(rows), source=name) for rows, name in zip(treated, names, strict=True)]
 
 
 def _compare(a: Description, b: Description, as_json: bool) -> None:

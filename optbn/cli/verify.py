@@ -17,10 +17,12 @@ from optbn_solvers.base.solution import Proof
 from optbn_solvers.base.standing import standing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from fractions import Fraction
 
-    from optbn_solvers import Solution
+    from optbn_solvers import ScoreTable, Solution
     from optbn_solvers.base.standing import Standing
+    from optbn_solvers.verify.checker import Verdict
 
 
 def verify(
@@ -50,70 +52,83 @@ def verify(
     import msgspec
 
     from optbn.learning.graphs import are_graphs
-    from optbn.learning.solving import table_of
-    from optbn_solvers.base.solution_json import from_json, has_constraints
     from optbn_solvers.front.checked import bound_of_proof
     from optbn_solvers.verify import verify as check
     from optbn_solvers.verify import written
 
     text = Path(solution).read_bytes()
-    end = math.inf if time_limit is None else time.monotonic() + time_limit
-
-    def late() -> bool:
-        return time.monotonic() >= end
-
+    late = _later_than(math.inf if time_limit is None else time.monotonic() + time_limit)
     if are_graphs(text):
         if proof is not None:
             raise UnsupportedError(f"--proof {proof}: {solution} lists several graphs, which have no proof file")
         _several(scores, solution, text, late, as_json)
         return
-    try:
-        table = table_of(scores, keep_dominated=has_constraints(text))
-        answer = from_json(table, text)
-    except CheckFailed as error:
-        raise CheckFailed(f"{solution}: {error}") from None
-    if proof is not None:
-        if not isinstance(answer.evidence, Proof):
-            raise UnsupportedError(f"--proof {proof}: the evidence in {solution} is not a proof file")
-        answer = replace(answer, evidence=replace(answer.evidence, path=proof))
-    elif isinstance(answer.evidence, Proof):
-        # Whoever made the answer chose the path in it, so only its name counts, beside the answer.
-        beside = Path(solution).parent / Path(answer.evidence.path).name
-        if not beside.is_file():
-            raise UnsupportedError(f"{solution}: its proof is not beside it ({beside}); say where with --proof FILE")
-        answer = replace(answer, evidence=replace(answer.evidence, path=str(beside)))
+    table, answer = _answer(scores, solution, text, proof)
     proof_checker = bound_of_proof if time_limit is None else partial(bound_of_proof, late=late)
     verdict = check(table, answer, proof_checker, late)
-    checked = replace(answer, statistics={"checked": {"bound": verdict.bound}})
+    found = standing(replace(answer, statistics={"checked": {"bound": verdict.bound}}))
     exact = None  # the score of the graph in the file, to the last digit
     if answer.choice is not None and _in_decimals(scores):
         exact = written.check_written(table, answer, written.read(scores))
     if as_json:
-        fields = {
-            "score": verdict.score,
-            "proved_bound": verdict.bound if math.isfinite(verdict.bound) else None,
-            "optimal": verdict.optimal,
-            "standing": standing(checked),
-            "proved": verdict.proved,
-            "claimed": verdict.claimed,
-            "tolerance": table.tolerance,
-            "score_as_written": None if exact is None else str(exact),
-        }
-        print(msgspec.json.encode(fields).decode())
-        _end(standing(checked), answer)
-        return
-    for sentence in verdict.proved:
+        print(msgspec.json.encode(_fields(verdict, found, table.tolerance, exact)).decode())
+    else:
+        total = f"its scores as written in {scores} add up to {written.in_decimals(exact)}" if exact is not None else ""
+        _print((*verdict.proved, total) if total else verdict.proved, verdict.claimed)
+        if verdict.optimal:
+            print(
+                f"proved   the graph is optimal among those of this table (to within {table.tolerance:.1g}, which "
+                "rounding to the grid leaves open)"
+            )
+    if answer.status == "optimal" and found != "proved":
+        raise typer.Exit(3)
+
+
+def _later_than(end: float) -> Callable[[], bool]:
+    return lambda: time.monotonic() >= end
+
+
+def _answer(scores: str, path: str, text: bytes, proof: str | None) -> tuple[ScoreTable, Solution]:
+    """The table, and the answer for it, whose proof file is the one named, or the one beside it."""
+    from optbn.learning.solving import table_of
+    from optbn_solvers.base.solution_json import from_json, has_constraints
+
+    try:
+        table = table_of(scores, keep_dominated=has_constraints(text))
+        answer = from_json(table, text)
+    except CheckFailed as error:
+        raise CheckFailed(f"{path}: {error}") from None
+    if not isinstance(answer.evidence, Proof):
+        if proof is not None:
+            raise UnsupportedError(f"--proof {proof}: the evidence in {path} is not a proof file")
+        return table, answer
+    if proof is None:
+        # Whoever made the answer chose the path in it, so only its name counts, beside the answer.
+        beside = Path(path).parent / Path(answer.evidence.path).name
+        if not beside.is_file():
+            raise UnsupportedError(f"{path}: its proof is not beside it ({beside}); say where with --proof FILE")
+        proof = str(beside)
+    return table, replace(answer, evidence=replace(answer.evidence, path=proof))
+
+
+def _fields(verdict: Verdict, found: Standing, tolerance: float, exact: Fraction | None) -> dict[str, object]:
+    return {
+        "score": verdict.score,
+        "proved_bound": verdict.bound if math.isfinite(verdict.bound) else None,
+        "optimal": verdict.optimal,
+        "standing": found,
+        "proved": verdict.proved,
+        "claimed": verdict.claimed,
+        "tolerance": tolerance,
+        "score_as_written": None if exact is None else str(exact),
+    }
+
+
+def _print(proved: Iterable[str], claimed: Iterable[str]) -> None:
+    for sentence in proved:
         print(f"proved   {sentence}")
-    if exact is not None:
-        print(f"proved   its scores as written in {scores} add up to {written.in_decimals(exact)}")
-    for sentence in verdict.claimed:
+    for sentence in claimed:
         print(f"claimed  {sentence}")
-    if verdict.optimal:
-        print(
-            f"proved   the graph is optimal among those of this table (to within {table.tolerance:.1g}, which "
-            "rounding to the grid leaves open)"
-        )
-    _end(standing(checked), answer)
 
 
 def _several(scores: str, solution: str, text: bytes, late: Callable[[], bool], as_json: bool) -> None:
@@ -147,10 +162,7 @@ def _several(scores: str, solution: str, text: bytes, late: Callable[[], bool], 
         }
         print(msgspec.json.encode(fields).decode())
     else:
-        for sentence in proved:
-            print(f"proved   {sentence}")
-        for sentence in claimed:
-            print(f"claimed  {sentence}")
+        _print(proved, claimed)
     if claimed:
         raise typer.Exit(3)
 
@@ -160,9 +172,3 @@ def _in_decimals(scores: str) -> bool:
     from optbn_solvers.verify import written
 
     return scores != "-" and Path(scores).suffix.lower() in written.KINDS
-
-
-def _end(what: Standing, answer: Solution) -> None:
-    """The exit code of an answer that calls itself optimal and is not proved to be."""
-    if answer.status == "optimal" and what != "proved":
-        raise typer.Exit(3)

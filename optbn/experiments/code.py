@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 Place = tuple[Path, str]  # a file, and which of its definitions ("" for all)
 OWN = ("optbn", "optbn_solvers")
-DOORS = (*OWN, "optbn.base.options")  # they name all that there is, for a user to choose from
+DOORS = (*OWN, "optbn.base.options", "optbn.base.options.rows")  # they name all there is, for a user to choose from
 REGISTERED = re.compile(r"((?:optbn|optbn_solvers)(?:\.\w+)+)(?::\w+)?")
 PACKAGES = [
     "numpy",

@@ -35,7 +35,7 @@ from optbn.network.structure import Structure
 from optbn.scores import load_score
 from optbn.scores.pipeline import score_table
 from optbn.scores.protocol import LocalScore
-from optbn_solvers import Budget, ScoreTable, solve
+from optbn_solvers import Budget, ScoreTable, Solution, solve
 from optbn_solvers.base.clock import working
 from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.front.warm import Resembling
@@ -201,11 +201,7 @@ def bootstrap(
     store        a file that keeps finished resamples: a run that was stopped goes on there
     progress     called with ("resamples", done, of how many)
     """
-    if isinstance(resamples, bool) or not isinstance(resamples, Integral) or resamples < 1:
-        raise UnsupportedError(f"{resamples} resamples, expected a whole number, at least 1")
-    if resampling is not None and not isinstance(resampling, Resampling):
-        raise UnsupportedError(f"resampling is {resampling!r}, expected Resampling('rows') or another kind")
-    check_seed(seed)
+    _check(resamples, resampling, seed)
     until = math.inf if time_limit is None else working() + time_limit
     rows = as_dataset(data, missing="value", reading=reading, weights=weights)
     method, how = load_score(score, caller=bootstrap, **settings), resampling or Resampling()
@@ -214,15 +210,10 @@ def bootstrap(
         max_parents = size if size < rows.n_variables - 1 else max_parents
     kept = Kept.at(store, rows, method, max_parents, how, seed)
 
-    def table_of(resample: Dataset) -> Any:
+    def table_of(resample: Dataset) -> ScoreTable:
         return score_table(resample, method, max_parents, jobs=jobs, memory=memory)
 
-    def budget() -> Budget:
-        left = until - working()
-        return Budget(wall=max(0.1, SEARCH_SHARE * left), grace=max(0.1, CHECK_SHARE * left))
-
-    like: Resembling | None = None
-    longest = 0.0
+    like, longest = _Like(rows, table_of, until), 0.0
     for b in range(resamples):
         if progress is not None:
             progress("resamples", b, resamples)
@@ -232,12 +223,8 @@ def bootstrap(
         if b and begun + longest > until:
             resamples = b
             break
-        if like is None:
-            like = Resembling()
-            like.solve(table_of(rows), budget())
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(b,)))
-        table = table_of(how.resample(rows, generator))
-        solution = like.solve(table, budget())
+        table, solution = like.best(how.resample(rows, generator))
         assert solution.choice is not None and solution.score is not None
         proved = standing(solution) is Standing.PROVED
         kept.add(b, [table.parents(row) for row in solution.choice], solution.score, proved)
@@ -245,6 +232,35 @@ def bootstrap(
     if progress is not None:
         progress("resamples", resamples, resamples)
     return _gathered(kept, resamples, max_parents)
+
+
+def _check(resamples: int, resampling: Resampling | None, seed: int) -> None:
+    if isinstance(resamples, bool) or not isinstance(resamples, Integral) or resamples < 1:
+        raise UnsupportedError(f"{resamples} resamples, expected a whole number, at least 1")
+    if resampling is not None and not isinstance(resampling, Resampling):
+        raise UnsupportedError(f"resampling is {resampling!r}, expected Resampling('rows') or another kind")
+    check_seed(seed)
+
+
+@dataclass
+class _Like:
+    """Searches that begin from what was found for the data themselves, and for resamples before."""
+
+    rows: Dataset
+    table_of: Callable[[Dataset], ScoreTable]
+    until: float
+    begun: Resembling | None = None
+
+    def best(self, resample: Dataset) -> tuple[ScoreTable, Solution]:
+        if self.begun is None:
+            self.begun = Resembling()
+            self.begun.solve(self.table_of(self.rows), self._budget())
+        table = self.table_of(resample)
+        return table, self.begun.solve(table, self._budget())
+
+    def _budget(self) -> Budget:
+        left = self.until - working()
+        return Budget(wall=max(0.1, SEARCH_SHARE * left), grace=max(0.1, CHECK_SHARE * left))
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:

@@ -6,6 +6,7 @@ computes with it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from optbn.base.numbers import counted
@@ -49,31 +50,10 @@ def view(report: Report) -> dict[str, Any]:
             ["Parameters", f"{network.n_parameters:,}"],
         ],
         "nodes": [
-            {
-                "label": name,
-                "kind": "real" if name in columns and columns[name].kind == "real" else "categorical",
-                "summary": _summary(columns[name]) if name in columns else "",
-                "x": round(x, 1),
-                "y": round(y, 1),
-                "width": round(width, 1),
-                "height": height,
-                "rows": rows,
-            }
-            for name, (width, height, rows), (x, y) in zip(network.names, boxes, layout.positions, strict=True)
+            _node(name, columns.get(name), box, place)
+            for name, box, place in zip(network.names, boxes, layout.positions, strict=True)
         ],
-        "arcs": [
-            {
-                "from": tail,
-                "to": head,
-                "strength": arc.strength,
-                "compelled": arc.compelled,
-                "posterior": arc.posterior,
-                "loss": arc.loss,
-                "losses": _losses(arc),
-                "route": [[round(x, 1), round(y, 1)] for x, y in route],
-            }
-            for arc, (tail, head), route in zip(report.arcs, arcs, layout.routes, strict=True)
-        ],
+        "arcs": [_arc(*each) for each in zip(report.arcs, arcs, layout.routes, strict=True)],
         "target": at.get(report.target) if report.target else None,
         "evidence": report.evidence,
         "network": report.network,
@@ -90,6 +70,34 @@ def view(report: Report) -> dict[str, Any]:
         },
         "command": report.command,
         "cite": [f"Made with optbn {report.version}.", *report.papers],
+    }
+
+
+def _node(
+    name: str, column: Column | None, box: tuple[float, float, bool], place: tuple[float, float]
+) -> dict[str, Any]:
+    return {
+        "label": name,
+        "kind": "real" if column is not None and column.kind == "real" else "categorical",
+        "summary": "" if column is None else _summary(column),
+        "x": round(place[0], 1),
+        "y": round(place[1], 1),
+        "width": round(box[0], 1),
+        "height": box[1],
+        "rows": box[2],
+    }
+
+
+def _arc(arc: Arc, ends: tuple[int, int], route: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    return {
+        "from": ends[0],
+        "to": ends[1],
+        "strength": arc.strength,
+        "compelled": arc.compelled,
+        "posterior": arc.posterior,
+        "loss": arc.loss,
+        "losses": _losses(arc),
+        "route": [[round(x, 1), round(y, 1)] for x, y in route],
     }
 
 

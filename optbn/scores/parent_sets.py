@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -54,47 +54,14 @@ class ParentSets:
         max_parents  a limit for all, or per variable ("*" for those not listed), "all" for none; DEFAULT_LIMIT
         words        the user's constraints, of which those about single arcs, tiers, roots and leaves count here
         """
-        words = words or Constraints()
-        index = {name: v for v, name in enumerate(names)}
-        n = len(names)
-
-        def at(name: str) -> int:
-            if name not in index:
-                raise unknown("variable", name, names)
-            return index[name]
-
-        allowed = ~np.eye(n, dtype=np.bool_)
-        why = np.full((n, n), "", dtype=object)  # what took a parent away, for messages
-
-        def forbid(child: int, parent: int, reason: str) -> None:
-            allowed[child, parent] = False
-            why[child, parent] = reason
-
-        edges = [*words.forbidden_edges, *((v, u) for u, v in words.forbidden_edges)]
-        for parent, child in (*words.forbidden, *edges):
-            forbid(at(child), at(parent), "is also forbidden")
-        tier: dict[int, int] = {}
-        for number, members in enumerate(words.tiers):
-            for name in members:
-                if at(name) in tier:
-                    raise ConstraintError(f"{name!r} is in tier {tier[at(name)] + 1} and in tier {number + 1}")
-                tier[at(name)] = number
-        for v in tier:
-            for u in tier:
-                if tier[u] > tier[v]:
-                    forbid(v, u, f"goes against the tiers ({names[u]!r} comes after {names[v]!r})")
-        for name in words.roots:
-            for u in range(n):
-                forbid(at(name), u, f"goes against {name!r} being a root")
-        for name in words.leaves:
-            for v in range(n):
-                forbid(v, at(name), f"goes against {name!r} being a leaf")
-
+        words, n = words or Constraints(), len(names)
+        permitted = _Permitted(names, words)
+        allowed = permitted.allowed
         must = np.zeros((n, n), dtype=np.bool_)
         for parent, child in words.required:
-            p, c = at(parent), at(child)
+            p, c = permitted.at(parent), permitted.at(child)
             if not allowed[c, p]:
-                raise ConstraintError(f"the required arc {parent} -> {child} {why[c, p]}")
+                raise ConstraintError(f"the required arc {parent} -> {child} {permitted.why[c, p]}")
             must[c, p] = True
         ancestors = _closure(names, must)
         allowed &= ~ancestors.T
@@ -187,6 +154,49 @@ def _limits(names: Sequence[str], max_parents: Limit | Mapping[str, Limit] | Non
         others = f"{n - 1} other{'s' if n != 2 else ''}"
         log.warning("max_parents is %d, but a variable has only %s: using %d", sizes.max(), others, n - 1)
     return np.minimum(sizes, n - 1)
+
+
+class _Permitted:
+    """bool[n, n], [v, u] whether u may be a parent of v by what the user forbids, and why not, for messages."""
+
+    def __init__(self, names: Sequence[str], words: Constraints) -> None:
+        n = len(names)
+        self.names, self.index = names, {name: v for v, name in enumerate(names)}
+        self.allowed = ~np.eye(n, dtype=np.bool_)
+        self.why = np.full((n, n), "", dtype=object)
+        edges = [*words.forbidden_edges, *((v, u) for u, v in words.forbidden_edges)]
+        for parent, child in (*words.forbidden, *edges):
+            self._forbid(self.at(child), self.at(parent), "is also forbidden")
+        self._keep_to_tiers(words.tiers)
+        for name in words.roots:
+            for u in range(n):
+                self._forbid(self.at(name), u, f"goes against {name!r} being a root")
+        for name in words.leaves:
+            for v in range(n):
+                self._forbid(v, self.at(name), f"goes against {name!r} being a leaf")
+
+    def at(self, name: str) -> int:
+        if name not in self.index:
+            raise unknown("variable", name, self.names)
+        return self.index[name]
+
+    def _forbid(self, child: int, parent: int, reason: str) -> None:
+        self.allowed[child, parent] = False
+        self.why[child, parent] = reason
+
+    def _keep_to_tiers(self, tiers: Iterable[Iterable[str]]) -> None:
+        tier: dict[int, int] = {}
+        for number, members in enumerate(tiers):
+            for name in members:
+                v = self.at(name)
+                if v in tier:
+                    raise ConstraintError(f"{name!r} is in tier {tier[v] + 1} and in tier {number + 1}")
+                tier[v] = number
+        for v in tier:
+            for u in tier:
+                if tier[u] > tier[v]:
+                    one, other = self.names[u], self.names[v]
+                    self._forbid(v, u, f"goes against the tiers ({one!r} comes after {other!r})")
 
 
 def _closure(names: Sequence[str], must: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -95,12 +95,7 @@ def fit_domains(
         raise unknown("share", share, get_args(Share))
     check_kind(leaves)
     check_seed(seed)
-    columns = (domain,) if isinstance(domain, str) else tuple(domain)
-    for name in columns:
-        if columns.count(name) > 1:
-            raise UnsupportedError(f"column {name!r} is named twice among those that say the domain; once is enough")
-    if share == "joint" and len(columns) > 1:
-        raise UnsupportedError(f"share='joint' takes one column of domains, not {', '.join(columns)}; use share='rows'")
+    columns = _columns(domain, share)
     chosen = load_smoother(SMOOTHERS_OF[share] if smoother is None else smoother, caller=fit_domains, **settings)
     graph = as_structure(structure)
     for name in columns:
@@ -132,6 +127,16 @@ def fit_domains(
     last = {path: found.pop(path) for path in list(found) if len(path) == len(columns)}
     common = network(len(tiers), 0, "common")
     return Domains({path[0] if len(columns) == 1 else path: one for path, one in last.items()}, common, found)
+
+
+def _columns(domain: str | Sequence[str], share: Share) -> tuple[str, ...]:
+    columns = (domain,) if isinstance(domain, str) else tuple(domain)
+    for name in columns:
+        if columns.count(name) > 1:
+            raise UnsupportedError(f"column {name!r} is named twice among those that say the domain; once is enough")
+    if share == "joint" and len(columns) > 1:
+        raise UnsupportedError(f"share='joint' takes one column of domains, not {', '.join(columns)}; use share='rows'")
+    return columns
 
 
 def _count(

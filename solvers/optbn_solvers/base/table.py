@@ -72,30 +72,7 @@ class ScoreTable:
         children = np.ascontiguousarray(children, dtype=np.int64)
         masks = np.ascontiguousarray(masks, dtype=np.uint64).reshape(len(children), words)
         scores = np.ascontiguousarray(scores, dtype=np.float64)
-        if len(scores) != len(children):
-            raise TableError(f"{len(children)} rows but {len(scores)} scores")
-
-        def describe(row: int) -> str:
-            parents = [names[u] for u in mask_members(masks[row])]
-            return f"{names[children[row]]!r} with parents {{{', '.join(parents)}}}"
-
-        if len(children) and (children.min() < 0 or children.max() >= n):
-            odd = children[(children < 0) | (children >= n)][0]
-            raise TableError(f"a row belongs to child number {odd}, but the {n} variables are numbered from 0")
-        bad = np.flatnonzero(~np.isfinite(scores))
-        if len(bad):
-            raise TableError(f"the score of {describe(int(bad[0]))} is {scores[bad[0]]}; scores must be finite numbers")
-        own = (masks[np.arange(len(children)), children // 64] >> (children % 64).astype(np.uint64)) & np.uint64(1)
-        if own.any():
-            child = names[children[np.flatnonzero(own)[0]]]
-            raise TableError(f"{child!r} is listed as a parent of itself")
-        if n % 64 and (masks[:, -1] >> np.uint64(n % 64)).any():
-            raise TableError("a parent mask has a bit beyond the last variable")
-        counts = np.bincount(children, minlength=n)
-        if (counts == 0).any():
-            child = names[int(np.argmin(counts))]
-            raise TableError(f"{child!r} has no candidate parent set; give it at least one (the empty set, say)")
-
+        counts = _checked_counts(names, children, masks, scores)
         given = len(scores)
         rows, exponent = settle(n, children.astype(np.int64), masks, scores, keep_dominated)
         if len(rows) < len(scores):
@@ -262,6 +239,37 @@ def mask_members(mask: NDArray[np.uint64]) -> tuple[int, ...]:
             members.append(64 * word + low.bit_length() - 1)
             bits ^= low
     return tuple(members)
+
+
+def _checked_counts(
+    names: Sequence[str], children: NDArray[np.integer], masks: NDArray[np.uint64], scores: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """How many rows each variable has, once no row is impossible."""
+    n = len(names)
+    if len(scores) != len(children):
+        raise TableError(f"{len(children)} rows but {len(scores)} scores")
+
+    def describe(row: int) -> str:
+        parents = [names[u] for u in mask_members(masks[row])]
+        return f"{names[children[row]]!r} with parents {{{', '.join(parents)}}}"
+
+    if len(children) and (children.min() < 0 or children.max() >= n):
+        odd = children[(children < 0) | (children >= n)][0]
+        raise TableError(f"a row belongs to child number {odd}, but the {n} variables are numbered from 0")
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if len(bad):
+        raise TableError(f"the score of {describe(int(bad[0]))} is {scores[bad[0]]}; scores must be finite numbers")
+    own = (masks[np.arange(len(children)), children // 64] >> (children % 64).astype(np.uint64)) & np.uint64(1)
+    if own.any():
+        child = names[children[np.flatnonzero(own)[0]]]
+        raise TableError(f"{child!r} is listed as a parent of itself")
+    if n % 64 and (masks[:, -1] >> np.uint64(n % 64)).any():
+        raise TableError("a parent mask has a bit beyond the last variable")
+    counts: NDArray[np.int64] = np.bincount(children, minlength=n)
+    if (counts == 0).any():
+        child = names[int(np.argmin(counts))]
+        raise TableError(f"{child!r} has no candidate parent set; give it at least one (the empty set, say)")
+    return counts
 
 
 def _refuse_contradictions(

@@ -31,7 +31,7 @@ class Workspace:
     """Everything `search.search` works on, for one table."""
 
     def __init__(self, table: ScoreTable, seed: int = 0) -> None:
-        n, size, clusters = table.n, len(table), FIRST_CLUSTERS
+        n, size = table.n, len(table)
         wide = 1
         while wide < table.words:
             wide *= 4  # few distinct widths, so few compiled variants
@@ -40,53 +40,10 @@ class Workspace:
         masks[: table.words] = table.masks.T
         self.best = table.units[table.offsets[:-1]]
         self.costs = path.Costs(table.offsets.copy(), masks, self.best[table.children] - table.units)
-        self.levels = path.Levels(
-            offsets=_zeros(FIRST_LEVELS, n + 1),
-            lower=_zeros(FIRST_LEVELS),
-            y=_zeros(FIRST_LEVELS, clusters),
-            stage=_zeros(FIRST_LEVELS),
-            child=_zeros(FIRST_LEVELS),
-            cluster=np.zeros((FIRST_LEVELS, wide), dtype=np.uint64),
-            first=_zeros(FIRST_LEVELS),
-            name=_zeros(FIRST_LEVELS),
-            masks=np.concatenate([masks, np.zeros_like(masks)], axis=1),
-            reduced=np.concatenate([self.costs.cost, np.zeros_like(self.costs.cost)]),
-            origin=np.arange(2 * size, dtype=np.int32),
-        )
-        self.levels.offsets[1] = table.offsets
-        self.levels.stage[0] = 2
+        self.levels = _levels(table, masks, self.costs.cost)
         self.origins = np.arange(size)  # the row of the table that each `origin` means
-        self.pool = Pool(
-            clusters=np.zeros((clusters, wide), dtype=np.uint64),
-            members=np.zeros((clusters, n), dtype=np.int16),
-            size=_zeros(clusters),
-            useful=_zeros(clusters),
-            name=np.full(clusters, UNNAMED, dtype=np.int64),
-            free=np.arange(clusters)[::-1].copy(),
-            free_count=np.array([clusters], dtype=np.int64),
-            subset=np.full(clusters, -1, dtype=np.int64),
-            rhs=_zeros(clusters),
-            largest=_zeros(clusters),
-            coefficients=np.zeros((1, 1), dtype=np.int16),
-        )
-        self.room = Room(
-            zero=np.zeros_like(masks),
-            zero_at=_zeros(size),
-            begin=table.offsets.copy(),
-            zeros=_zeros(n),
-            order=np.arange(n),
-            a=_zeros(n),
-            b=_zeros(n),
-            c=_zeros(n),
-            d=_zeros(n),
-            placed=np.zeros(wide, dtype=np.uint64),
-            union=np.zeros(wide, dtype=np.uint64),
-            reach=np.zeros((n, wide), dtype=np.uint64),
-            classes=_zeros(n, CLASSES),
-            mass=_zeros(1),
-            effort=np.array([0, EFFORT // wide]),
-            random=np.array([0x9E3779B97F4A7C15 ^ (seed + 1)], dtype=np.uint64),
-        )
+        self.pool = _pool(n, wide)
+        self.room = _room(table, masks, seed)
         self.state = _zeros(path.STATE)
         self.state[path.FRESH] = 1
         self.state[path.DEPTH] = 1
@@ -206,6 +163,68 @@ class Workspace:
             self.make_room_for_records()
         else:
             raise AssertionError(f"the search stopped for an unknown reason, {what}")
+
+
+def _levels(table: ScoreTable, masks: NDArray[np.uint64], cost: NDArray[np.int64]) -> path.Levels:
+    """Of a path that has only begun."""
+    wide, size = masks.shape
+    levels = path.Levels(
+        offsets=_zeros(FIRST_LEVELS, table.n + 1),
+        lower=_zeros(FIRST_LEVELS),
+        y=_zeros(FIRST_LEVELS, FIRST_CLUSTERS),
+        stage=_zeros(FIRST_LEVELS),
+        child=_zeros(FIRST_LEVELS),
+        cluster=np.zeros((FIRST_LEVELS, wide), dtype=np.uint64),
+        first=_zeros(FIRST_LEVELS),
+        name=_zeros(FIRST_LEVELS),
+        masks=np.concatenate([masks, np.zeros_like(masks)], axis=1),
+        reduced=np.concatenate([cost, np.zeros_like(cost)]),
+        origin=np.arange(2 * size, dtype=np.int32),
+    )
+    levels.offsets[1] = table.offsets
+    levels.stage[0] = 2
+    return levels
+
+
+def _pool(n: int, wide: int) -> Pool:
+    """Without clusters."""
+    clusters = FIRST_CLUSTERS
+    return Pool(
+        clusters=np.zeros((clusters, wide), dtype=np.uint64),
+        members=np.zeros((clusters, n), dtype=np.int16),
+        size=_zeros(clusters),
+        useful=_zeros(clusters),
+        name=np.full(clusters, UNNAMED, dtype=np.int64),
+        free=np.arange(clusters)[::-1].copy(),
+        free_count=np.array([clusters], dtype=np.int64),
+        subset=np.full(clusters, -1, dtype=np.int64),
+        rhs=_zeros(clusters),
+        largest=_zeros(clusters),
+        coefficients=np.zeros((1, 1), dtype=np.int16),
+    )
+
+
+def _room(table: ScoreTable, masks: NDArray[np.uint64], seed: int) -> Room:
+    """What the kernels write to on their way."""
+    n, (wide, size) = table.n, masks.shape
+    return Room(
+        zero=np.zeros_like(masks),
+        zero_at=_zeros(size),
+        begin=table.offsets.copy(),
+        zeros=_zeros(n),
+        order=np.arange(n),
+        a=_zeros(n),
+        b=_zeros(n),
+        c=_zeros(n),
+        d=_zeros(n),
+        placed=np.zeros(wide, dtype=np.uint64),
+        union=np.zeros(wide, dtype=np.uint64),
+        reach=np.zeros((n, wide), dtype=np.uint64),
+        classes=_zeros(n, CLASSES),
+        mass=_zeros(1),
+        effort=np.array([0, EFFORT // wide]),
+        random=np.array([0x9E3779B97F4A7C15 ^ (seed + 1)], dtype=np.uint64),
+    )
 
 
 def _zeros(*shape: int) -> NDArray[np.int64]:
