@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 
 import msgspec
 import numpy as np
@@ -280,6 +281,17 @@ def test_drivers_come_by_their_mutual_information(open_page):
         each.text for each in driver.find_elements("css selector", "#target .columns > div:first-child > p button")
     ]
     assert set(blanket) == set(network.markov_blanket("dysp"))
+
+
+def test_groups_of_whole_numbers_have_whole_ends(open_page):
+    """Of calls, most are 0, so the lowest group is that number; a leaf without spread has quantiles like 1e-14."""
+    draw = np.random.default_rng(1)
+    calls = np.where(draw.random(4_000) < 0.7, 0, draw.geometric(0.3, 4_000)).astype(float)
+    bought = np.where(draw.random(4_000) < np.where(calls > 0, 0.6, 0.1), "yes", "no")
+    rows = optbn.Dataset.from_arrays({"calls": calls, "bought": bought}, schema={"calls": "real"})
+    driver = open_page(optbn.learn(rows, target="bought", constraints={"required": [("bought", "calls")]}).report)
+    shown = driver.find_element("css selector", ".drivers li").text.splitlines()[-1]
+    assert re.search(r"% when (below )?\d+( to \d+| or more)?, .*% when (below )?\d+( to \d+| or more)?$", shown), shown
 
 
 def test_a_pasted_row_is_used_or_refused_in_words(open_page):

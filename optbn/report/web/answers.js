@@ -107,6 +107,13 @@ function quantileOf(posterior, share, range) {
   return (low + high) / 2;
 }
 
+function partingAt(posterior, share, variable) { // where that share of a real variable is below; of a whole one there is always some
+  const found = quantileOf(posterior, share, variable.range);
+  if (!variable.whole) return found;
+  const whole = Math.round(found);
+  return chanceBetween(posterior, -Infinity, whole) > 1e-9 ? whole : whole + 1;
+}
+
 // ---- what changes the target -------------------------------------------------------------------------------------------
 // Every other variable by what it says about the target: mutual information, and the target's chance under each of its
 // groups. One pass per part of the target: P(x | part) for all x at once, turned round by Bayes' rule.
@@ -114,11 +121,12 @@ function parts(model, posterior, v) { // the groups a variable is looked at in: 
   const variable = model.variables[v];
   if (variable.levels) return variable.levels.map((label, code) => ({ label, fact: { codes: [code] }, of: (post) => post.p[code] })).filter((_, code) => posterior.p[code] > 0);
   if (posterior.value !== undefined || !posterior.parts.length) return [];
-  const ends = [0.25, 0.5, 0.75].map((share) => quantileOf(posterior, share, variable.range)).filter((x, i, all) => !i || x > all[i - 1]);
+  const ends = [0.25, 0.5, 0.75].map((share) => partingAt(posterior, share, variable)).filter((x, i, all) => !i || x > all[i - 1]);
   const none = posterior.missing > 0 ? [{ label: "missing", fact: { value: NaN }, of: (post) => post.missing || 0 }] : [];
   return [...none, ...[-Infinity, ...ends].map((low, i) => {
     const high = i < ends.length ? ends[i] : Infinity, say = (x) => numberOf(x, variable);
-    const label = i === 0 ? `below ${say(high)}` : high === Infinity ? `${say(low)} or more` : `${say(low)} to ${say(high)}`;
+    const last = variable.whole && !variable.unit ? high - 1 : high; // whole numbers are named with both ends
+    const label = i === 0 ? `below ${say(high)}` : high === Infinity ? `${say(low)} or more` : low === last ? say(low) : `${say(low)} to ${say(last)}`;
     return { label, fact: { low, high }, of: (post) => chanceBetween(post, low, high) };
   })];
 }
