@@ -39,13 +39,32 @@ def amounts(column: Texts, texts: Sequence[str]) -> Judgement | None:
     if grade == "doubtful" and other is not None:
         what = f"{sample!r} is {values[sample]:.12g} or {other(sample):.12g}"
         return Judgement("real", way, findings=(either(column, what, sample, (way.example, other.example)),))
+    sign = (way.before or way.after).strip()
+    bare = [text for text, part in zip(texts, known, strict=True) if sign and not (part.before or part.after)]
+    if sign == "%" and bare and (doubt := _shares(column, values, bare, sample, way)):
+        return Judgement("real", way, findings=(doubt,))
     absent = () if column.real else marking(column, values)
     findings = tuple(finding_of(column, value, values) for value in absent)
     what = f"{sample!r} read as {values[sample]:.12g}{why}"
-    if way.before or way.after:
-        what += f" (in {(way.before or way.after).strip()})"
+    if sign:
+        what += f" (in {sign})"
+    if bare and sign == "%" and grade == "certain":
+        what, grade = f"{what}, and so are numbers without the sign, such as {bare[0]!r}", "probable"
     remedy = _as(column, other.example) if other else column.another()
     return Judgement("real", way, frozenset(), absent, (column.finding(grade, what, sample, remedy), *findings))
+
+
+def _shares(
+    column: Texts, values: Mapping[str, float], bare: Sequence[str], sample: str, way: Notation
+) -> Finding | None:
+    """A doubt about 74 % beside .22, which may be 22 % or a fifth of one."""
+    largest = max(abs(values[text]) for text in bare)
+    if largest > 1 or not max(abs(values[text]) for text in values.keys() - set(bare)) > 1:
+        return None
+    what = f"{bare[0]!r} may be a share of 1, as {sample!r} and others are in percent"
+    option = f"{column.name}={way.example}"
+    remedy = f"write all in one way; --column {quoted(option)} takes the numbers as they stand"
+    return Finding("doubtful", what, column.name, row_of(column, bare[0]), remedy, ("--column", option))
 
 
 def _meant(column: Texts, found: Sequence[Notation], parts: Sequence[Numeral]) -> tuple[Notation, Grade, str]:

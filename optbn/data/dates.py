@@ -42,6 +42,9 @@ FORMS: tuple[str, ...] = (
 )
 SEVERAL = "|"
 """Between forms that one column has side by side."""
+NEXT_CENTURY = 30
+"""Years of two digits are 1930 to 2029, as spreadsheets read them: few tables reach far into the future."""
+CENTURY = date(2000, 1, 1).toordinal() - EPOCH
 FIRST_YEAR, LAST_YEAR = 1850, 2100
 """Of whole numbers that are taken for dates."""
 
@@ -70,6 +73,11 @@ class DateForm:
     def unit(self) -> str:
         """What the numbers count."""
         return "hours" if self.example == "hh:mm" else "days"
+
+    @property
+    def short_years(self) -> bool:
+        """Whether its years have two digits."""
+        return any(token == "yy" for one in self.example.split(SEVERAL) for token in _TOKEN.findall(one))
 
     @property
     def words(self) -> str:
@@ -108,7 +116,7 @@ def _number(parts: dict[str, str | None]) -> float | None:
         return hours
     year = int(parts["year"] or 0)
     if len(parts["year"] or "") == 2:
-        year += 2000 if year < 70 else 1900
+        year += 2000 if year < NEXT_CENTURY else 1900
     months = 3 * int(parts["quarter"] or 1) - 2 if "quarter" in parts else month(parts["month"] or "")
     try:
         day = date(year, months, int(parts.get("day") or 1)).toordinal() - EPOCH

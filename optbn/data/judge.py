@@ -20,7 +20,8 @@ from collections.abc import Iterator, Sequence
 
 from optbn.base.numbers import counted
 from optbn.data.amounts import amounts, commonest_way, either, is_amount, points_between_thousands, row_of, ways_of
-from optbn.data.dates import SEVERAL, DateForm, compact, date_forms, several_forms, zones
+from optbn.data.dates import CENTURY, SEVERAL, DateForm, compact, date_forms, several_forms, zones
+from optbn.data.doubts import no_words, short_for_numbers
 from optbn.data.findings import Finding, Grade
 from optbn.data.numerals import POWER, Notation, Numeral, numerals, ways
 from optbn.data.row_names import EXACT, MANY_NAMES, is_id, row_names, too_many_digits
@@ -68,7 +69,6 @@ MARKERS = SPREADSHEET | {
 }
 """Among numbers or dates these stand for a missing value; among words some of them are words."""
 _WITH_POINT = re.compile(r" *[+-]?\d+\.0* *", re.ASCII)
-_SIGN = re.compile(r"[/~\u2248\u00b1\u00b0<>=\-\u2013:'.,;|*+()]")
 _PADDED = re.compile(r" *0\d+ *", re.ASCII)
 _CODE = re.compile(r"[A-Za-z]{1,4}[-. ]?\d[\w.\-/]*|\d+[-.]?[A-Za-z]{1,2}\d*", re.ASCII)
 
@@ -195,7 +195,11 @@ def _dated(column: Texts, texts: Sequence[str]) -> Judgement | None:
     gone = frozenset(one for one, value in values.items() if value in absent)
     text = next((one for one in texts if one not in gone), text)
     what = f"{text!r} read as {form.words} ({form.example}{order}): {form(text):.12g}"
-    return Judgement("real", form, gone, (), (column.finding("certain", what, text, column.another()), *findings))
+    grade: Grade = "certain"
+    if form.short_years and min(values.values()) < CENTURY:
+        what += "; years of two digits are 1930 to 2029"
+        grade = "probable"
+    return Judgement("real", form, gone, (), (column.finding(grade, what, text, column.another()), *findings))
 
 
 def _of_several_forms(column: Texts, texts: Sequence[str]) -> Judgement | None:
@@ -262,10 +266,12 @@ def _levels(column: Texts, texts: Sequence[str]) -> Judgement:
         what = f"{nothing[0]!r} read as missing ({counted(sum(column.counts.get(t, 0) for t in nothing), 'cell')})"
         findings.append(column.finding("certain", what, nothing[0], column.another()))
     different, present = len(texts) - len(nothing), column.rows - column.n_missing
+    if different > FEW and (doubt := short_for_numbers(column, [text for text in texts if text not in nothing])):
+        return Judgement("categorical", None, frozenset(nothing), (), (*findings, doubt))
     numbers = all(map(is_number, texts))
     many = not numbers and not column.wanted and different > MANY_NAMES
     perhaps = many and 2 * different > present and not is_id(column.name)
-    if perhaps and (doubt := _no_words(column, [text for text in texts if text not in nothing])):
+    if perhaps and (doubt := no_words(column, [text for text in texts if text not in nothing])):
         return Judgement("ignore", findings=(doubt,))
     if many and 10 * different >= 9 * present:
         like = next(text for text in texts if text not in nothing)
@@ -276,21 +282,6 @@ def _levels(column: Texts, texts: Sequence[str]) -> Judgement:
             "ignore", findings=(column.finding("probable", what, None, f"{kept_as(column.name)} keeps it"),)
         )
     return Judgement("categorical", None, frozenset(nothing), (), tuple(findings))
-
-
-def _no_words(column: Texts, texts: Sequence[str]) -> Finding | None:
-    """A doubt about texts of digits and signs that are neither numbers nor dates: 110/70, ~12, 5-10. Those that are all
-    of one form with points or dashes, 12-345, or a word before a number, P-0012, are keys."""
-    odd = [text for text in texts if re.fullmatch(r"[^\W\d_]*[^A-Za-z]*\d[^A-Za-z]*", text) and _SIGN.search(text)]
-    forms = {re.sub(r"\d", "0", text) for text in texts}
-    keys = {re.sub(r"\d+", "0", text) for text in texts}
-    if 10 * len(odd) < 9 * len(texts) or (len(forms) == 1 and re.fullmatch(r"[0.\-]+", next(iter(forms)))):
-        return None
-    if len(keys) == 1 and re.fullmatch(r"[^\W\d_]{1,8}[. \-]{1,2}0", next(iter(keys))):
-        return None
-    what = f"{short(odd[0])} and {counted(len(odd) - 1, 'other text')} are neither numbers nor dates nor words"
-    remedy = f"{kept_as(column.name, 'ignore')} leaves it out, {kept_as(column.name)} makes them levels"
-    return Finding("doubtful", what, column.name, row_of(column, odd[0]), remedy, ("--column", f"{column.name}=ignore"))
 
 
 def number_like(text: str) -> bool:

@@ -120,6 +120,26 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
     "kilograms of many": (of("x,k", lambda i: f"{37 * i + 5}.{i % 10} kg,{ab(i)}"), {"x": r(5, 42.1)}, "certain"),
     "several units": (of("x,k", lambda i: f"{60 + i} {'kg' if i % 2 else 'lb'},{ab(i)}"), REFUSED, "doubtful"),
     "percent, few": (of("x,k", lambda i: f"{10 * (i % 3)} %,{ab(i)}"), {"x": lv("0 %", "10 %")}, ""),
+    "percent, here and there": (
+        of("x,k", lambda i: f"{2 * i + 3}{'%' * (i % 2)},{ab(i)}"),
+        {"x": r(3, 5)},
+        "probable",
+    ),
+    "percent beside shares": (
+        of("x,k", lambda i: f"{f'{i + 30}%' if i % 2 else f'.{i + 30}'},{ab(i)}"),
+        REFUSED,
+        "doubtful",
+    ),
+    "letters for thousands": (
+        of("x,k", lambda i: f"{(f'{i / 10:.1f}k', f'{i + 100}', f'{i}M')[i % 3]},{ab(i)}", n=60),
+        REFUSED,
+        "doubtful",
+    ),
+    "digits of Arabs": (
+        of("x,k", lambda i: f"{''.join(chr(0x660 + int(d)) for d in str(i + 10))},{ab(i)}"),
+        REFUSED,
+        "doubtful",
+    ),
     "codes like prices": (of("x,k", lambda i: f"A{i % 12},{ab(i)}"), {"x": lv("A0", "A1")}, ""),
     "rows that end in a delimiter": (
         of("x,k", lambda i: f"{i / 4},{ab(i)},"),
@@ -145,6 +165,11 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
         "",
     ),
     "dates of Germans": (of("x,k", lambda i: f"{i + 1:02d}.03.2021,{ab(i)}"), {"x": r(18687, 18688)}, "certain"),
+    "years of two digits": (
+        of("x,k", lambda i: f"01.03.{(i + 60) % 100:02d},{ab(i)}", n=60),
+        {"x": r(-3593, -3228)},
+        "probable",
+    ),
     "the day first": (of("x,k", lambda i: f"{i + 1:02d}/03/2021,{ab(i)}"), {"x": r(18687, 18688)}, "certain"),
     "the month first": (of("x,k", lambda i: f"03/{i + 1:02d}/2021,{ab(i)}"), {"x": r(18687, 18688)}, "certain"),
     "the day or the month first": (
