@@ -35,6 +35,7 @@ from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.cuts import quantiles, with_numbers
 from optbn.scores.trees.leaves import LeafContent, LeafPrior
 from optbn.scores.trees.responses import BoundLeaves, tabulated
+from optbn.scores.trees.space import table_space
 
 Floats = NDArray[np.float64]
 MOST_TABLES = 10**6
@@ -149,13 +150,14 @@ class BinnedTables:
     def _scores(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int64]]:
         sets = np.ascontiguousarray(sets, dtype=np.int32)
         self._check(sets)
-        out, chosen = np.empty(wanted.shape), np.zeros(wanted.shape, np.int64)
+        out, chosen, responses = np.empty(wanted.shape), np.zeros(wanted.shape, np.int64), self.leaves.responses
         score_tables(
             sets,
             np.ascontiguousarray(wanted, dtype=np.bool_),
             tuple(self.ways),
-            tuple(self.leaves.responses),
+            tuple(responses),
             tuple(self.leaves.tables),
+            table_space(sets.shape[1], int(self.ways.sizes.max()), responses),
             out,
             chosen,
         )

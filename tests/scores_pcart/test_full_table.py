@@ -6,10 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from numba import config
 
 from optbn.base.errors import DataError, LimitError, UnsupportedError
 from optbn.data.dataset import Categorical
 from optbn.scores.full_table import FT, FTP
+from optbn.scores.kernels.by_site import regroup, tabulate_by_site
+from optbn.scores.kernels.sites import refine, tabulate
 from tests.naive import pcart as naive
 from tests.scores_pcart.columns import all_sets, golden, random_data, score
 
@@ -124,3 +127,34 @@ def test_refusals():
         FT().bind(data.take(slice(0, 0)))
     with pytest.raises(UnsupportedError, match="max_bins is 1"):
         FT(max_bins=1)
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("seed", range(4 if config.DISABLE_JIT else 40))
+def test_rows_site_after_site_add_up_to_the_same_bits(seed):
+    """Of one-hot codes in several widths, weights, gaps in real columns; values far apart."""
+    rng = np.random.default_rng(seed)
+    n_rows, reals, width = int(rng.integers(1, 60)), 8 * int(rng.integers(0, 4)), 32 * int(rng.integers(1, 4))
+    onehot = rng.integers(0, 2, (n_rows, width)).astype((np.uint8, np.uint16, np.int32)[seed % 3])
+    onehot[:, -1] = rng.integers(1, 5, n_rows) if seed % 2 else 1
+    there = np.where(rng.random(reals) < 0.3, rng.integers(0, width - 1, reals), -1)
+    values = rng.normal(size=(n_rows, reals)) * 10.0 ** rng.integers(-3, 4, (n_rows, reals))
+    before = rng.integers(0, 4, n_rows).astype(np.int32)
+    cells, size = rng.integers(0, 5, n_rows).astype(np.int32), 5
+    found = []
+    for ways in (refine, regroup):
+        site, lookup, none = np.empty(n_rows, np.int32), np.empty(20, np.int32), np.empty((n_rows, 0), np.int32)
+        args = (cells, size, before, 4)
+        more = (none, -1, site, lookup, none) if ways is refine else (site, lookup)
+        found.append((ways(*args, *more), site))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    n, site = found[0]
+    results = []
+    for order in ((), (np.empty(n_rows, np.int32),)):
+        rows, counts = np.empty(n_rows, np.int32), np.empty((n_rows, width), np.uint32)
+        mean, spread = np.full((2, n_rows, reals), np.nan)
+        (tabulate_by_site if order else tabulate)(site, n, onehot, values, there, *order, rows, counts, mean, spread)
+        results.append((rows[:n], counts[:n], mean[:n], spread[:n]))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -1,7 +1,7 @@
 """Sums over rows of many real columns at once, written as vector instructions.
 
-LLVM makes vectors of such loops only behind run-time checks that the rows do not overlap, and of their last few columns
-none; here these are a vector of four, of two, and a number. The same additions in the same order per column.
+LLVM makes vectors of such loops only behind run-time checks that the rows do not overlap. Rows have whole vectors
+(trees/responses.py), eight doubles wide; LLVM splits them where the machine's are narrower.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-WIDEST = 8
+from optbn.scores.kernels.simd import WIDTH
+
 WORD = ir.IntType(64)
 
 
@@ -24,36 +25,25 @@ def _row(context, builder, kind, array, number):
 
 def _each(builder, rows, columns, weight, term):
     """target[q] += weight * term(..) for q below columns; rows are where the target and what the term is of begin."""
-
-    def step(at, width):
-        kind = ir.VectorType(ir.DoubleType(), width)
-        places = [builder.bitcast(builder.gep(row, [at]), kind.as_pointer()) for row in rows]
-        found = [builder.load(place, align=8) for place in places]
-        none = ir.Constant(kind, ir.Undefined)
-        many = builder.insert_element(none, weight, ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
-        many = builder.shuffle_vector(many, none, zeros)
-        more = builder.fmul(many, term(builder, *found[1:]))
-        builder.store(builder.fadd(found[0], more), places[0], align=8)
-
+    kind = ir.VectorType(ir.DoubleType(), WIDTH)
+    many = builder.insert_element(ir.Constant(kind, ir.Undefined), weight, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+    many = builder.shuffle_vector(many, ir.Constant(kind, ir.Undefined), zeros)
     entry = builder.block
-    head, body, rest = (builder.append_basic_block(name) for name in ("head", "body", "rest"))
+    head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
     builder.branch(head)
     builder.position_at_end(head)
     at = builder.phi(WORD)
     at.add_incoming(ir.Constant(WORD, 0), entry)
-    after = builder.add(at, ir.Constant(WORD, WIDEST))
-    builder.cbranch(builder.icmp_signed("<=", after, columns), body, rest)
+    builder.cbranch(builder.icmp_signed("<", at, columns), body, done)
     builder.position_at_end(body)
-    step(at, WIDEST)
-    at.add_incoming(after, body)
+    places = [builder.bitcast(builder.gep(row, [at]), kind.as_pointer()) for row in rows]
+    found = [builder.load(place, align=8) for place in places]
+    more = builder.fmul(many, term(builder, *found[1:]))
+    builder.store(builder.fadd(found[0], more), places[0], align=8)
+    at.add_incoming(builder.add(at, ir.Constant(WORD, WIDTH)), body)
     builder.branch(head)
-    builder.position_at_end(rest)
-    for width in (4, 2, 1):
-        bit = ir.Constant(WORD, width)
-        above = builder.and_(columns, ir.Constant(WORD, -2 * width))
-        with builder.if_then(builder.icmp_signed("!=", builder.and_(columns, bit), ir.Constant(WORD, 0))):
-            step(above, width)
+    builder.position_at_end(done)
 
 
 @intrinsic

@@ -10,43 +10,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from optbn.scores.kernels.by_site import MOST_NUMBERS, regroup, tabulate_by_site
 from optbn.scores.kernels.normal import normal_leaves
-from optbn.scores.kernels.simd import WIDTH
 from optbn.scores.kernels.sites import refine, tabulate
-from optbn_solvers.base.compiled import kernel, leaf
+from optbn_solvers.base.compiled import leaf
 
 
-@kernel
-def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
+@leaf
+def score_tables(sets, wanted, predictors, responses, tables, scratch, out, chosen):
     """out[i, v] = best log-likelihood of v given sets[i] where wanted, -inf elsewhere; chosen[i, v] the table's number.
 
     predictors  (cells int32[choices, N], sizes int64[choices], first, options int64[n]): variable v has the ways
                 first[v] .. first[v] + options[v] - 1 of being cut into cells
     responses, tables   see kernels/trees.py, kernels/climb.py
+    scratch     see `table_space` (trees/space.py)
     """
     cells, sizes, first, options = predictors
-    order, onehot, _, _, table_row, values, real, there, _ = responses
+    order, onehot, values = responses[0], responses[1], responses[5]
+    site, n_sites, lookup, nowhere, has_number, content, row_order, column_row, value, total, lane, choice = scratch
+    site_rows, counts, mean, spread = content
     m, k = sets.shape
     reals = values.shape[1]
-    n_rows = cells.shape[1]
-    site = np.zeros((k + 1, n_rows), np.int32)
-    coordinates = np.zeros((2, n_rows, 0), np.int32)
-    n_sites = np.ones(k + 1, np.int64)
-    lookup = np.empty(n_rows * max(1, sizes.max()), np.int32)
-    site_rows = np.empty(n_rows, np.int32)
-    counts = np.empty((n_rows, onehot.shape[1]), np.uint32)
-    # A row of zeros more, and a vector to the right: see `normal_leaves`.
-    width = reals + WIDTH - 1 if reals > 0 else 0
-    mean, spread, value = np.zeros((n_rows + 1, width)), np.zeros((n_rows + 1, width)), np.zeros((n_rows + 1, width))
-    column_row = np.empty(reals, np.int64)
-    total = np.empty(len(order))
-    lane = np.empty(len(order), np.int64)
-    choice = np.zeros(k, np.int64)
-    has_number = np.full(reals, -1, np.int64)
-    for v in range(len(real)):
-        if real[v] >= 0:
-            has_number[real[v]] = there[v]
-            column_row[real[v]] = table_row[v]
+    by_site = values.size <= MOST_NUMBERS
     for i in range(m):
         n_lanes = 0
         for v in order:
@@ -56,16 +41,23 @@ def score_tables(sets, wanted, predictors, responses, tables, out, chosen):
                 n_lanes += 1
         if n_lanes == 0:
             continue
-        choice[:] = 0
+        for j in range(k):
+            choice[j] = 0
         moved, number = 0, 0
         while moved >= 0:
             for j in range(moved, k):
                 row = first[sets[i, j]] + choice[j]
-                n_sites[j + 1] = refine(
-                    cells[row], sizes[row], site[j], n_sites[j], coordinates[0], -1, site[j + 1], lookup, coordinates[1]
-                )
+                if by_site:
+                    n_sites[j + 1] = regroup(cells[row], sizes[row], site[j], n_sites[j], site[j + 1], lookup)
+                else:
+                    n_sites[j + 1] = refine(
+                        cells[row], sizes[row], site[j], n_sites[j], nowhere, -1, site[j + 1], lookup, nowhere
+                    )
             u = n_sites[k]
-            tabulate(site[k], u, onehot, values, has_number, site_rows, counts, mean, spread)
+            if by_site:
+                tabulate_by_site(site[k], u, onehot, values, has_number, row_order, site_rows, counts, mean, spread)
+            else:
+                tabulate(site[k], u, onehot, values, has_number, site_rows, counts, mean, spread)
             if reals > 0:
                 column_leaves(u, site_rows, column_row, tables, mean, spread, value)
             score_table(u, site_rows, counts, mean, spread, value, lane[:n_lanes], responses, tables, total)

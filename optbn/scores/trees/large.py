@@ -18,7 +18,7 @@ from optbn.scores.kernels.arrange import ROWS, arrange
 from optbn.scores.kernels.climb import climb
 from optbn.scores.kernels.sites import refine, tabulate
 from optbn.scores.trees.responses import BoundLeaves
-from optbn.scores.trees.scratch import Empty
+from optbn.scores.trees.scratch import Empty, aligned
 
 LANES_AT_A_TIME = 8
 """Responses climbed together; bounds the memory per box."""
@@ -48,8 +48,8 @@ class Sites:
         reals = responses.values.shape[1]
         content: tuple[NDArray[Any], ...] = (
             np.empty((n_rows, responses.onehot.shape[1]), np.uint32),
-            np.empty((n_rows, reals)),
-            np.empty((n_rows, reals)),
+            aligned(n_rows, reals, np.float64, np.empty),
+            aligned(n_rows, reals, np.float64, np.empty),
         )
         has_number = np.full(reals, -1, np.int64)
         has_number[responses.real[leaves.is_real]] = responses.there[leaves.is_real]
@@ -137,11 +137,3 @@ def _row_sizes(lanes: int, widths: NDArray[np.int64], real: NDArray[np.bool_]) -
     most = int(np.sort(widths)[::-1][:lanes].sum())
     reals = min(lanes, int(real.sum()))
     return -(-most // 16) * 16, -(-reals // 8) * 8, -(-lanes // 8) * 8
-
-
-def aligned(rows: int, columns: int, dtype: type[np.generic], empty: Empty) -> NDArray[Any]:
-    """A matrix whose first element begins a cache line."""
-    size = np.dtype(dtype).itemsize
-    room = empty(rows * columns + 64 // size, dtype)
-    skip = -room.ctypes.data % 64 // size
-    return room[skip : skip + rows * columns].reshape(rows, columns)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
+from optbn.scores.kernels.simd import WIDTH
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.leaves import (
     LeafContent,
@@ -26,6 +27,7 @@ from optbn.scores.trees.leaves import (
     penalised_tables,
     share_log_marginals,
 )
+from optbn.scores.trees.scratch import aligned
 from optbn.scores.units import standardised
 
 Floats = NDArray[np.float64]
@@ -165,18 +167,17 @@ class BoundLeaves:
 
     @cached_property
     def _scaled(self) -> tuple[Floats, Floats]:
-        """(t float64[N, R] by columns, log unit float64[n]); see leaves.py."""
+        """(t float64[N, R] by columns and columns of zeros up to whole vectors, log unit float64[n]); see leaves.py."""
         data, prior = self.data, self.prior
         means, variances = (prior.of_columns(field, data.names) for field in ("mean", "lambda_"))
         weights = None if data.weights is None else data.weights.values
-        values = np.empty((data.n_rows, int(self.is_real.sum())))
+        values = aligned(data.n_rows, -(-int(self.is_real.sum()) // WIDTH) * WIDTH, np.float64, np.zeros)
         log_unit = np.zeros(data.n_variables)
         for r, v in enumerate(np.flatnonzero(self.is_real).tolist()):
             t, log_scale = data.columns[v], 0.0
             there = ~np.isnan(t)
             t = t[there]
             if not len(t):
-                values[:, r] = 0.0
                 continue
             if prior.real_prior == "unit-free":
                 column = standardised(t, None if weights is None else weights[there])
@@ -188,7 +189,7 @@ class BoundLeaves:
                     f"column {data.names[v]!r} has values whose squares no floating-point number holds on the scale of "
                     "its prior (mean, lambda): rescale it, or leave real_prior at 'unit-free'"
                 )
-            values[:, r], log_unit[v] = 0.0, log_scale + 0.5 * math.log(variances[v])
+            log_unit[v] = log_scale + 0.5 * math.log(variances[v])
             values[there, r] = t
         return values, log_unit
 

@@ -38,3 +38,11 @@ class Scratch(threading.local):
         room = self._rooms[self._taken][:needed]
         self._taken += 1
         return room.view(kind)
+
+
+def aligned(rows: int, columns: int, dtype: type[np.generic], empty: Empty) -> NDArray[Any]:
+    """A matrix whose first element begins a cache line."""
+    size = np.dtype(dtype).itemsize
+    room = empty(rows * columns + 64 // size, dtype)
+    skip = -room.ctypes.data % 64 // size
+    return room[skip : skip + rows * columns].reshape(rows, columns)

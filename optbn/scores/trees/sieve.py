@@ -21,9 +21,8 @@ from scipy.special import gammaln
 
 from optbn.scores.kernels.sieve import approximate
 from optbn.scores.kernels.sums import HALF, LANES, LARGEST
-from optbn.scores.trees.large import aligned
 from optbn.scores.trees.responses import BoundLeaves
-from optbn.scores.trees.scratch import Empty
+from optbn.scores.trees.scratch import Empty, aligned
 
 Floats = NDArray[np.float64]
 ROUNDING = 2.0**-24

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.scores.kernels.arrange import ROWS
+from optbn.scores.kernels.simd import WIDTH
 from optbn.scores.trees.columns import Predictors, count_splits
 from optbn.scores.trees.responses import Responses
-from optbn.scores.trees.scratch import Empty
+from optbn.scores.trees.scratch import Empty, aligned
 
 Arrays = tuple[NDArray[Any], ...]
 
@@ -34,8 +35,8 @@ def site_space(sets: NDArray[np.int32], predictors: Predictors, responses: Respo
         np.empty((n_rows, width), np.uint32),
         np.empty(n_rows, np.int32),
         np.empty((n_rows, width), np.uint32),
-        np.empty((n_rows, reals)),
-        np.empty((n_rows, reals)),
+        aligned(n_rows, reals, np.float64, np.empty),
+        aligned(n_rows, reals, np.float64, np.empty),
         has_number,
         *_bit_space(responses.onehot, reals),
     )
@@ -86,6 +87,35 @@ def product_space(
     left, right = (np.empty(pairs if boxes else 0, np.uint32) for _ in range(2))
     lies = (empty(entries, np.int32) for _ in range(5))
     return prefix, (offset, left, right, place), (empty(boxes + parts, np.int32), *lies, empty(entries, np.uint64))
+
+
+def table_space(k: int, largest: int, responses: Responses) -> tuple[Any, ...]:
+    """For `score_tables` (kernels/tables.py) of sets of k members: each row's site and number of sites given the first
+    members; lookup; no coordinates; has_number; (sites' rows, counts, means, spreads); the order of rows; each real
+    column's row of tables; the leaves of each, with a row of zeros more and a vector to the right (`normal_leaves`);
+    responses' sums; lanes; choices. largest: the most cells of a predictor."""
+    n_rows, width = responses.onehot.shape
+    n, reals = len(responses.order), responses.values.shape[1]
+    places = (reals + 2 * WIDTH - 2) // WIDTH * WIDTH if reals else 0
+    is_real = responses.real >= 0
+    has_number = np.full(reals, -1, np.int64)
+    has_number[: is_real.sum()] = responses.there[is_real]
+    mean, spread, value = (aligned(n_rows + 1, places, np.float64, np.zeros) for _ in range(3))
+    n_sites = np.full(k + 1, min(n_rows, 1), np.int64)
+    return (
+        np.zeros((k + 1, n_rows), np.int32),
+        n_sites,
+        np.empty(n_rows * max(1, largest), np.int32),
+        np.empty((n_rows, 0), np.int32),
+        has_number,
+        (np.empty(n_rows, np.int32), aligned(n_rows, width, np.uint32, np.empty), mean, spread),
+        np.empty(n_rows, np.int32),
+        responses.row[is_real],
+        value,
+        np.empty(n),
+        np.empty(n, np.int64),
+        np.zeros(k, np.int64),
+    )
 
 
 def lane_space(responses: Responses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
