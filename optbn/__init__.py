@@ -55,8 +55,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from optbn.network.formats import write_network as write_network
     from optbn.network.network import BayesianNetwork as BayesianNetwork
     from optbn.network.structure import Structure as Structure
-    from optbn.scores.families import score as score
-    from optbn.scores.families import score_families as score_families
+    from optbn.scores.listed import score as score
+    from optbn.scores.listed import score_families as score_families
     from optbn.scores.pipeline import score_table as score_table
     from optbn.smoothing.domains import fit_domains as fit_domains
     from optbn.smoothing.fitting import fit as fit
@@ -85,8 +85,8 @@ _EXPORTS: dict[str, str] = {
     "read_constraints": "optbn.learning.constraint_files",
     "write_constraints": "optbn.learning.constraint_files",
     "gap": "optbn.learning.gap",
-    "score": "optbn.scores.families",
-    "score_families": "optbn.scores.families",
+    "score": "optbn.scores.listed",
+    "score_families": "optbn.scores.listed",
     "score_table": "optbn.scores.pipeline",
     "solve": "optbn.learning.solving",
     "structure_of": "optbn.learning.solving",

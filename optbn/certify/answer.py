@@ -85,7 +85,7 @@ def read_answer(path: str | Path) -> Answer:
 def _exponent(path: str | Path, n: int, tolerance: float | None) -> int:
     """Of the grid: its tolerance is n steps of 2^-exponent."""
     if tolerance is None or not 0 < tolerance < math.inf:
-        raise CheckError(f"{path} does not say on which grid its evidence is ('tolerance'): solve again")
+        raise CheckError(f"{path} does not say to which grid its evidence is rounded ('tolerance'); solve again")
     mantissa, power = math.frexp(tolerance / n)
     if mantissa != 0.5 or not -900 < power < 900:
         raise CheckError(f"{path}: its tolerance {tolerance!r} is not {n} steps of a grid of powers of two")

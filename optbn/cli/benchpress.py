@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+import optbn
 from optbn.base.errors import OptbnError, StoppedEarly
 from optbn.learning.constraint_files import read_constraints
 from optbn_solvers.base.errors import SolverError
@@ -23,7 +24,10 @@ def benchpress(
     time: Annotated[Path | None, typer.Option(help="A file for the seconds.")] = None,
     ntests: Annotated[Path | None, typer.Option(help="A file for the number of tests: None.")] = None,
     timeout: Annotated[
-        float | None, typer.Option(help="Seconds; the best graph found by then, or an empty matrix.", min=0.1)
+        float | None,
+        typer.Option(
+            help="Stop after this many seconds with the best graph found by then, or an empty matrix.", min=0.1
+        ),
     ] = None,
     proved: Annotated[
         bool, typer.Option("--proved", help="Write an empty matrix unless the graph is proved in time.")
@@ -90,7 +94,6 @@ def work(job: dict[str, Any]) -> bool:
     from optbn.evaluate.sources import as_graph
     from optbn.experiments.benchpress import read_data
     from optbn.experiments.learning import method
-    from optbn.learning.learn import learn
 
     start = perf_counter()
     data = read_data(job["data"], job["discrete"], job["missing"])
@@ -98,7 +101,7 @@ def work(job: dict[str, Any]) -> bool:
     name, settings = method(job["score"])
     limit = job["timeout"] and RESERVED * job["timeout"]
     try:
-        found = learn(
+        found = optbn.learn(
             data,
             score=name,
             max_parents=job["max_parents"],

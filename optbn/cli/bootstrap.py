@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import optbn
 from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
@@ -20,13 +21,12 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn bootstrap data.csv --resamples 200 --store resamples.jsonl
     """
-    from optbn.learning.bootstrap import bootstrap as resampled
     from optbn.learning.resampling import Resampling
 
     method = load_score(options.score, **settings(options.setting))
     drawing = Resampling(options.kind, options.block, options.fraction, options.stratify)
     with bars("count") as show:
-        found = resampled(
+        found = optbn.bootstrap(
             data,
             **options.in_time("bootstrap") | {"score": method},
             resampling=drawing,

@@ -107,12 +107,10 @@ def _question(
 
 def _read(how: dict[str, Any], path: str, answer: Answer, missing: str) -> Dataset:
     """The columns of the answer, in its order, with the levels that were declared when they were scored."""
-    from optbn.data.schema import Schema
-
     if missing not in ("refuse", "value"):
         raise UnsupportedError(
             f"--missing {missing}: a certificate is about the rows as they are; refuse and value leave them so"
         )
     if not how["schema"].columns and "schema" in answer.about:
-        how = how | {"schema": Schema.of(answer.about["schema"])}
+        how = how | {"schema": optbn.Schema.of(answer.about["schema"])}
     return optbn.read(path, missing=missing, columns=answer.names, **how)

@@ -104,12 +104,11 @@ def _evaluate(classifier: Any, data: str, target: str, how: dict[str, Any], fold
     """Losses by stratified folds."""
     import numpy as np
 
-    from optbn.data.dataset import Categorical
     from optbn.evaluate.cross_validation import cross_validate, stratified_folds
 
     whole = optbn.read(data, missing="drop", **how)
     domain = whole.domain(target)
-    assert isinstance(domain, Categorical)
+    assert isinstance(domain, optbn.Categorical)
     y = np.array(domain.levels, dtype=object)[whole.column(target)]
     X = whole.select([name for name in whole.names if name != target])
     result = cross_validate(classifier, X, y, stratified_folds(y, folds, seed))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import optbn
 from optbn.base.errors import DataError
 from optbn.cli.reading import lines
 
@@ -42,14 +43,13 @@ def compare(
 
     Example: optbn compare alarm learned.bif
     """
-    from optbn.evaluate.distances import compare as distances
     from optbn.evaluate.files import read_graph
 
     if held_out is not None and data is None:
         raise DataError("--held-out needs --data, the rows to fit parameters to")
     pairs = None if known is None else _pairs(known)
     first, second = read_graph(truth), read_graph(estimate)
-    found = distances(first, second, sid=sid, known=pairs)
+    found = optbn.compare(first, second, sid=sid, known=pairs)
     nats = _divergence(truth, estimate) if divergence else None
     worth = {} if data is None else _worth([first, second], data, score, held_out)
     if as_json:
@@ -115,16 +115,15 @@ def _lines(found: Comparison, pairs: int | None) -> Iterator[str]:
 
 def _worth(graphs: list[Graph], data: Path, score: str, held_out: Path | None) -> dict[str, list[float]]:
     """Scores of both graphs, and the log-likelihood of rows they have not seen."""
-    from optbn.data.read import read
     from optbn.experiments.learning import method
     from optbn.experiments.worth import held_out as predicted
     from optbn.experiments.worth import score_of
 
-    rows = read(data)
+    rows = optbn.read(data)
     name, settings = method(score)
     found = {"scores": [score_of(graph, rows, name, settings) for graph in graphs]}
     if held_out is not None:
-        fresh = read(held_out, rows.schema)
+        fresh = optbn.read(held_out, rows.schema)
         found["held_out"] = [predicted(graph, rows, fresh).value for graph in graphs]
     return found
 
@@ -142,6 +141,5 @@ def _pairs(path: Path) -> list[tuple[str, str]]:
 
 def _divergence(truth: str, estimate: str) -> Estimate:
     from optbn.evaluate.density import divergence
-    from optbn.network.catalog import load_network
 
-    return divergence(load_network(truth), load_network(estimate))
+    return divergence(optbn.load_network(truth), optbn.load_network(estimate))

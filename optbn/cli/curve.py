@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+import optbn
 from optbn.base.errors import DataError
 from optbn.cli.bench import run_and_print
 from optbn.experiments.spec import Experiment
@@ -18,28 +19,33 @@ METHODS = (
 )
 COMMANDS = "One more method, may be repeated; also a program: 'name=program {data} {graph}'."
 
+Methods = Annotated[str, typer.Option(help=METHODS)]
+Commands = Annotated[list[str] | None, typer.Option("--method", help=COMMANDS)]
+MaxParents = Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)]
+Folder = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Keep the runs in this folder, so that a stopped run can continue."),
+]
+Jobs = Annotated[int, typer.Option(help="Networks learned at once.", min=1)]
+TimeLimit = Annotated[float, typer.Option(help="Seconds one network may take.", min=0.1)]
+
 
 def curve(
     network: Annotated[str, typer.Argument(help="The name of a bundled network.")],
-    methods: Annotated[str, typer.Option(help=METHODS)] = "pcartp,ftp",
-    commands: Annotated[list[str] | None, typer.Option("--method", help=COMMANDS)] = None,
+    methods: Methods = "pcartp,ftp",
+    commands: Commands = None,
     sizes: Annotated[str, typer.Option(help="Rows: 50:800 doubles from 50 to 800; or 100,500,2000.")] = "50:1600",
     repeats: Annotated[int, typer.Option(help="Samples per size.", min=1)] = 10,
-    max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Keep the runs in this folder, so that a stopped run can continue."),
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Networks learned at once.", min=1)] = 1,
-    time_limit: Annotated[float, typer.Option(help="Seconds one network may take.", min=0.1)] = 3600.0,
+    max_parents: MaxParents = 3,
+    folder: Folder = None,
+    jobs: Jobs = 1,
+    time_limit: TimeLimit = 3600.0,
 ) -> None:
     """Learn from samples of growing size and measure the distance to the truth.
 
     Example: optbn curve asia --methods pcartp,bdeu:1 --sizes 50:400 --repeats 5 -o curve
     """
-    from optbn.network.catalog import load_network
-
-    load_network(network)  # a wrong name fails here and not once per cell
+    optbn.load_network(network)  # a wrong name fails here and not once per cell
     grid = {
         "network": (network,),
         "rows": parse_sizes(sizes),

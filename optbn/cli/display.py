@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from optbn.data.dataset import Dataset
     from optbn.learning.estimate import Cost
-    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.progress import ScoreProgress
     from optbn_solvers import Progress
 
 WORDS = {"read": "reading", "fit": "estimating probabilities", "more": "weighing other networks", "report": "writing"}

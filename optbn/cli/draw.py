@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+import optbn
 from optbn.base.errors import UnsupportedError
 from optbn.base.files import check_writable, saving
 from optbn.cli.networks import complete_network
@@ -30,7 +31,9 @@ def draw(
     cpd: Annotated[
         str | None, typer.Option("--cpd", help="Draw the distribution of this variable.", metavar="VARIABLE")
     ] = None,
-    cpdag: Annotated[bool, typer.Option("--cpdag", help="Draw arcs whose direction is open without a head.")] = False,
+    cpdag: Annotated[
+        bool, typer.Option("--cpdag", help="Draw arcs whose direction is open without an arrowhead.")
+    ] = False,
     chances: Annotated[bool, typer.Option("--chances", help="Show the distribution of each variable.")] = False,
     given: Annotated[
         list[str] | None,
@@ -47,14 +50,12 @@ def draw(
 
     Example: optbn draw asia --given smoke=yes -o asia.svg
     """
-    from optbn.network.catalog import load_network
-
     ending = ".svg" if output == "-" else Path(output).suffix.lower()
     if ending not in (*ENDINGS, *TEXT):
         raise UnsupportedError(f"{output}: a picture is {', '.join((*ENDINGS, *TEXT[:-1]))}")
     if output != "-":
         check_writable(Path(output))
-    found = load_network(network)
+    found = optbn.load_network(network)
     if ending in TEXT:
         content: str | Picture = _text(found, ending, cpd, cpdag)
     elif cpd is not None:
@@ -76,9 +77,8 @@ def _text(network: object, ending: str, cpd: str | None, cpdag: bool) -> str:
     """For LaTeX or Graphviz."""
     from optbn.network.drawing.latex import cpd_latex, graph_latex
     from optbn.network.formats.dot import digraph, quoted, statements
-    from optbn.network.network import BayesianNetwork
 
-    assert isinstance(network, BayesianNetwork)
+    assert isinstance(network, optbn.BayesianNetwork)
     arcs = network.structure.arcs
     compelled = {(network.names[u], network.names[v]) for u, v in network.to_cpdag().arcs} if cpdag else set(arcs)
     open_arcs = set(arcs) - compelled

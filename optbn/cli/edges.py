@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any
 
+import optbn
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
@@ -20,11 +21,9 @@ def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn edges data.csv --score bdeu --max-parents 3
     """
-    from optbn.learning.edges import edges as losses
-
     method = load_score(options.score, **settings(options.setting))
     with bars("count") as show:
-        found = losses(
+        found = optbn.edges(
             data,
             **options.in_time("edges") | {"score": method},
             reading=how | {"missing": options.missing},

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import optbn
 from optbn.base.errors import UnsupportedError
 from optbn.base.files import check_writable, saving
 from optbn.base.registry import lookup
@@ -35,7 +36,6 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn fit data.parquet --structure learned.json --smoother hdp -o model.bif
     """
-    from optbn.smoothing.domains import fit_domains
     from optbn.smoothing.rows import as_structure
 
     if options.output != "-":
@@ -51,7 +51,7 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         if options.domain is not None:
             columns = [name.strip() for name in options.domain.split(",")]
             domain = columns[0] if len(columns) == 1 else columns
-            networks = fit_domains(structure, data, domain, options.smoother, **common)
+            networks = optbn.fit_domains(structure, data, domain, options.smoother, **common)
         else:
             way = lookup("way with trees", TREES, options.trees)
             result = way(structure, data, options.smoother, threads=options.threads, **common)
@@ -67,14 +67,13 @@ def fit(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 def _bare(path: str) -> Structure | None:
     """The graph in a file of another program: a matrix, a list of arcs, Tetrad's text, a model string, DOT."""
     from optbn.evaluate.files import TEXTS, read_graph
-    from optbn.network.structure import Structure
 
     if Path(path).suffix.lower() not in TEXTS or not Path(path).is_file():
         return None
     graph = read_graph(path)
     if graph.kind != "DAG":
         raise UnsupportedError(f"{path}: parameters need a direction for every edge and no cycle; this is not so")
-    return Structure.from_adjacency(graph.matrix, graph.names)
+    return optbn.Structure.from_adjacency(graph.matrix, graph.names)
 
 
 def _write_each(networks: Domains, output: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import optbn
 from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, with_reading
@@ -27,10 +28,8 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
 
     Example: optbn gap data.csv theirs.dot --score bdeu
     """
-    from optbn.learning.gap import gap as distance
-
     method = load_score(options.score, **settings(options.setting))
-    found = distance(
+    found = optbn.gap(
         data, graph, **options.in_time("gap") | {"score": method}, reading=how | {"missing": options.missing}
     )
     rows = found.families()

@@ -9,27 +9,24 @@ import typer
 
 from optbn.base.errors import DataError
 from optbn.cli.bench import run_and_print
-from optbn.cli.curve import COMMANDS, METHODS, parse_methods
+from optbn.cli.curve import Commands, Folder, Jobs, MaxParents, Methods, TimeLimit, parse_methods
 from optbn.experiments.spec import Experiment
 
 
 def intersect(
     data: Annotated[Path, typer.Argument(help="A data file.")],
-    methods: Annotated[str, typer.Option(help=METHODS)] = "pcartp,ftp",
-    commands: Annotated[list[str] | None, typer.Option("--method", help=COMMANDS)] = None,
+    methods: Methods = "pcartp,ftp",
+    commands: Commands = None,
     fractions: Annotated[str, typer.Option(help="Subsamples, comma-separated.")] = "1/2,1/4,1/8,1/16",
     repeats: Annotated[int, typer.Option(help="Subsamples per fraction.", min=1)] = 10,
-    max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
+    max_parents: MaxParents = 3,
     most_levels: Annotated[
         int | None, typer.Option(help="Merge the rarest levels of columns that have more.", min=2)
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the subsamples.")] = 0,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Keep the runs in this folder, so that a stopped run can continue."),
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Networks learned at once.", min=1)] = 1,
-    time_limit: Annotated[float, typer.Option(help="Seconds one network may take.", min=0.1)] = 3600.0,
+    folder: Folder = None,
+    jobs: Jobs = 1,
+    time_limit: TimeLimit = 3600.0,
 ) -> None:
     """Compare methods without a known truth: which one finds with little data what all of them find with all of it?
 

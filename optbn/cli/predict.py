@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+import optbn
 from optbn.base.files import check_writable
 from optbn.cli.reading import DataArgument, with_form
 from optbn_solvers.base.atomic import replacing
@@ -36,15 +37,13 @@ def predict(
 
     Example: optbn predict model.json new.csv -o predictions.csv; optbn predict network.json new.csv --target age
     """
-    from optbn.classifiers.saved import read_classifier
-
     logging.getLogger("optbn.classifiers").addHandler(_warned())
     if output != "-":
         check_writable(output)
     if target is not None:
         _by_network(model, data, target, output, how)
         return
-    classifier = read_classifier(model)
+    classifier = optbn.read_classifier(model)
     blocks = classifier.predict_file(data, **how)
     first = next(blocks)  # a broken file is refused before anything is written
     classes = [str(c) for c in classifier.classes_]
@@ -55,20 +54,17 @@ def predict(
 
 def _by_network(model: str, data: str, target: str, output: str, how: dict[str, Any]) -> None:
     """The same of a network, whatever the row lacks summed over."""
-    from optbn.data.dataset import Categorical, Dataset
-    from optbn.data.write import write as write_rows
-    from optbn.network.catalog import load_network
     from optbn.network.prediction import columns_in
 
-    network = load_network(model)
+    network = optbn.load_network(model)
     domain, rows = network.domain(target), columns_in(network, data, **how)
     write = _parquet if output.endswith(".parquet") else _csv
-    if isinstance(domain, Categorical):
+    if isinstance(domain, optbn.Categorical):
         chances = network.predict_proba(target, rows, unseen="missing")
         write(output, [target, *(f"P({level})" for level in domain.levels)], list(domain.levels), iter([chances]))
         return
     means = network.predict(target, rows, unseen="missing")
-    write_rows(Dataset.from_arrays({target: means}), output)
+    optbn.write(optbn.Dataset.from_arrays({target: means}), output)
 
 
 def _csv(output: str, names: list[str], classes: list[str], blocks: Iterator[Any]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import optbn
 from optbn.base.errors import UnsupportedError
 from optbn.cli.networks import complete_network
 from optbn.cli.question import parse
@@ -52,8 +53,6 @@ def query(
 
     Example: optbn query asia "P(lung | xray=yes, smoke=yes)"
     """
-    from optbn.network.catalog import load_network
-
     kind, targets, event, evidence = parse(question)
     if sample is not None and (kind == "MPE" or as_json):
         raise UnsupportedError("--sample draws rows of P(...) as csv; it goes without MPE and --json")
@@ -61,7 +60,7 @@ def query(
         raise UnsupportedError("--interval is for the probabilities of P(...); it goes without MPE and --sample")
     if event and (sample is not None or interval is not None):
         raise UnsupportedError("--sample and --interval are for variables: name them before the bar, without values")
-    model = load_network(network)
+    model = optbn.load_network(network)
     _warn(model, evidence)
     if event:
         _event(model, event, evidence, as_json)
@@ -76,11 +75,9 @@ def query(
 
 
 def _draw(model: BayesianNetwork, targets: list[str], evidence: dict[str, str], rows: int, seed: int) -> None:
-    from optbn.data.write import write
-
     for name in targets:
         model.index(name)  # a wrong name should not wait for the draws
-    write(model.sample(rows, seed, evidence).select(targets), sys.stdout.buffer, "csv")
+    optbn.write(model.sample(rows, seed, evidence).select(targets), sys.stdout.buffer, "csv")
     sys.stdout.buffer.flush()
 
 
@@ -119,13 +116,15 @@ def _each(model: BayesianNetwork, evidence: dict[str, str], interval: float | No
     if as_json:
         print(json.dumps({name: _content(answer) for name, answer in answers.items()}))
         return
-    from optbn.data.dataset import Real
 
     blocks: list[list[tuple[tuple[str, ...], tuple[float | str, ...]]]] = []
     for name, answer in answers.items():
         domain = model.domain(name)
         rows: list[tuple[str, tuple[float | str, ...]]] = [
-            (what, (domain.text(number) if isinstance(domain, Real) and domain.unit and what != "sd" else number,))
+            (
+                what,
+                (domain.text(number) if isinstance(domain, optbn.Real) and domain.unit and what != "sd" else number,),
+            )
             for what, number in _moments(answer).items()
         ]
         rows += [(level, numbers) for (level, *_), numbers in _rows(answer)]
@@ -167,12 +166,11 @@ def _moments(answer: Posterior) -> dict[str, float]:
 
 def _warn(model: BayesianNetwork, evidence: dict[str, str]) -> None:
     """A line on each number outside the range of the data that the network was learned from."""
-    from optbn.data.dataset import Real
     from optbn.network.ranges import number_of, range_of
 
     for name, value in evidence.items():
         domain = model.domain(name)
-        if not isinstance(domain, Real):
+        if not isinstance(domain, optbn.Real):
             continue
         found, number = range_of(value, domain.unit), number_of(value, domain.unit)
         low, high = (found.low, found.high) if found else (number, number)
@@ -183,10 +181,8 @@ def _warn(model: BayesianNetwork, evidence: dict[str, str]) -> None:
 
 
 def _print(answer: Posterior, domain: Domain) -> None:
-    from optbn.data.dataset import Real
-
     moments = _moments(answer)
-    if moments and isinstance(domain, Real):
+    if moments and isinstance(domain, optbn.Real):
         mean, low, quarter, middle, three, high = (domain.text(moments[key]) for key in moments if key != "sd")
         deviation = f"{moments['sd']:.6g} {domain.unit}".rstrip()
         print(f"{answer.variables[0]}: mean {mean}, standard deviation {deviation}")

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+import optbn
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.cli.groups import Group
 from optbn.cli.progress import bars
@@ -99,9 +100,7 @@ def _reading(
     schema: Path | None, ignore: list[str] | None, column: list[str] | None, strict: bool | None, **form: Any
 ) -> dict[str, Any]:
     """The options of FORM and COLUMNS as keywords of `optbn.read`."""
-    from optbn.data.schema import Schema
-
-    declared = Schema.of(schema)
+    declared = optbn.Schema.of(schema)
     columns: dict[str, Any] = {**declared.columns, **dict.fromkeys(ignore or (), "ignore")}
     written = dict(declared.written)
     for text in column or ():
@@ -110,19 +109,19 @@ def _reading(
         written.pop(name, None)
         if way is not None:
             written[name] = way
-    return {"schema": Schema(columns, written), **({"strict": True} if strict else {}), **_form(**form)}
+    return {"schema": optbn.Schema(columns, written), **({"strict": True} if strict else {}), **_form(**form)}
 
 
 def _column(text: str) -> tuple[str, Any, Any]:
     """The name, kind and way of writing in NAME=FORM."""
-    from optbn.data.schema import WAYS, Schema, Written, way_of
+    from optbn.data.schema import WAYS, Written, way_of
 
     name, sign, form = text.rpartition("=")
     if sign and form in ("categorical", "real", "ignore"):
         return name, form, None
     levels = [level.strip() for level in form.split("<")]
     if sign and len(levels) > 1 and all(levels):
-        return name, Schema.of({name: {"ordinal": levels}}).columns[name], None
+        return name, optbn.Schema.of({name: {"ordinal": levels}}).columns[name], None
     way = way_of(form)
     if not sign or way is None:
         raise UnsupportedError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import optbn
 from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, reading, with_reading
@@ -29,14 +30,13 @@ def related(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     Example: optbn related data.csv --domain town --price 3 -o towns.json
     """
     from optbn.data.anything import as_dataset
-    from optbn.learning.differing import learn_differing
 
     if options.output is not None:
         check_network_file(options.output, data)
     method = load_score(options.score, **settings(options.setting))
     with reading() as progress:
         rows = as_dataset(data, how.pop("schema"), options.missing, {**how, "progress": progress})
-    found = learn_differing(
+    found = optbn.learn_differing(
         rows, options.domain, price=options.price, **options.keywords("related") | {"score": method}
     )
     word = standing(found.solution)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import optbn
 from optbn.base.errors import DataError
 from optbn.base.files import saving
 from optbn.cli.networks import complete_network
@@ -43,10 +44,9 @@ def sample(
 
     Example: optbn sample alarm -n 1000 --seed 1 -o data.csv
     """
-    from optbn.data.write import ENDINGS, write
-    from optbn.network.catalog import load_network
+    from optbn.data.write import ENDINGS
 
-    found = load_network(network)
+    found = optbn.load_network(network)
     if output == "-":
         with _progress(rows * found.n_variables if not sys.stdout.isatty() else 0, rows) as progress:
             _write_text(found, rows, seed, sys.stdout.buffer, "csv", progress)
@@ -62,22 +62,21 @@ def sample(
         else:
             from optbn.network.sampling import sample as draw
 
-            write(draw(found, rows, seed, progress), path, ENDINGS[suffix])
+            optbn.write(draw(found, rows, seed, progress), path, ENDINGS[suffix])
 
 
 def _write_text(
     network: BayesianNetwork, rows: int, seed: int, file: Any, format: str, progress: Callable[[int], None] | None
 ) -> None:
     """Header and rows, one block at a time: every block is written as a table of its own, less its header."""
-    from optbn.data.write import write
     from optbn.network.sampling import sample, sample_blocks
 
     header = io.BytesIO()
-    write(sample(network, 0, seed), header, format)
+    optbn.write(sample(network, 0, seed), header, format)
     file.write(header.getvalue())
     for begin, block in sample_blocks(network, rows, seed):
         text = io.BytesIO()
-        write(block, text, format)
+        optbn.write(block, text, format)
         file.write(text.getbuffer()[len(header.getvalue()) :])
         if progress:
             progress(begin + block.n_rows)

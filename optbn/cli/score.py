@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import optbn
 from optbn.base.errors import UnsupportedError
 from optbn.base.memory import parse_memory
 from optbn.cli.options import Values, with_options
@@ -22,8 +23,9 @@ from optbn_solvers.base.constraints import Constraints
 
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
-    from optbn.scores.families import Families, FamilyScores
-    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.families import Families
+    from optbn.scores.listed import FamilyScores
+    from optbn.scores.progress import ScoreProgress
     from optbn.scores.protocol import LocalScore
 
 
@@ -78,7 +80,7 @@ def _allowed(data: Dataset, options: Values) -> Families:
 
 def _all(data: Dataset, method: LocalScore, options: Values) -> None:
     """Phase I proper: table to the output, a line on what it is to stdout."""
-    from optbn.scores.pipeline import describe, score_table
+    from optbn.scores.pipeline import describe
     from optbn.scores.selection import noted
     from optbn_solvers.base.files import write_table
 
@@ -91,7 +93,7 @@ def _all(data: Dataset, method: LocalScore, options: Values) -> None:
             if show is not None:
                 show(report)
 
-        table = score_table(data, **values, progress=listen)
+        table = optbn.score_table(data, **values, progress=listen)
     about = describe(data, method, _constraints(options) | {"candidates": options.candidates})
     write_table(table, options.output, about=about)
     if options.output != "-":
@@ -105,7 +107,6 @@ def _only(
     data: Dataset, method: LocalScore, families: Families, options: Values, sets: Mapping[str, str] | None = None
 ) -> None:
     """These families, in their order, unpruned; the file says what it is of, and whether those are all sets."""
-    from optbn.scores.families import score_families
     from optbn.scores.pipeline import describe
     from optbn_solvers.base.files.jkl import write_rows
 
@@ -113,7 +114,9 @@ def _only(
     if Path(output).suffix.lower() == ".parquet":
         raise UnsupportedError(f"{output}: families that are kept unpruned are written as .jkl or .jaa")
     with _count_meter() as progress:
-        scores = score_families(data, families, method, jobs=options.jobs, memory=options.memory, progress=progress)
+        scores = optbn.score_families(
+            data, families, method, jobs=options.jobs, memory=options.memory, progress=progress
+        )
     about = describe(data, method, {} if sets is None else _constraints(options))
     write_rows(replace(scores.rows(), about={**about, **(sets or {})}), output)
     if options.structures is not None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+import optbn
 from optbn.cli.networks import complete_network
 
 
@@ -23,10 +24,9 @@ def show(
 
     Example: optbn show alarm --cpd PRESS
     """
-    from optbn.network.catalog import load_network
     from optbn.network.render import cpd_text, network_text
 
-    found = load_network(network)
+    found = optbn.load_network(network)
     if as_json:
         from optbn.network.formats.json import cpd_json, summary_json
 

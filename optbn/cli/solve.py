@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import optbn
 from optbn.base.errors import UnsupportedError
 from optbn.base.files import check_writable
 from optbn.base.numbers import counted
@@ -69,7 +70,6 @@ def solve(
 def _best(scores: str, required: Constraints | None, options: Values) -> None:
     """The best graph, with its evidence."""
     from optbn.learning.solving import export, table_of
-    from optbn.learning.solving import solve as search
     from optbn.learning.written import written
     from optbn.scores.selection import noted
     from optbn_solvers.base.files import read_about
@@ -83,7 +83,7 @@ def _best(scores: str, required: Constraints | None, options: Values) -> None:
     values |= _left(options)
     values |= {"thorough": True} if options.certify and options.proof is None else {}
     with live(table, solver) as progress:
-        solution = search(table, **values, progress=progress, **solver_settings)
+        solution = optbn.solve(table, **values, progress=progress, **solver_settings)
     if solution.choice is None:
         print(f"optbn: {_sentence(table, solution)}", file=sys.stderr)
         raise typer.Exit(3)
@@ -175,7 +175,7 @@ def _several(scores: str, required: Constraints | None, options: Values) -> None
             only_listed=options.only_listed,
             **limits,
         )
-    record = described(graphs, options.per_class, within, required.given() if required else {}, options.only_listed)
+    record = described(graphs, options.per_class, within, required.stated() if required else {}, options.only_listed)
     as_json = msgspec.json.format(msgspec.json.encode(record)).decode() + "\n"
     _put(as_adjacency(record) if options.format == "adjacency" else as_json, output)
     for line in in_words(record):

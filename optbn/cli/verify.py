@@ -33,7 +33,7 @@ def verify(
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(help="Seconds for the evidence; what is not checked by then counts as claimed.", min=0.0),
+        typer.Option(help="Stop checking evidence after this many seconds; the rest counts as claimed.", min=0.0),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

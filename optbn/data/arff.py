@@ -16,11 +16,12 @@ from typing import IO, Any
 from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical
 from optbn.data.delimited import parse
+from optbn.data.encodings import HEAD
 from optbn.data.fields import Fields
 from optbn.data.policies import TOKENS
 from optbn.data.schema import Declared
 from optbn.data.source import Options, Source
-from optbn.data.text import HEAD, Origin, Text
+from optbn.data.text import Origin, Text
 
 # In time linear in the line, so possessive (++), and a text that begins with a quote ends with one.
 _QUOTED = r"""'(?:[^'\\]++|\\.)*+'|"(?:[^"\\]++|\\.)*+\""""

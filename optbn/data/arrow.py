@@ -106,7 +106,7 @@ def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[
         except (ValueError, RecursionError):
             entries = None
         if not isinstance(entries, dict):
-            raise DataError(f"{where}: damaged, its metadata {KEY.decode()!r} are not a schema in JSON")
+            raise DataError(f"{where}: damaged: its metadata {KEY.decode()!r} are not a schema in JSON")
         of_file = Schema.of(entries).columns
         if all(name in of_file for name in schema.names):
             return of_file, {}

@@ -26,7 +26,7 @@ WIDE = 1_000
 """More columns than this are read, with a note."""
 SHOWN = 8
 """Columns that a line names."""
-SAID = 20
+MOST_LINES = 20
 """At most this many lines about single columns of one file; `describe` has all."""
 
 

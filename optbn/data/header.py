@@ -140,7 +140,7 @@ def _both_explain(line: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
 def _explains(line: Sequence[str], rest: Sequence[Sequence[str]], again: bool) -> bool:
     """Whether a line has words where the others have numbers or dates, and elsewhere words that never come again.
     Above dates there may be nothing."""
-    numeric, said = [], 0
+    numeric, words = [], 0
     for i, cell in enumerate(line):
         texts = {row[i] for row in rest if i < len(row) and row[i].strip()}
         if cell.strip() and cell in texts:
@@ -149,15 +149,15 @@ def _explains(line: Sequence[str], rest: Sequence[Sequence[str]], again: bool) -
         if texts and (cell.strip() if dates else _are_numbers(texts)):
             numeric.append(cell)
         elif cell.strip():
-            said += 1
+            words += 1
     filled = [cell for cell in numeric if cell.strip()]
     if any(looks_like_number(cell) or date_forms([cell]) for cell in filled):
         return False
     if again and not filled:
-        return bool(said)
+        return bool(words)
     if len(filled) < 2:  # one word above one column of numbers may be a mark for what is missing
-        return bool(filled) and len(numeric) == 1 and said > 0 and re.fullmatch(r"[\[(].*[\])]", filled[0]) is not None
-    return len(filled) == len(numeric) and len(set(filled)) + said > 1
+        return bool(filled) and len(numeric) == 1 and words > 0 and re.fullmatch(r"[\[(].*[\])]", filled[0]) is not None
+    return len(filled) == len(numeric) and len(set(filled)) + words > 1
 
 
 def _are_numbers(texts: Collection[str]) -> bool:

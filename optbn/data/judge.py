@@ -149,7 +149,7 @@ def _doubts(column: Texts, texts: Sequence[str]) -> Iterator[Finding]:
 
 
 def _compact_dates(column: Texts, texts: Sequence[str]) -> Judgement | None:
-    """20210304, 20210305, ..: days, if they are many and all of them are some."""
+    """Whole numbers such as 20210304 are days where there are many and each of them is a day."""
     form = None if column.real or len(texts) <= FEW else compact(texts)
     if form is None:
         return None

@@ -72,8 +72,8 @@ def policies(missing: MissingLike, names: Sequence[str]) -> dict[str, str]:
     chosen = {}
     if isinstance(missing, str):
         for part in missing.split(","):
-            name, given, policy = part.strip().rpartition("=")
-            if given:
+            name, sign, policy = part.strip().rpartition("=")
+            if sign:
                 chosen[name] = policy
             else:
                 default = policy

@@ -73,7 +73,7 @@ class Numbers:
         self._inner = [min(self._inner[0], low), max(self._inner[1], high)]
 
     def outside(self, low: float, high: float) -> bool:
-        """Whether a number so far is outside this range."""
+        """Whether a number read so far is outside this range."""
         return self.low < low or self.high > high
 
     def range(self, absent: Collection[float] = ()) -> Real:

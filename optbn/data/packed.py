@@ -59,7 +59,7 @@ def _table_of(path: Path, archive: zipfile.ZipFile, endings: Collection[str]) ->
     if len(tables) == 1:
         return tables[0]
     if not tables:
-        raise DataError(f"{path}: no file in it is a table of texts ({', '.join(endings)})")
+        raise DataError(f"{path}: none of its files is a table in a text format ({', '.join(endings)})")
     shown = ", ".join(tables[:SHOWN]) + (", .." if len(tables) > SHOWN else "")
     raise DataError(f"{path}: {len(tables):,} tables are in it ({shown}); unpack the one to read")
 

@@ -18,7 +18,7 @@ from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.registry import unknown
 from optbn.data.column import Known
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.data.findings import SAID, Finding, notes, refuse
+from optbn.data.findings import MOST_LINES, Finding, notes, refuse
 from optbn.data.missing import Encoded, domain_after, policies, refuse_missing, resolve
 from optbn.data.numerals import Notation
 from optbn.data.passes import Progress as Progress
@@ -42,7 +42,7 @@ class Reading:
     where: str = "the data"
 
     def logged(self) -> Dataset:
-        """The data, once the log has what was noticed."""
+        """The data, after writing to the log what was noticed."""
         _tell(self.where, self.findings)
         return self.data
 
@@ -259,7 +259,7 @@ def _chosen(missing: MissingLike, known: Mapping[str, Known]) -> MissingLike:
 
 def _tell(where: str, findings: Sequence[Finding]) -> None:
     """Log what was noticed."""
-    for finding in findings[:SAID]:
+    for finding in findings[:MOST_LINES]:
         _log.warning("%s: %s", where, finding)
-    if len(findings) > SAID:
-        _log.warning("%s: %d more like these, which optbn describe lists", where, len(findings) - SAID)
+    if len(findings) > MOST_LINES:
+        _log.warning("%s: %d more like these, which optbn describe lists", where, len(findings) - MOST_LINES)

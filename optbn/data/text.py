@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from optbn.base.errors import DataError
+from optbn.data.encodings import HEAD, MARK, encoding_of, wide_encoding
 from optbn.data.fields import squeezed_bytes
 from optbn.data.findings import Finding
 
-HEAD = 1 << 16
-"""Bytes in which a dialect is looked for (more when rows are long)."""
 LONGEST_ROW = 1 << 25
-MARK = codecs.BOM_UTF8
 BINARY = "binary content (a zero byte at {:,}), expected rows of text; take zero bytes out of a text"
 
 
@@ -200,7 +198,7 @@ class Origin:
         if not isinstance(first, bytes):
             raise DataError(f"{where}: a stream of text; open it in binary mode")
         zero = first.find(b"\0")
-        if zero >= 0 and not _is_utf16(first):
+        if zero >= 0 and not wide_encoding(first):
             raise DataError(f"{where}: {BINARY.format(zero)}")
         copy: Any = tempfile.SpooledTemporaryFile(HELD)  # noqa: SIM115 - lives as long as the origin
         copy.write(first)
@@ -217,7 +215,7 @@ class Origin:
             return declared, ()
         stream = self.open()
         try:
-            return _encoding(stream)
+            return encoding_of(stream)
         finally:
             if self.size is not None:
                 stream.close()
@@ -255,61 +253,3 @@ class _Cursor:
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self._at = self._stream.seek(offset if whence else self._start + offset, whence)
         return self._at - self._start
-
-
-def _is_utf16(first: bytes) -> str:
-    """The name of the encoding if the bytes are two (or four) a letter; else nothing."""
-    if first.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        return "utf-32"
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    some = first[: min(len(first), 400) // 2 * 2]
-    if len(some) <= 7 or not any(some) or (any(some[::2]) and any(some[1::2])):
-        return ""
-    return "utf-16-le" if any(some[::2]) else "utf-16-be"
-
-
-def _encoding(stream: Any) -> tuple[str, tuple[Finding, ...]]:
-    first = stream.read(HEAD) or b""
-    if not isinstance(first, bytes):
-        return "utf-8", ()  # refused where it is read
-    if wide := _is_utf16(first):
-        return wide, (Finding("certain", f"{wide[:6].upper()} text, found by its first bytes"),)
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    part, done, marks = first, 0, -int(first.startswith(MARK))
-    while part and b"\0" not in part:
-        try:
-            if not part.isascii() or decoder.getstate()[0]:
-                decoder.decode(part)
-        except UnicodeDecodeError as error:
-            at = done + error.start
-            return _eight_bits(part, at, error.object[error.start])
-        marks += part.count(MARK)
-        done += len(part)
-        part = stream.read(1 << 20) or b""
-    if marks > 0:
-        what = "marks of UTF-8 stand within the text, as where files are put together, and are left out"
-        return "utf-8", (Finding("certain", what),)
-    return "utf-8", ()
-
-
-_HIGH = re.compile(rb"[\x80-\xff]+")
-
-
-def _eight_bits(part: bytes, at: int, byte: int) -> tuple[str, tuple[Finding, ...]]:
-    """The encoding of a text that is not UTF-8: Windows' western one where single letters have accents; whole words in
-    other letters, or signs that this encoding has none for, say that it is another."""
-    try:
-        part.decode("cp1252")
-        unknown = False
-    except UnicodeDecodeError:
-        unknown = True
-    runs = _HIGH.findall(part)
-    words = sum(len(run) for run in runs if len(run) > 2)
-    what = f"byte 0x{byte:02x} at {at:,} is not UTF-8"
-    if unknown or 2 * words > sum(map(len, runs)):
-        remedy = "--encoding says which it is: cp1251 (Cyrillic), cp437 (DOS), shift_jis, gb18030, latin-1 .."
-        kind = "latin-1" if unknown else "cp1252"
-        return kind, (Finding("doubtful", f"{what}, and hardly Western", remedy=remedy, settle=("--encoding", kind)),)
-    what += "; read as cp1252, the usual encoding of western Windows"
-    return "cp1252", (Finding("probable", what, remedy="--encoding for another one"),)

@@ -45,7 +45,7 @@ def read_graph(source: str | PathLike[str]) -> Graph:
     suffix = path.suffix.lower()
     if suffix in TEXTS:
         if path.stat().st_size > LARGEST:
-            raise NetworkError(f"{path}: {path.stat().st_size / 1e6:,.0f} MB is not the file of a graph")
+            raise NetworkError(f"{path}: {path.stat().st_size / 1e6:,.0f} MB is too large for the file of a graph")
         try:
             text = path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:

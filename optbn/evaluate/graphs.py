@@ -120,19 +120,8 @@ def structure_of(graph: Any) -> Structure:
     raise NetworkError(f"expected a network, a structure or a networkx graph, got {type(graph).__name__}")
 
 
-def dag_matrix(structure: Structure, names: Sequence[str]) -> Matrix:
-    """bool[n, n] with the variables in the order of `names`; refuses a graph over other variables."""
-    if set(structure.names) != set(names):
-        missing, extra = sorted(set(names) - set(structure.names)), sorted(set(structure.names) - set(names))
-        parts = [f"without {', '.join(missing[:5])}"] if missing else []
-        parts += [f"with an extra {', '.join(extra[:5])}"] if extra else []
-        raise NetworkError(f"the graphs are over different variables: one is {' and '.join(parts)}")
-    at = {name: i for i, name in enumerate(names)}
-    return _matrix(len(names), ((at[tail], at[head]) for tail, head in structure.arcs))
-
-
 def class_matrix(structure: Structure, names: Sequence[str]) -> Matrix:
-    """The same for the CPDAG of the structure."""
+    """bool[n, n], the CPDAG of the structure with the variables in the order of `names`."""
     at = {name: i for i, name in enumerate(names)}
     place = [at[name] for name in structure.names]
     cpdag = structure.to_cpdag()

@@ -8,7 +8,6 @@ array or a data frame, not zero at [u, v] for u -> v); and a path (see `files`) 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
@@ -31,8 +30,8 @@ def as_graph(source: Any) -> Graph:
     if isinstance(structure := getattr(source, "structure", source), Structure):
         return Graph(structure.names, structure.to_adjacency())
     if isinstance(source, Cpdag):
-        lines = [*source.edges, *((v, u) for u, v in source.edges)]
-        return Graph(source.names, _matrix(len(source.names), [*source.arcs, *lines]))
+        arcs, lines = ([(source.names[u], source.names[v]) for u, v in pairs] for pairs in (source.arcs, source.edges))
+        return from_edges(source.names, arcs, lines)
     package = type(source).__module__.partition(".")[0]
     if package == "igraph":
         return _of_igraph(source)
@@ -90,10 +89,3 @@ def _of_causallearn(source: Any) -> Graph:
                 f"the edge between {pair[0]!r} and {pair[1]!r} ({marks[0]} - {marks[1]}) is neither an arc nor a line"
             )
     return from_edges(names, arcs, lines)
-
-
-def _matrix(n: int, pairs: Iterable[tuple[int, int]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    matrix = np.zeros((n, n), dtype=np.bool_)
-    for u, v in pairs:
-        matrix[u, v] = True
-    return matrix

@@ -30,7 +30,6 @@ from optbn.report.tables import Series, curves, mean_and_error, standard_error, 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optbn.data.dataset import Categorical, Dataset
     from optbn.evaluate.graphs import Graph
     from optbn.evaluate.intersection import Agreement
 

@@ -28,8 +28,7 @@ from optbn.scores.pipeline import score_table
 from optbn_solvers import ScoreTable
 
 if TYPE_CHECKING:
-    from optbn.scores.pipeline import ScoreProgress
-    from optbn_solvers import ScoreTable
+    from optbn.scores.progress import ScoreProgress
 
 PLAIN = {"pcartp": "pcart", "ftp": "ft"}
 
@@ -52,11 +51,13 @@ def learn(
 ) -> LearnedStructure:
     """The optimal structure under a score, written as in `method`."""
     name, own = method(score)
-    given = {**settings, **own}
+    settings = {**settings, **own}
     plain = PLAIN.get(name, name)
     if plain not in PLAIN.values() or (plain != name and not falls(data.n_variables, max_parents)):
-        return learn_structure(data, name, max_parents, solver=solver, time_limit=solve_seconds, settings=given, jobs=1)
-    table, families, seconds = plain_table(data, plain, max_parents, tuple(sorted(given.items())))
+        return learn_structure(
+            data, name, max_parents, solver=solver, time_limit=solve_seconds, settings=settings, jobs=1
+        )
+    table, families, seconds = plain_table(data, plain, max_parents, tuple(sorted(settings.items())))
     watch = Stopwatch({"score": seconds})
     if plain != name:
         with watch.phase("score"):

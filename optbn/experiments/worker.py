@@ -17,12 +17,9 @@ import threading
 import time
 from multiprocessing.connection import wait
 from subprocess import PIPE, Popen
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from optbn.experiments.spec import Experiment
-
-if TYPE_CHECKING:
-    from optbn.experiments.spec import Experiment
 
 BEGIN = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from optbn.experiments.worker import serve; serve()"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from optbn.evaluate.density import held_out as log_likelihood
 from optbn.evaluate.sources import as_graph
-from optbn.scores.families import score_families
+from optbn.scores.listed import score_families
 from optbn.smoothing.fitting import fit
 
 if TYPE_CHECKING:

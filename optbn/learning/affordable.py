@@ -26,7 +26,7 @@ from optbn_solvers.base.table import ScoreTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.progress import ScoreProgress
     from optbn.scores.scoring import Scoring
 
 LEAST_TIMED = 0.2  # seconds; shorter times say nothing about the estimate

@@ -16,7 +16,8 @@ from optbn.base.memory import parse_memory
 from optbn.data.anything import DataLike, as_dataset
 from optbn.data.policies import MissingLike
 from optbn.scores import load_score
-from optbn.scores.families import Families, score_families
+from optbn.scores.families import Families
+from optbn.scores.listed import score_families
 from optbn.scores.parent_sets import ParentSets
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.files import read_about

@@ -213,10 +213,9 @@ def bootstrap(
     def table_of(resample: Dataset) -> ScoreTable:
         return score_table(resample, method, max_parents, jobs=jobs, memory=memory)
 
-    like, longest = _Like(rows, table_of, until), 0.0
+    like, longest, tell = _Like(rows, table_of, until), 0.0, progress or (lambda *_: None)
     for b in range(resamples):
-        if progress is not None:
-            progress("resamples", b, resamples)
+        tell("resamples", b, resamples)
         if b in kept.found:
             continue
         begun = working()
@@ -229,8 +228,7 @@ def bootstrap(
         proved = standing(solution) is Standing.PROVED
         kept.add(b, [table.parents(row) for row in solution.choice], solution.score, proved)
         longest = max(longest, working() - begun)
-    if progress is not None:
-        progress("resamples", resamples, resamples)
+    tell("resamples", resamples, resamples)
     return _gathered(kept, resamples, max_parents)
 
 

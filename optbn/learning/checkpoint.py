@@ -23,7 +23,7 @@ from optbn_solvers.base.solution import Exhausted, Solution, Status
 from optbn_solvers.base.solution_json import from_json, to_json
 
 if TYPE_CHECKING:
-    from optbn_solvers import Constraints, Progress, ScoreTable, Solution
+    from optbn_solvers import Constraints, Progress, ScoreTable
 
 EVERY = 5.0  # seconds between two states
 

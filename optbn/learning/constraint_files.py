@@ -59,7 +59,7 @@ def write_constraints(constraints: Constraints, path: str | PathLike[str]) -> No
     if Path(path).suffix.lower() in (".txt", ".knowledge"):
         text = _as_tetrad(constraints)
     else:
-        text = json.dumps({"format": FORMAT, **constraints.given()}, indent=1) + "\n"
+        text = json.dumps({"format": FORMAT, **constraints.stated()}, indent=1) + "\n"
     with saving(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
@@ -145,7 +145,7 @@ def _of_tetrad(path: str | PathLike[str], text: str) -> Constraints:
 
 
 def _as_tetrad(constraints: Constraints) -> str:
-    more = [name for name in constraints.given() if name not in ("tiers", *SPELLED)]
+    more = [name for name in constraints.stated() if name not in ("tiers", *SPELLED)]
     if more:
         raise UnsupportedError(f"Tetrad's knowledge cannot say {', '.join(more)}; write the constraints as .json")
     every = {name for pairs in (constraints.required, constraints.forbidden) for pair in pairs for name in pair}

@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from optbn.base.threads import check_jobs
-from optbn.scores.families import Families, FamilyScores, scores_of
+from optbn.scores.families import Families
+from optbn.scores.listed import FamilyScores, scores_of
 from optbn_solvers.front.filtering import Numbered
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from optbn_solvers import ScoreTable
 from optbn_solvers.base.kernels.masks import pack_sets
 
 if TYPE_CHECKING:
-    from optbn_solvers import Constraints, ScoreTable, Solution
+    from optbn_solvers import Constraints, Solution
 
 Parents = dict[str, tuple[str, ...]]
 
@@ -134,7 +134,7 @@ class _Lattice:
         self.place = {tuple(s): i for i, s in enumerate(s for of in self.sets for s in of.tolist())}
 
     def scores(self, method: LocalScore, data: Dataset) -> NDArray[np.float64]:
-        """float64[sets, n]: of every variable with every set; where it is in the set, no number."""
+        """float64[sets, n]: the score of every variable given every set; NaN where it is in the set."""
         bound, parts = method.bind(data), []
         for sets in self.sets:
             wanted = np.ones((len(sets), self.n), dtype=np.bool_)

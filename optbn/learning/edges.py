@@ -111,7 +111,7 @@ def arc_losses(
 ) -> tuple[dict[tuple[str, str], dict[str, Any]], str]:
     """Of the arcs of an answer what is lost without them, as the fields of the report's `Arc`; and what to tell of
     it."""
-    if constraints is not None and any(name not in SCORING for name in constraints.given()):
+    if constraints is not None and any(name not in SCORING for name in constraints.stated()):
         return {}, "what is lost without each arc is not known: the constraints are on whole networks"
     if learned.solution.gap > 0:
         return {}, "what is lost without each arc is not known, as the best network is not"

@@ -18,7 +18,8 @@ from optbn.base.threads import check_jobs
 from optbn.data.dataset import Dataset
 from optbn.learning.rehearsal import scored_corner
 from optbn.learning.trials import MOST_SECONDS, Trials
-from optbn.scores.families import BLOCK_SECONDS, BYTES_PER_FAMILY, FIRST_BLOCK, bytes_of_listed
+from optbn.scores.families import bytes_of_listed
+from optbn.scores.family_blocks import BLOCK_SECONDS, BYTES_PER_FAMILY, FIRST_BLOCK
 from optbn.scores.pipeline import LARGEST_BLOCK, table_of_sets
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ import numpy as np
 
 from optbn.base.errors import OptbnError
 from optbn.data.dataset import Dataset, Real
-from optbn.scores.families import Families, score_families
+from optbn.scores.families import Families
+from optbn.scores.listed import score_families
 from optbn_solvers.base.clock import working
 
 if TYPE_CHECKING:

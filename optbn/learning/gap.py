@@ -26,7 +26,7 @@ from optbn.evaluate.sources import as_graph
 from optbn.learning.within import CHECK_SHARE, SEARCH_SHARE, size_within
 from optbn.network.structure import Structure
 from optbn.scores import load_score
-from optbn.scores.families import score_families
+from optbn.scores.listed import score_families
 from optbn.scores.pipeline import score_table
 from optbn.scores.protocol import LocalScore
 from optbn_solvers import Budget, Constraints, ScoreTable, solve

@@ -112,20 +112,20 @@ def _levels(networks: dict[str, BayesianNetwork], train: Dataset, test: Dataset,
 
 def _naive(data: Dataset, target: str) -> BayesianNetwork:
     """The shape of naive Bayes: every other variable depends on the target alone, numbers by a normal law each."""
-    given = data.domain(target)
-    assert isinstance(given, Categorical)
-    k = len(given.levels)
+    classes = data.domain(target)
+    assert isinstance(classes, Categorical)
+    k = len(classes.levels)
     cpds: list[CPD] = []
     for name, domain in zip(data.names, data.domains, strict=True):
         if name == target:
-            cpds.append(TableCPD(given, (), (), np.full(k, 1 / k)))
+            cpds.append(TableCPD(classes, (), (), np.full(k, 1 / k)))
         elif isinstance(domain, Categorical):
             r = len(domain.levels)
-            cpds.append(TableCPD(domain, (target,), (given,), np.full((k, r), 1 / r)))
+            cpds.append(TableCPD(domain, (target,), (classes,), np.full((k, r), 1 / r)))
         else:
             law = NormalLeaves(np.zeros(k), np.ones(k))
             leaves: Leaves = MixedLeaves(np.full(k, 0.5), law) if domain.absent else law
-            cpds.append(BinnedTableCPD(domain, (target,), (given,), (np.array([]),), leaves))
+            cpds.append(BinnedTableCPD(domain, (target,), (classes,), (np.array([]),), leaves))
     return BayesianNetwork(data.names, data.domains, tuple(cpds))
 
 

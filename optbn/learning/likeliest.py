@@ -17,8 +17,9 @@ import numpy as np
 
 from optbn.base.threads import check_jobs
 from optbn.learning.affordable import Scored
-from optbn.scores.families import Families, scores_of
+from optbn.scores.families import Families
 from optbn.scores.left_out import too_dear
+from optbn.scores.listed import scores_of
 from optbn_solvers.base.clock import working
 from optbn_solvers.base.files.rows import member_lists
 
@@ -34,8 +35,8 @@ LEAST_SECONDS = 0.2  # for a round to begin
 def with_likeliest(
     scored: Scored, scoring: Scoring, largest: int, until: float, jobs: int | None, listen: Callable[[int, int], None]
 ) -> Scored:
-    """What was scored with larger sets among likeliest parents, up to `until` (of `working`); `largest` members are the
-    most that are wanted."""
+    """What was scored, and larger sets among likeliest parents as far as there is time until `until` (of `working`);
+    no set has more than `largest` members."""
     size = scored.size + 1
     if not 1 <= scored.size < largest or scored.unscored or scoring.candidates is not None:
         return scored

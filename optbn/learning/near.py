@@ -104,7 +104,7 @@ def arc_posteriors(
 
     try:
         table = all_families(scoring, jobs, watch)
-        beyond = constraints is not None and any(name not in SCORING for name in constraints.given())
+        beyond = constraints is not None and any(name not in SCORING for name in constraints.stated())
         if beyond:
             return credible(table, constraints, best, sets, end)
         budget = Budget(wall=max(0.0, end - working()), memory=scoring.memory)

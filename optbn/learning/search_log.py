@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from optbn.learning.watcher import Watcher
 
 if TYPE_CHECKING:
-    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.progress import ScoreProgress
     from optbn_solvers import Progress
 
 EVERY = 2.0  # seconds between lines about scoring

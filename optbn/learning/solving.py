@@ -31,7 +31,7 @@ from optbn_solvers.front.registry import solver_class
 
 if TYPE_CHECKING:
     from optbn.data.anything import DataLike
-    from optbn_solvers import Budget, Constraints, Progress, ScoreTable, Solution
+    from optbn_solvers import Progress, ScoreTable, Solution
     from optbn_solvers.front.near import Near
 
 

@@ -26,7 +26,7 @@ from optbn.scores.scoring import Scoring
 from optbn_solvers.base.clock import working
 
 if TYPE_CHECKING:
-    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.progress import ScoreProgress
     from optbn.scores.protocol import LocalScore
     from optbn_solvers import Constraints, Progress, ScoreTable, Solution
 

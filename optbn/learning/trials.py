@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optbn.scores.families import BLOCK_SECONDS
+from optbn.scores.family_blocks import BLOCK_SECONDS
 from optbn.scores.kernels.sets import best_of_subsets, binomials, sets_between
 from optbn.scores.left_out import too_dear
 from optbn_solvers.base.clock import compiling

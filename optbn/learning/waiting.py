@@ -77,8 +77,8 @@ class Waiting:
     def score(
         self, table: ScoreTable, until: float, spare: float, jobs: int, listen: Callable[[int, int], None]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint64], Scores]]:
-        """Children, masks and scores of what ends by `until`, of `working`. To make the trees of those that beat all of
-        their child in the table once more may take `spare` seconds."""
+        """Children, masks and scores of the families that are done by `until` (of `working`). Trees of those that beat
+        all others of their child are made once more in the end, which may take `spare` seconds."""
         best = np.array([table.scores[table.offsets[v]] for v in range(table.n)])
         total, dearest = len(self.sets), max((waits.memory for waits in self.sets), default=0)
         jobs = max(1, min(jobs, self.scoring.memory // 2 // max(1, dearest)))

@@ -10,7 +10,7 @@ from optbn_solvers.base.clock import working
 if TYPE_CHECKING:
     from optbn.data.dataset import Dataset
     from optbn.learning.estimate import Cost
-    from optbn.scores.pipeline import ScoreProgress
+    from optbn.scores.progress import ScoreProgress
     from optbn_solvers import Progress
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import NetworkError, UnsupportedError
-from optbn.data.dataset import Categorical, Dataset, Domain
+from optbn.data.dataset import Dataset, Domain
 from optbn.network.cpds import CPD
 from optbn.network.drawing.graph import draw_graph
 from optbn.network.equivalence import Cpdag
@@ -190,17 +190,9 @@ class BayesianNetwork:
 
         Nothing is copied where the domains agree already.
         """
-        from optbn.network.prediction import recoded
+        from optbn.network.prediction import conformed
 
-        names = self.names if names is None else names
-        missing = [name for name in names if name not in data.names]
-        if missing:
-            raise NetworkError(
-                f"the data have no column {missing[0]!r}" + f" (and {len(missing) - 1} more)" * (len(missing) > 1)
-            )
-        columns = [recoded(name, data.column(name), data.domain(name), self.domain(name)) for name in names]
-        domains = [mine if isinstance(mine := self.domain(name), Categorical) else data.domain(name) for name in names]
-        return Dataset(tuple(names), tuple(domains), tuple(columns))
+        return conformed(self, data, self.names if names is None else names)
 
     def log_likelihood(self, data: DataLike) -> float:
         """log P(data), natural; -inf if some row is impossible. Data are a Dataset, a data frame, arrays or a file; a

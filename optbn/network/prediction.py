@@ -7,7 +7,7 @@ distributions of the target and of its children; any other is a query of its own
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -211,22 +211,39 @@ def _queries(network: BayesianNetwork, target: str, found: Rows, wanted: NDArray
         yield members, network.query(target, evidence)
 
 
-def recoded(name: str, column: NDArray[Any], given: Domain, wanted: Domain) -> NDArray[Any]:
+def conformed(network: BayesianNetwork, data: Dataset, names: Sequence[str]) -> Dataset:
+    """See `BayesianNetwork.conform`."""
+    missing = [name for name in names if name not in data.names]
+    if missing:
+        raise NetworkError(
+            f"the data have no column {missing[0]!r}" + f" (and {len(missing) - 1} more)" * (len(missing) > 1)
+        )
+    domains = [network.domain(name) for name in names]
+    columns = [
+        recoded(name, data.column(name), data.domain(name), mine) for name, mine in zip(names, domains, strict=True)
+    ]
+    domains = [
+        mine if isinstance(mine, Categorical) else data.domain(name) for name, mine in zip(names, domains, strict=True)
+    ]
+    return Dataset(tuple(names), tuple(domains), tuple(columns))
+
+
+def recoded(name: str, column: NDArray[Any], own: Domain, wanted: Domain) -> NDArray[Any]:
     """The column with the codes of the wanted domain."""
-    if isinstance(given, Categorical) != isinstance(wanted, Categorical):
+    if isinstance(own, Categorical) != isinstance(wanted, Categorical):
         kinds = {True: "categorical", False: "real"}
         raise NetworkError(
-            f"column {name!r} is {kinds[isinstance(given, Categorical)]} in the data, "
+            f"column {name!r} is {kinds[isinstance(own, Categorical)]} in the data, "
             f"{kinds[isinstance(wanted, Categorical)]} in the network"
         )
-    if not (isinstance(given, Categorical) and isinstance(wanted, Categorical)) or given.levels == wanted.levels:
+    if not (isinstance(own, Categorical) and isinstance(wanted, Categorical)) or own.levels == wanted.levels:
         return column
     known = {level: code for code, level in enumerate(wanted.levels)}
-    codes = np.array([known.get(level, -1) for level in given.levels], dtype=np.int64)
+    codes = np.array([known.get(level, -1) for level in own.levels], dtype=np.int64)
     recoded: NDArray[np.int64] = codes[column]
     if (recoded < 0).any():
         row = int(np.argmax(recoded < 0))
-        level = given.levels[column[row]]
+        level = own.levels[column[row]]
         raise NetworkError(
             f"column {name!r}, row {row + 1}: the network has no level {level!r}; it has {', '.join(wanted.levels)}"
         )

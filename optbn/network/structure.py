@@ -16,7 +16,6 @@ from optbn.network.equivalence import Cpdag, essential_graph, interventional_gra
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from optbn.base.settings import check_rows
-from optbn.scores.counting import CountTerms, Term, log_gamma
+from optbn.scores.counting import CountTerms
+from optbn.scores.terms import Term, log_gamma
 
 
 @dataclass(frozen=True)

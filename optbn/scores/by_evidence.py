@@ -31,7 +31,7 @@ MOST_NAMES = 6
 
 
 def bound_by_evidence(score: LeafPrior, data: Dataset, bind: Callable[[Any, Dataset], BoundScore]) -> BoundScore:
-    """The score tied to data, `bind` being that of scores whose hyper-parameters are numbers."""
+    """The score tied to data; `bind` ties one whose hyper-parameters are numbers."""
     names = [name for name in GRIDS if _is_auto(getattr(score, name))]
     real = np.array([not r for r in data.cardinalities], np.bool_)
     absent = np.array([name in data.with_absent for name in data.names], np.bool_)

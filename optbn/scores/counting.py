@@ -40,48 +40,22 @@ import math
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.base.errors import DataError, UnsupportedError
-from optbn.data.dataset import Categorical, Dataset
+from optbn.base.errors import UnsupportedError
+from optbn.data.dataset import Dataset
+from optbn.scores.count_table import CountTable, categorical_levels, count_table
 from optbn.scores.kernels import counts as kernels
 from optbn.scores.kernels.bounds import worth_counting
 from optbn.scores.kernels.sets import binomials, join, sets_between
-from optbn.scores.kernels.terms import LOG_GAMMA, N_LOG_N, N_LOG_REGRET, tabulate
 from optbn.scores.protocol import BoundScore
+from optbn.scores.terms import Term, TermBook, n_log_n
 
-MAX_LEVELS = 1 << 16
-TABULATED_COUNTS = 1 << 16  # terms of larger counts are computed where they occur
-TABULATED_BYTES = 64 << 20
 DENSE_CELLS = 1 << 14  # tables with more cells are laid out only if rows are as many
 DENSE_CELLS_PER_ROW = 16  # and if weights make them more, not for ever
-
-
-class Term(NamedTuple):
-    """A function of a count; `kind` is one of kernels/terms.py."""
-
-    kind: int
-    parameter: float = 0.0
-
-
-def log_gamma(a: float) -> Term:
-    """n -> lgamma(n + a) - lgamma(a)"""
-    return Term(LOG_GAMMA, a)
-
-
-def n_log_n() -> Term:
-    """n -> n log n"""
-    return Term(N_LOG_N)
-
-
-def n_log_regret(levels: int) -> Term:
-    """n -> n log n + log C(levels, n)"""
-    return Term(N_LOG_REGRET, float(levels))
 
 
 class CountTerms(ABC):
@@ -117,15 +91,6 @@ class CountTerms(ABC):
         return 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class CountTable:
-    """The local structure of a full table: counts of the child's levels (last axis) per parents' levels."""
-
-    child: int
-    parents: tuple[int, ...]
-    counts: NDArray[np.int64] | NDArray[np.float64]
-
-
 class CountScore:
     """A score of the family above tied to its data; a BoundScore."""
 
@@ -149,7 +114,7 @@ class CountScore:
         units = data.n_rows if data.weights is None else data.weights.total_units
         # By units, not rows: a row of weight 2 and two rows are to be summed in the same order.
         self._dense_cells = max(DENSE_CELLS, min(units, DENSE_CELLS_PER_ROW * data.n_rows))
-        self._book = _Book(units, self._unit, tabulating=not terms.observed)
+        self._book = TermBook(units, self._unit, tabulating=not terms.observed)
         self._uniform = terms.uniform and (data.weights is None or data.weights.at_least_one)
         self._urn = terms.urn and self._uniform
         self._distinct_levels, self._level_class = np.unique(self._levels, return_inverse=True)
@@ -279,12 +244,11 @@ class CountScore:
 
     def _sums(self, sets: NDArray[np.int32], rows: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         k = sets.shape[1]
-        below = (*self._tables(k - 1, len(sets)), binomials(self._n, k))
-        terms = (*self._book.arrays(), self._unit)
-        sums, observed = kernels.cell_sums(
+        below, terms = (*self._tables(k - 1, len(sets)), binomials(self._n, k)), (*self._book.arrays(), self._unit)
+        found: tuple[NDArray[np.float64], NDArray[np.int64]] = kernels.cell_sums(
             sets, self._columns, below, self._dense_cells, np.ascontiguousarray(rows), terms
         )
-        return sums, observed
+        return found
 
     @property
     def _columns(self) -> tuple[NDArray[Any], ...]:
@@ -316,69 +280,6 @@ class CountScore:
         lower = self._lower.get(k - 1, (np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)))
         tables = kernels.all_tables(sets, self._columns, (*lower, choose), starts)
         return tables, starts
-
-
-class _Book:
-    """The terms in use, each a row: its kind, its parameter, and (for the first ones) its values at small counts."""
-
-    def __init__(self, units: int, unit: float, tabulating: bool) -> None:
-        self._length, self._unit = min(units + 1, TABULATED_COUNTS), unit
-        self._tabulated = TABULATED_BYTES // (8 * self._length) if tabulating else 0
-        self._rows: dict[Term, int] = {}
-        self._values: list[NDArray[np.float64]] = []
-        self._arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None = None
-        self._lock = threading.Lock()
-
-    def row(self, term: Term) -> int:
-        """The row of a term, added when it is new."""
-        with self._lock:
-            if term not in self._rows:
-                if len(self._values) < self._tabulated:
-                    self._values.append(tabulate(term.kind, term.parameter, self._length, self._unit))
-                self._rows[term] = len(self._rows)
-                self._arrays = None
-            return self._rows[term]
-
-    def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-        """(tables, kinds, parameters) of all rows so far."""
-        with self._lock:
-            if self._arrays is None:
-                tables = np.array(self._values).reshape(len(self._values), self._length)
-                kinds = np.array([term.kind for term in self._rows], dtype=np.int64)
-                self._arrays = tables, kinds, np.array([term.parameter for term in self._rows], dtype=np.float64)
-            return self._arrays
-
-
-def count_table(data: Dataset, child: int, parents: tuple[int, ...]) -> CountTable:
-    """The counts of one family; one too large to be written down is refused."""
-    shape = [data.cardinalities[u] for u in (*parents, child)]
-    if math.prod(shape) > 1 << 30:
-        names = ", ".join(data.names[u] for u in parents)
-        raise UnsupportedError(
-            f"the table of {data.names[child]!r} given {{{names}}} has {math.prod(shape):,} cells, "
-            f"expected at most {1 << 30:,}; allow fewer parents or merge rare levels"
-        )
-    cell = np.ravel_multi_index([data.columns[u].astype(np.int64) for u in (*parents, child)], shape)
-    weights = None if data.weights is None else data.weights.values
-    return CountTable(child, parents, np.bincount(cell, weights, minlength=math.prod(shape)).reshape(shape))
-
-
-def categorical_levels(name: str, data: Dataset) -> Sequence[int]:
-    """The declared levels of every column; one that the score of that name cannot serve is refused."""
-    if data.n_rows == 0:
-        raise DataError("the data have no rows, there is nothing to score")
-    for column, domain in zip(data.names, data.domains, strict=True):
-        if not isinstance(domain, Categorical):
-            raise UnsupportedError(
-                f"column {column!r} is real, {name} needs categorical data: discretise it, or use a score for mixed "
-                "data (pcart, ft) or for real data (bge, bic)"
-            )
-        if len(domain.levels) > MAX_LEVELS:
-            raise UnsupportedError(
-                f"column {column!r} has {len(domain.levels)} levels, {name} takes at most {MAX_LEVELS}: merge levels, "
-                "or leave the column out"
-            )
-    return data.cardinalities
 
 
 def _commonest_first(column: NDArray[Any], levels: int, units: NDArray[np.int32]) -> NDArray[np.uint16]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optbn.scores.counting import CountTerms, Term, n_log_n, n_log_regret
+from optbn.scores.counting import CountTerms
+from optbn.scores.terms import Term, n_log_n, n_log_regret
 
 
 @dataclass(frozen=True)

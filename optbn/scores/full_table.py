@@ -27,10 +27,11 @@ from optbn.base.settings import check_whole
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.weights import Weights
 from optbn.scores.by_evidence import bound_by_evidence
-from optbn.scores.counting import CountScore, CountTerms, Term, log_gamma
+from optbn.scores.counting import CountScore, CountTerms
 from optbn.scores.kernels.tables import score_tables
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
 from optbn.scores.protocol import BoundScore
+from optbn.scores.terms import Term, log_gamma
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.cuts import quantiles, with_numbers
 from optbn.scores.trees.leaves import LeafContent, LeafPrior

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import LimitError, UnsupportedError
 from optbn.base.settings import check_positive
 from optbn.data.dataset import Dataset
-from optbn.scores.counting import CountTable, categorical_levels, count_table
+from optbn.scores.count_table import CountTable, categorical_levels, count_table
 from optbn.scores.kernels.evidence import score_sets
 
 MOST_KEYS = 1 << 30

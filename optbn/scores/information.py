@@ -12,8 +12,9 @@ import math
 from abc import abstractmethod
 
 from optbn.data.dataset import Dataset, Real
-from optbn.scores.counting import CountScore, CountTerms, Term, n_log_n
+from optbn.scores.counting import CountScore, CountTerms
 from optbn.scores.gaussian import Coefficients, GaussianScore, cross_products
+from optbn.scores.terms import Term, n_log_n
 
 
 class PenalisedLikelihood(CountTerms):

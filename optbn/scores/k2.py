@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optbn.scores.counting import CountTerms, Term, log_gamma
+from optbn.scores.counting import CountTerms
+from optbn.scores.terms import Term, log_gamma
 
 
 @dataclass(frozen=True)

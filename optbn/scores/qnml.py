@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import ClassVar
 
 from optbn.base.errors import LimitError
-from optbn.scores.counting import CountTerms, Term, n_log_n
+from optbn.scores.counting import CountTerms
 from optbn.scores.kernels.terms import log_regret
+from optbn.scores.terms import Term, n_log_n
 
 MAX_CELLS = 1 << 28  # the regret takes a step per cell
 _regret = lru_cache(maxsize=1 << 16)(log_regret)

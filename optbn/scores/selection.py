@@ -50,8 +50,8 @@ def likeliest(bound: BoundScore, sets: ParentSets, k: int) -> NDArray[np.bool_]:
 
 def noted(about: dict[str, Any]) -> str | None:
     """What a score file says about its candidates, as the end of a sentence about an optimum; None if it has all."""
-    given = about.get("constraints")
-    k = given.get("candidates") if isinstance(given, dict) else None
+    constraints = about.get("constraints")
+    k = constraints.get("candidates") if isinstance(constraints, dict) else None
     return among(k) if k else None
 
 

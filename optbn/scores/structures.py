@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from optbn.base.errors import UnsupportedError
 from optbn.data.dataset import Categorical, Dataset
-from optbn.scores.counting import CountTable
+from optbn.scores.count_table import CountTable
 from optbn.scores.full_table import FittedTable
 from optbn.scores.gaussian import LinearGaussian
 from optbn.scores.trees.fitted import FittedTree

@@ -37,7 +37,7 @@ class Summed:
     def bind(self, data: Dataset) -> BoundSum:
         """A bound score for each domain that has rows."""
         if len(self.domain) != data.n_rows:
-            raise DataError(f"the domains are of {len(self.domain):,} rows, and the data have {data.n_rows:,}")
+            raise DataError(f"the domains are those of {len(self.domain):,} rows, but the data have {data.n_rows:,}")
         parts = [self.method.bind(data.take(np.flatnonzero(self.domain == d))) for d in np.unique(self.domain)]
         return BoundSum(parts, self.method, data)
 

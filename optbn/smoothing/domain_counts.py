@@ -115,9 +115,9 @@ class DomainCounts:
         counts = flat.reshape(-1, *self.family.sizes, self.family.n_levels)
         order = _order(counts)
         last = len(order) + 1
-        asked, back = (0, *(1 + i for i in order), last), (0, *(1 + np.argsort(order)), last)
-        table = common.reshape(1, *counts.shape[1:]).transpose(asked)[0]
-        counts = counts.transpose(asked)
+        forth, back = (0, *(1 + i for i in order), last), (0, *(1 + np.argsort(order)), last)
+        table = common.reshape(1, *counts.shape[1:]).transpose(forth)[0]
+        counts = counts.transpose(forth)
         tables = [of[None] for of in by_depth(table, counts.sum(axis=(0, -1)))]
         found: list[list[Fit]] = []
         for tier in tiers:

@@ -41,8 +41,8 @@ def check_range(name: str, domain: Real) -> None:
     width, largest = domain.high - domain.low, max(abs(domain.low), abs(domain.high))
     if largest > WIDEST and width < WIDEST:
         raise DataError(
-            f"column {name!r}: its values are as large as {largest:.3g}, and their squares no floating-point numbers: "
-            "rescale it"
+            f"column {name!r} has values as large as {largest:.3g}, whose squares are too large for floating-point "
+            "numbers: rescale it"
         )
     if width and not 1 / WIDEST < width < WIDEST:
         raise DataError(

@@ -22,7 +22,7 @@ import numpy as np
 import optbn
 from optbn.data.dataset import Dataset, Real
 from optbn.scores.parent_sets import Limit
-from optbn.scores.pipeline import ScoreProgress
+from optbn.scores.progress import ScoreProgress
 from tests.benchmarks import Figure, peak_memory
 from tests.paths import shared_data
 
@@ -131,7 +131,8 @@ def run(name: str, rows: int, score: str, parents: Limit, threads: int) -> None:
 
 def _batch() -> Iterator[Figure]:
     """A million listed families in random order."""
-    from optbn.scores.families import Families, score_families
+    from optbn.scores.families import Families
+    from optbn.scores.listed import score_families
 
     data = load("alarm", 5000)
     rng = np.random.default_rng(1)

@@ -149,10 +149,10 @@ def _simulated(work: Candidates, levels: list[tuple[float, float, float]], worke
             clock += hops * 8 * work.sets(size - 1) * work.n / BANDWIDTH
         left, given, back = float(work.sets(size)), clock, clock
         free = [clock] * workers
-        most = max(1.0, pipeline.LARGEST_BLOCK / (pipeline.BYTES_PER_FAMILY * work.n))
+        most = max(1.0, pipeline.LARGEST_BLOCK / (levels.BYTES_PER_FAMILY * work.n))
         while left > 0:
-            shortest = pipeline.SHORTEST_SECONDS / seconds
-            count = min(pipeline.BLOCK_SECONDS / seconds, most, max(shortest, left / (2 * workers)), left)
+            shortest = levels.SHORTEST_SECONDS / seconds
+            count = min(levels.BLOCK_SECONDS / seconds, most, max(shortest, left / (2 * workers)), left)
             given += overhead / 2 if workers > 1 else 0.0
             end = max(heapq.heappop(free), given) + count * seconds
             heapq.heappush(free, end)

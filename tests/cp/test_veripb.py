@@ -130,7 +130,7 @@ def test_answers_under_constraints_are_accepted():
         assert optimum is not None
         assert Checker(problem).check(proof) == best - optimum
         found["accepted"] += 1
-        found.update(list(constraints.given()))
+        found.update(list(constraints.stated()))
         if isinstance(solution.evidence, RowBound):
             found.update({type(row).__name__ for stage in solution.evidence.stages for row in stage})
     assert found["accepted"] >= 40 and found["NoProofError"] <= 15  # claims: no tree under constraints

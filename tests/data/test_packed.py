@@ -82,7 +82,7 @@ def test_others_are_refused(tmp_path: Path, name: str, content: bytes, words: st
 def test_archives_without_one_table_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"2 tables are in it \(a.csv, b.tsv\); unpack the one to read"):
         optbn.read(zipped(tmp_path / "d.zip", {"a.csv": TABLE, "b.tsv": TABLE}))
-    with pytest.raises(DataError, match="no file in it is a table of texts"):
+    with pytest.raises(DataError, match="none of its files is a table in a text format"):
         optbn.read(zipped(tmp_path / "e.zip", {"a.png": b"x"}))
     with pytest.raises(DataError, match="parquet is not read from a packed file"):
         optbn.read(written(tmp_path / "d.csv.gz", TABLE), format="parquet")

@@ -304,7 +304,8 @@ def _families(folder: Path) -> Files:
 
 
 def _read_families(path: Path) -> None:
-    from optbn.scores.families import Families, score_families
+    from optbn.scores.families import Families
+    from optbn.scores.listed import score_families
 
     found = Families.read(path, categorical().names)
     if len(found):
@@ -448,9 +449,9 @@ def _read_block(path: Path) -> None:
 def _small_blocks() -> Any:
     from unittest.mock import patch
 
-    from optbn.scores import pipeline
+    from optbn.scores import levels
 
-    return patch.multiple(pipeline, FIRST_BLOCK=2, BLOCK_SECONDS=0.0)
+    return patch.multiple(levels, FIRST_BLOCK=2, BLOCK_SECONDS=0.0)
 
 
 def _files(store: Path) -> list[Path]:

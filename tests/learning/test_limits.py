@@ -67,7 +67,7 @@ def test_sets_of_one_parent_are_never_too_slow(wide):
 
 def test_the_smallest_size_ends_when_its_time_does(wide, monkeypatch):
     """Families that there was no time for are counted among those left out."""
-    monkeypatch.setattr("optbn.scores.pipeline.FIRST_BLOCK", 2)
+    monkeypatch.setattr("optbn.scores.levels.FIRST_BLOCK", 2)
     scoring = Scoring.of(wide, load_score("pcartp"), 3)
     costs = estimate(scoring)
     scored = affordable_table(scoring, costs, 0.0, jobs=1, at_least=0.0)
@@ -79,7 +79,7 @@ def test_the_smallest_size_ends_when_its_time_does(wide, monkeypatch):
 
 
 def test_enough_keeps_what_is_scored(wide, monkeypatch):
-    monkeypatch.setattr("optbn.scores.pipeline.BLOCK_SECONDS", 1e-9)
+    monkeypatch.setattr("optbn.scores.levels.BLOCK_SECONDS", 1e-9)
     scoring = Scoring.of(wide, load_score("pcartp"), 1)
     reports, asked = [], itertools.count()
     table = table_of_sets(scoring, jobs=1, progress=reports.append, enough=lambda: next(asked) >= 1)

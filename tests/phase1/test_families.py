@@ -8,7 +8,8 @@ import pytest
 import optbn
 from optbn.base.errors import DataError, OptbnError
 from optbn.scores import load_score
-from optbn.scores.families import Families, score_families
+from optbn.scores.families import Families
+from optbn.scores.listed import score_families
 from optbn.scores.structures import in_words
 from optbn_solvers.base.files import read_rows
 from optbn_solvers.base.files.jkl import write_rows

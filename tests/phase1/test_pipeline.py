@@ -10,7 +10,7 @@ import optbn
 from optbn.base.errors import DataError, LimitError, OptbnError, UnsupportedError
 from optbn.base.memory import parse_memory
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.scores import load_score, pipeline
+from optbn.scores import levels, load_score
 from optbn.scores.candidates import group_width
 from optbn.scores.parent_sets import ParentSets
 from optbn_solvers import Constraints
@@ -180,8 +180,8 @@ def test_forbidden_families_are_never_scored():
 def test_threads_blocks_and_memory_change_nothing(name, monkeypatch):
     data = naive.random_categorical(np.random.default_rng(4), 7, 60, levels=3)
     table = optbn.score_table(data, name, 3, jobs=1)
-    monkeypatch.setattr(pipeline, "FIRST_BLOCK", 3)
-    monkeypatch.setattr(pipeline, "BLOCK_SECONDS", 1e-4)
+    monkeypatch.setattr(levels, "FIRST_BLOCK", 3)
+    monkeypatch.setattr(levels, "BLOCK_SECONDS", 1e-4)
     assert optbn.score_table(data, name, 3, jobs=3) == table
     small = 16 * (math.comb(7, 2) + 7) * 3  # room for three responses at a time
     assert group_width(7, 3, small) == 3

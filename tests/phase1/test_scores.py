@@ -10,7 +10,8 @@ import optbn
 from optbn.base.errors import DataError, OptbnError, UnknownNameError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores import SCORES, load_score
-from optbn.scores.families import Families, score_families
+from optbn.scores.families import Families
+from optbn.scores.listed import score_families
 from optbn_solvers.base.files import Rows, read_rows
 from tests.naive import phase1 as naive
 from tests.paths import shared_data

@@ -13,7 +13,7 @@ import pytest
 
 import optbn
 from optbn.base.errors import StoppedEarly
-from optbn.scores import load_score, pipeline
+from optbn.scores import levels, load_score
 from optbn.scores.store import Block, Store, StoreError, Survivors
 from optbn_solvers.base.whole import UNDOMINATED
 from tests.naive import phase1 as naive
@@ -25,12 +25,12 @@ RUN = """
 import resource, signal, sys
 import numpy as np
 import optbn
-from optbn.scores import pipeline
+from optbn.scores import levels
 from tests.naive import phase1 as naive
-pipeline.FIRST_BLOCK, pipeline.BLOCK_SECONDS = 5, 0.01
+levels.FIRST_BLOCK, levels.BLOCK_SECONDS = 5, 0.01
 data = naive.random_categorical(np.random.default_rng(1), 8, 400)
 if len(sys.argv) > 2:  # large blocks, of which only the first ones fit
-    pipeline.FIRST_BLOCK, pipeline.BLOCK_SECONDS = 100, 10.0
+    levels.FIRST_BLOCK, levels.BLOCK_SECONDS = 100, 10.0
     optbn.score_table(data, naive.Slow(0.0), 3)  # whatever else is written by a first run
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 optbn.score_table(data, naive.Slow(), 3, store=sys.argv[1], jobs=1 if len(sys.argv) > 2 else 2)
@@ -162,7 +162,7 @@ def test_a_block_under_another_name_is_not_read(tmp_path):
 
 
 def test_groups_of_responses_resume_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, "FIRST_BLOCK", 4)
+    monkeypatch.setattr(levels, "FIRST_BLOCK", 4)
     expected = optbn.score_table(data(), "bdeu", 3)
     small = 16 * (28 + 8) * 3
     assert optbn.score_table(data(), "bdeu", 3, store=tmp_path, memory=small) == expected

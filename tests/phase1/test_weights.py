@@ -14,7 +14,8 @@ from optbn.cli import main
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.weights import weights_of
 from optbn.scores import SCORES, load_score
-from optbn.scores.families import Families, score_families
+from optbn.scores.families import Families
+from optbn.scores.listed import score_families
 from optbn.scores.parent_sets import ParentSets
 
 COUNTING = ("bdeu", "bds", "k2", "bic", "aic", "fnml", "qnml", "ft", "ftp", "pcart", "pcartp")

@@ -13,7 +13,8 @@ from optbn.base.errors import LimitError, UnsupportedError
 from optbn.data.write import write
 from optbn.learning.estimate import estimate
 from optbn.scores import load_score
-from optbn.scores.families import Families, score
+from optbn.scores.families import Families
+from optbn.scores.listed import score
 from optbn.scores.parent_sets import ParentSets
 from optbn.scores.scoring import Scoring
 from optbn.scores.selection import likeliest

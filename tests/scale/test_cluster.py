@@ -20,7 +20,7 @@ import optbn
 from optbn.base.cluster import ClusterError
 from optbn.experiments import runner
 from optbn.experiments.spec import Experiment
-from optbn.scores import pipeline
+from optbn.scores import levels
 from tests.faults.jobs import MEASURED
 from tests.naive import phase1 as naive
 
@@ -40,8 +40,8 @@ def files(store):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(pipeline, "FIRST_BLOCK", 5)
-    monkeypatch.setattr(pipeline, "BLOCK_SECONDS", 0.02)
+    monkeypatch.setattr(levels, "FIRST_BLOCK", 5)
+    monkeypatch.setattr(levels, "BLOCK_SECONDS", 0.02)
 
 
 def free_port():

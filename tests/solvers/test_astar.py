@@ -15,7 +15,7 @@ from optbn_solvers.methods.astar import Heuristic, OrderSearch
 from optbn_solvers.methods.kernels import ordergraph
 from optbn_solvers.relaxation.ledger import Ledger
 from optbn_solvers.relaxation.root import RootSettings
-from optbn_solvers.relaxation.strengthen import cluster_root
+from optbn_solvers.relaxation.strengthen import Begin, cluster_root
 from tests.naive.astar import cost_to_go
 from tests.naive.solvers import KINDS, optimum_by_subsets, random_table
 
@@ -54,7 +54,7 @@ def test_bounds_are_below_what_is_true(monkeypatch, no_help, group, rounds):
     tight = total = 0
     for table, _ in tables(40, seed=1, kinds=("plain", "dense", "ties")):
         start = np.array(empty_graph(table), dtype=np.int64)
-        ledger = cluster_root(table, start, rounds, 0, Budget(), lambda *_: None)
+        ledger = cluster_root(Begin(table, start, Budget()), rounds)
         if ledger.closed:
             continue
         upper = int(table.units[table.offsets[:-1]].sum()) - ledger.score

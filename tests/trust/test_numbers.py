@@ -10,7 +10,7 @@ import pytest
 
 import optbn
 from optbn.data.dataset import Categorical, Dataset
-from optbn.scores.families import score
+from optbn.scores.listed import score
 from optbn_solvers import ScoreTable
 
 FAMILIES = [

@@ -20,8 +20,11 @@ from optbn.data.discretise.transformer import Discretizer, distinct, midpoints
 
 
 class RandomCuts(Discretizer):
-    """n_bins  at most, where the classes are not looked at;  informed  the probability that they are;  encoding as for
-    MDLP;  another random_state gives other cuts."""
+    """n_bins        the most intervals of cuts that ignore the classes
+    informed      the probability that cuts heed the classes
+    encoding      as for MDLP
+    random_state  another one gives other cuts
+    """
 
     def __init__(
         self, n_bins: int = 10, informed: float = 0.5, encoding: str = "values", random_state: Any = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optbn.data.anything import DataLike, WeightsLike, as_reading, with_weights
-from optbn.data.findings import SAID
+from optbn.data.findings import MOST_LINES
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
 from optbn.data.lags import forwards, lagged
 from optbn.learning.completing import COPIES, Incomplete, completed
@@ -75,8 +75,12 @@ def _rows(job: Job, data: DataLike, form: Form, policy: MissingLike) -> Dataset:
     """The data; what was noticed and done to read them becomes notes of the report, and no log."""
     found = as_reading(data, with_weights(form.schema, form.weights), policy, form.reading)
     lines = [str(finding) for finding in found.findings]
-    more = [f"{len(lines) - SAID} more lines like these, which optbn describe has"] if len(lines) > SAID else []
-    job.source, job.notes = os.path.basename(found.where), [*lines[:SAID], *more]
+    more = (
+        [f"{len(lines) - MOST_LINES} more lines like these, which optbn describe has"]
+        if len(lines) > MOST_LINES
+        else []
+    )
+    job.source, job.notes = os.path.basename(found.where), [*lines[:MOST_LINES], *more]
     return found.data
 
 

@@ -94,7 +94,7 @@ def _report(job: Job, model: Fitted, names: Names, values: Mapping[str, Any], ot
     structure, strengths = learned.structure, learned.strengths()
     essential = structure.to_cpdag(job.interventions.targets if job.interventions else ())
     compelled = {(structure.names[u], structure.names[v]) for u, v in essential.arcs}
-    constraints = job.constraints.given() if job.constraints else {}
+    constraints = job.constraints.stated() if job.constraints else {}
     smoother = values["smoother"] if isinstance(values["smoother"], str) else repr(values["smoother"])
     settings = {**values, "score": repr(values["score"]), "smoother": smoother}
     columns = zip(data.names, data.domains, strict=True)

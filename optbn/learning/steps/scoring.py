@@ -36,7 +36,8 @@ from optbn.learning.steps.shares import (
     UNTHINKABLE,
 )
 from optbn.scores.left_out import Alone, families_left_out
-from optbn.scores.pipeline import ScoreProgress, table_of_sets
+from optbn.scores.pipeline import table_of_sets
+from optbn.scores.progress import ScoreProgress
 from optbn.scores.scoring import Scoring
 from optbn.scores.trees.grace import SHORTEST_LIMIT, grace
 from optbn.smoothing import load_smoother

@@ -16,11 +16,12 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from optbn.network.formats.draft import Draft, Factor, number_text, tables
+from optbn.network.formats.lists import names_in, readings
 from optbn.network.formats.scanner import QUOTED, Scanner, decode_text, quote, unquote
 from optbn.network.leaves import SUM_TOLERANCE
 from optbn.network.network import BayesianNetwork
@@ -34,8 +35,6 @@ _HEAD = re.compile(rf'\(((?:[^"(){{}};]++|{QUOTED})*+)\)')
 _ROW = re.compile(rf'\(((?:[^"(){{}};]++|{QUOTED})*+)\)([^;(){{}}"]*+);')
 _VALUES = re.compile(r'([^;(){}"]*+);')
 _PROPERTY, _TYPE, _DISCRETE, _TABLE = map(re.compile, (r"property\b", r"type\b", r"discrete\b", r"(?:table|default)\b"))
-_ITEM = re.compile(rf'(?:[^",]++|{QUOTED})++')
-_LISTED = re.compile(rf'{QUOTED}|[^\s,"]++')
 _BAR = re.compile(rf'((?:[^"|]++|{QUOTED})*+)\|')
 _COUNT = re.compile(r"[0-9]{1,9}")
 _BARE = re.compile(r"[^\s(){}\[\];,|=\"]+")
@@ -118,31 +117,12 @@ def _levels(scan: Scanner, name: str) -> list[str]:
         scan.expect("]")
     at = scan.skip()
     inside = scan.need(_BRACED, "the levels in { }")
-    levels = _names(inside[1], lambda names: count is None or len(names) == count)
+    levels = names_in(inside[1], lambda names: count is None or len(names) == count)
     if levels is None:
-        found = len(_readings(inside[1])[0])
+        found = len(readings(inside[1])[0])
         scan.fail(f"{count} levels of {name!r}", at, str(found))
     scan.take(";")
     return levels
-
-
-def _readings(text: str) -> list[list[str]]:
-    """The ways to read a list of names: at commas (so names may hold spaces), or at white space and commas."""
-    if '"' in text:
-        items = [item.strip() for item in _ITEM.findall(text)]
-        words = [unquote(word) for word in _LISTED.findall(text)]
-    else:
-        items = [item.strip() for item in text.removesuffix(",").split(",")]
-        words = text.replace(",", " ").split()
-    if "" in items:
-        return [words]
-    at_commas = [unquote(item) for item in items]
-    return [at_commas, words] if "," in text else [words, at_commas]
-
-
-def _names(text: str, fits: Callable[[list[str]], bool]) -> list[str] | None:
-    """The first way to read the list that fits; None if none does."""
-    return next((names for names in _readings(text) if fits(names)), None)
 
 
 def _probability(scan: Scanner, draft: Draft, codes: Mapping[str, Mapping[str, int]]) -> None:
@@ -210,9 +190,9 @@ def _family(scan: Scanner, head: re.Match[str], draft: Draft) -> tuple[str, tupl
     at = head.start(1)
 
     def names(text: str, offset: int) -> list[str]:
-        found = _names(text, lambda some: all(name in draft.variables for name in some))
+        found = names_in(text, lambda some: all(name in draft.variables for name in some))
         if found is None:
-            other = next(name for name in _readings(text)[0] if name not in draft.variables)
+            other = next(name for name in readings(text)[0] if name not in draft.variables)
             scan.fail("a declared variable", at + offset + max(text.find(other), 0), repr(other))
         return found
 
@@ -240,11 +220,11 @@ def _cell(
     def fits(names: list[str]) -> bool:
         return len(names) == len(parents) and all(n in known for n, known in zip(names, levels, strict=True))
 
-    names = _names(row[1], fits)
+    names = names_in(row[1], fits)
     if names is None:
-        names = _names(row[1], lambda some: len(some) == len(parents))
+        names = names_in(row[1], lambda some: len(some) == len(parents))
         if names is None:
-            scan.fail(f"{len(parents)} levels, one per parent", row.start(), str(len(_readings(row[1])[0])))
+            scan.fail(f"{len(parents)} levels, one per parent", row.start(), str(len(readings(row[1])[0])))
         name, parent, known = next(
             (name, parent, known)
             for name, parent, known in zip(names, parents, levels, strict=True)

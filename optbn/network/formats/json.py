@@ -111,23 +111,23 @@ def _cpd(record: TableRecord | TreeRecord | BinnedRecord, domain: Domain, known:
     for parent in parents:
         if parent not in known:
             raise NetworkError(f"parent {parent!r} is not a variable")
-    given = tuple(known[p] for p in parents)
+    domains = tuple(known[p] for p in parents)
     if isinstance(record, TableRecord):
         rows = _matrix(record.rows)
-        sizes = [len(d.levels) if isinstance(d, Categorical) else 1 for d in given]
+        sizes = [len(d.levels) if isinstance(d, Categorical) else 1 for d in domains]
         if len(rows) != np.prod(sizes, dtype=object):
             raise NetworkError(f"{len(rows)} rows, expected {np.prod(sizes, dtype=object)}")
-        return TableCPD(domain, parents, given, rows.reshape(*sizes, -1))  # type: ignore[arg-type]
+        return TableCPD(domain, parents, domains, rows.reshape(*sizes, -1))  # type: ignore[arg-type]
     leaves = _leaves(record.leaves)
     if isinstance(record, BinnedRecord):
-        above = [[np.inf] if isinstance(d, Real) and d.absent else [] for d in given]
+        above = [[np.inf] if isinstance(d, Real) and d.absent else [] for d in domains]
         cuts = tuple(np.array([*c, *end], dtype=np.float64) for c, end in zip(record.cuts, above, strict=False))
-        return BinnedTableCPD(domain, parents, given, cuts, leaves)
-    nodes = [_split(i, node, parents, given) for i, node in enumerate(record.nodes)]
-    return TreeCPD(domain, parents, given, Tree.build(nodes, given), leaves)
+        return BinnedTableCPD(domain, parents, domains, cuts, leaves)
+    nodes = [_split(i, node, parents, domains) for i, node in enumerate(record.nodes)]
+    return TreeCPD(domain, parents, domains, Tree.build(nodes, domains), leaves)
 
 
-def _split(i: int, node: NodeRecord, parents: tuple[str, ...], given: tuple[Domain, ...]) -> Split | int:
+def _split(i: int, node: NodeRecord, parents: tuple[str, ...], domains: tuple[Domain, ...]) -> Split | int:
     if node.leaf is not None:
         if node.parent is not None:
             raise NetworkError(f"tree node {i} is both a leaf and a split")
@@ -139,7 +139,7 @@ def _split(i: int, node: NodeRecord, parents: tuple[str, ...], given: tuple[Doma
         return Split(position, np.inf, node.left, node.right)
     if node.below is not None:
         return Split(position, node.below, node.left, node.right)
-    domain = given[position]
+    domain = domains[position]
     known = domain.levels if isinstance(domain, Categorical) else ()
     for level in node.levels or ():
         if level not in known:

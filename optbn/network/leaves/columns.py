@@ -41,7 +41,7 @@ def check_columns(leaves: Any, columns: tuple[str, ...], positive: tuple[str, ..
 def check_real(domain: Domain, leaves: str) -> None:
     """Refuse a child that is not always a number."""
     if not isinstance(domain, Real):
-        raise NetworkError(f"{leaves} leaves but the variable is categorical")
+        raise NetworkError(f"{leaves} leaves are for numbers, but the variable is categorical")
     if domain.absent:
         raise NetworkError("the variable may have no number, so its leaves must allow for that (MixedLeaves)")
 

@@ -104,7 +104,7 @@ class Constraints:
         known = {*names}
         return [name for name in chain(*groups) if not isinstance(name, str) or name not in known]
 
-    def given(self) -> dict[str, Any]:
+    def stated(self) -> dict[str, Any]:
         """The fields that say something."""
         return {f.name: value for f in fields(self) if (value := getattr(self, f.name)) not in ((), {}, None)}
 

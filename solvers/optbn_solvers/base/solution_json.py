@@ -62,7 +62,7 @@ def to_json(table: ScoreTable, solution: Solution) -> bytes:
         statistics=dict(solution.statistics),
         tolerance=table.tolerance,
         standing=standing(solution),
-        constraints=solution.constraints.given() if solution.constraints else {},
+        constraints=solution.constraints.stated() if solution.constraints else {},
     )
     fields = msgspec.to_builtins(file, enc_hook=_plain)
     order = ["format", "solver", "status", "standing", "score", "bound", "tolerance", "table", "variables", "parents"]
@@ -104,10 +104,10 @@ def has_constraints(text: bytes | str) -> bool:
         raise CheckFailed(f"not a solution file: {error}") from None
 
 
-def constraints_of(table: ScoreTable, given: dict[str, Any]) -> Constraints | None:
+def constraints_of(table: ScoreTable, fields: dict[str, Any]) -> Constraints | None:
     """The constraints that a file names, if any; CheckFailed where they are none of this table's."""
     try:
-        constraints = Constraints(**given)
+        constraints = Constraints(**fields)
     except (TypeError, ValueError) as error:
         raise CheckFailed(f"the constraints in the solution cannot be read: {error}") from None
     if strangers := constraints.strangers(table.names):

@@ -73,7 +73,7 @@ class ScoreTable:
         masks = np.ascontiguousarray(masks, dtype=np.uint64).reshape(len(children), words)
         scores = np.ascontiguousarray(scores, dtype=np.float64)
         counts = _checked_counts(names, children, masks, scores)
-        given = len(scores)
+        total = len(scores)
         rows, exponent = settle(n, children.astype(np.int64), masks, scores, keep_dominated)
         if len(rows) < len(scores):
             _refuse_contradictions(names, children, masks, scores)
@@ -93,7 +93,7 @@ class ScoreTable:
         if keep_dominated:
             keep = np.concatenate([[True], ~doubled])
         kept = np.concatenate([[0], np.cumsum(keep)])
-        whole = False if not keep[~np.concatenate([[False], doubled])].all() or len(rows) < given else whole
+        whole = False if not keep[~np.concatenate([[False], doubled])].all() or len(rows) < total else whole
         return cls(names, kept[offsets].astype(np.int64), masks[keep], units[keep], exponent, whole)
 
     @classmethod

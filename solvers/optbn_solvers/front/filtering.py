@@ -159,9 +159,9 @@ class Numbered:
 
     def limits(self) -> dict[int, int]:
         """Most children, of the variables that have a limit below n - 1."""
-        given = self.constraints.max_children
-        every = given.get("*")
-        limits = {v: given.get(name, every) for v, name in enumerate(self.names)}
+        stated = self.constraints.max_children
+        every = stated.get("*")
+        limits = {v: stated.get(name, every) for v, name in enumerate(self.names)}
         return {v: limit for v, limit in limits.items() if limit is not None and limit < len(self.names) - 1}
 
     def residual(self, arcs: Arcs) -> tuple[Residual, ...]:

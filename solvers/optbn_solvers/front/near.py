@@ -32,8 +32,8 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.base.whole import need_whole
 from optbn_solvers.front.checked import solve
 from optbn_solvers.front.filtering import allowed_families
-from optbn_solvers.relaxation.cases import parents_of, shortest_clause
-from optbn_solvers.relaxation.strengthen import strengthen
+from optbn_solvers.relaxation.literals import parents_of, shortest_clause
+from optbn_solvers.relaxation.strengthen import Begin, strengthen
 from optbn_solvers.search.kernels import path
 from optbn_solvers.search.kernels import search as kernel
 from optbn_solvers.search.start import Known, apply
@@ -119,7 +119,7 @@ def best_graphs(
     part = filtered.table
     rows = RowBound(())
     if part.n > SMALL and not filtered.residual:
-        rows = strengthen(part, begin, ROUNDS, 0, budget, lambda rows, bound: None)
+        rows = strengthen(Begin(part, begin, budget), ROUNDS)
     found = _Found(part, tuple(begin.tolist()), most, per_class, filtered.residual)
     optimum = part.total_units(begin)
     window = FIRST_WINDOW if within is None else within

@@ -25,7 +25,7 @@ from optbn_solvers.front.checked import bound_of_proof, checked, solve
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.proofs.writer import CARRIED
 from optbn_solvers.relaxation.orders import FamilyIndex, climb_order, improve, search
-from optbn_solvers.relaxation.strengthen import RowPool, strengthen, strengthen_like
+from optbn_solvers.relaxation.strengthen import Begin, RowPool, strengthen, strengthen_like
 from optbn_solvers.search.solver import ClusterSearch
 from optbn_solvers.search.start import Known
 from optbn_solvers.verify import verify
@@ -83,7 +83,7 @@ class Warm:
             begin = np.array(solution.choice)
         else:
             begin = np.searchsorted(rows, np.asarray(optimum))
-        evidence = strengthen(lean, begin, ROUNDS, 0, budget, lambda rows, bound: None)
+        evidence = strengthen(Begin(lean, begin, budget), ROUNDS)
         return cls(table, rows[begin].tolist(), Known.of(table, evidence))
 
     def best(self, keep: NDArray[np.bool_], budget: Budget | None = None) -> Answer | None:
@@ -149,7 +149,8 @@ class Resembling:
         if (begin < 0).any():
             begin = search(table, starts=1, kicks=0, budget=budget)
         best = [improve(index, begin, kicks=KICKS, budget=budget)]
-        evidence = strengthen_like(table, best[0], self.pool, budget, lambda rows, bound: best.append(rows.copy()))
+        first = Begin(table, best[0], budget, lambda rows, bound: best.append(rows.copy()))
+        evidence = strengthen_like(first, self.pool)
         method = ClusterSearch(rows=evidence, greedy=False, restarts=1, most=MOST_NODES, carried=CARRIED)
         solution = method.solve(table, budget, best[-1].tolist())
         if solution.status is not Status.OPTIMAL and not budget.exhausted():

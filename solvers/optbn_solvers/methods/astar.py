@@ -39,7 +39,7 @@ from optbn_solvers.relaxation.evidence import row_bound
 from optbn_solvers.relaxation.ledger import Ledger
 from optbn_solvers.relaxation.orders import search
 from optbn_solvers.relaxation.rows import Cluster, Opening
-from optbn_solvers.relaxation.strengthen import ROUNDS_OF_CLUSTERS, cluster_root
+from optbn_solvers.relaxation.strengthen import ROUNDS_OF_CLUSTERS, Begin, cluster_root
 
 MOST = 62  # variables: a state is one number
 GROUP = 17  # variables of a pattern database
@@ -86,7 +86,7 @@ class _Search:
         if settings.greedy or run.start is None:
             count = {} if settings.greedy else {"starts": 1, "kicks": 0}
             run.take(search(table, seed=settings.seed, start=run.start, budget=self.budget, **count))
-        ledger = cluster_root(table, run.best, settings.rounds, settings.seed, self.budget, self.news)
+        ledger = cluster_root(Begin(table, run.best, self.budget, self.news), settings.rounds, settings.seed)
         run.take(ledger.rows, ledger.bound)
         evidence: Evidence | None = None
         if ledger.closed or run.ended:

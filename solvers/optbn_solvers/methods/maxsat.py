@@ -22,7 +22,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,6 @@ from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.methods.cores import Cores
 from optbn_solvers.relaxation.ascent import dual_ascent, reduced_costs
 from optbn_solvers.relaxation.orders import search
-
-if TYPE_CHECKING:
-    from pysat.formula import WCNF
 
 LOOK_SECONDS = 0.05
 REPORT_SECONDS = 0.5

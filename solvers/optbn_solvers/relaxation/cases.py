@@ -8,8 +8,6 @@ no case has a higher bound. Any clause would do; the one with the fewest literal
 
 Limits on arcs also act within a case: where families must have some parents, the others have that much less room.
 For limits alone this is slow next to branch and cut, which has them as rows of its relaxation.
-
-`repaired` gives graphs that obey: it takes the clauses one after another, each time the literal that costs the least.
 """
 
 from __future__ import annotations
@@ -26,18 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import InfeasibleError
-from optbn_solvers.base.kernels.masks import pack_sets, unplaced
+from optbn_solvers.base.kernels.masks import unplaced
 from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, Solver
-from optbn_solvers.base.residual import ArcLimit, ChildLimit, Clause, Residual
+from optbn_solvers.base.residual import Residual
 from optbn_solvers.base.run import Run
-from optbn_solvers.base.solution import Evidence, Exhausted, Literal, Solution, Status
+from optbn_solvers.base.solution import Evidence, Exhausted, Solution, Status
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.relaxation.feasible import grown, sparsest
-from optbn_solvers.relaxation.orders import improve, search
-
-Mask = NDArray[np.bool_]
-REPAIRS = 500  # clauses that a repair takes before it gives up
-POLISHES, KICKS = 20, 20  # local searches between repairs
+from optbn_solvers.relaxation.literals import Mask, false_of, holds, parents_of, shortest_clause, tighten
+from optbn_solvers.relaxation.orders import search
+from optbn_solvers.relaxation.repair import obeying, repaired
 
 
 @dataclass(frozen=True)
@@ -182,147 +177,3 @@ class _Search:
             evidence = None if run.bound == run.plain else cases
         run.statistics["cases"] = run.nodes
         return run.solution(evidence)
-
-
-def repaired(
-    table: ScoreTable, rows: NDArray[np.int64], residual: Sequence[Residual], budget: Budget
-) -> NDArray[np.int64] | None:
-    """A graph that obeys, from an acyclic one, or None when that leads nowhere.
-
-    What was decided on the way leaves a smaller table; local search goes on there, what it breaks is repaired again.
-    """
-    keep = np.ones(len(table), dtype=np.bool_)
-    hereditary = all(each.hereditary for each in residual)
-    best: NDArray[np.int64] | None = None
-    for _ in range(POLISHES):
-        decided = _decide(table, rows, keep, residual, budget)
-        if decided is None:
-            break
-        rows, keep = decided
-        if best is None or table.total_units(rows) > table.total_units(best):
-            best = rows
-        left = table.select(keep, prune=hereditary)
-        within = table.restricted(left)
-        start = []
-        for v, row in enumerate(rows):  # the row itself may be dominated by now
-            parents = set(table.parents(int(row)))
-            start.append(next(r for r in within.rows(v) if parents.issuperset(within.parents(r))))
-        climbed = left[improve(within, start, kicks=KICKS, budget=budget)]
-        if budget.exhausted() or table.total_units(climbed) <= table.total_units(best):
-            break
-        rows = climbed
-    return best
-
-
-def obeying(table: ScoreTable, residual: Sequence[Residual], budget: Budget) -> NDArray[np.int64] | None:
-    """A graph that obeys, from one with few arcs; None where that leads nowhere."""
-    rows = sparsest(table)
-    if shortest_clause(parents_of(table, rows), residual) is not None:
-        decided = _decide(table, rows, np.ones(len(table), dtype=np.bool_), residual, budget)
-        if decided is None:
-            return None
-        rows, _ = decided
-    return grown(table, rows, residual, budget)
-
-
-def _decide(
-    table: ScoreTable, rows: NDArray[np.int64], keep: Mask, residual: Sequence[Residual], budget: Budget
-) -> tuple[NDArray[np.int64], Mask] | None:
-    """Take the clauses that a graph breaks until it breaks none, each time the literal that costs the least.
-
-    Returns the graph and the families that these literals leave, or None when that leads nowhere.
-    """
-    rows = rows.copy()
-    for _ in range(REPAIRS):
-        parents = parents_of(table, rows)
-        clause = shortest_clause(parents, residual)
-        if clause is None:
-            return rows, keep
-        if budget.exhausted():
-            return None
-        best: tuple[int, int, int, Mask] | None = None
-        for literal in clause:
-            v = literal.child
-            after = _reached(parents, v)
-            own = slice(int(table.offsets[v]), int(table.offsets[v + 1]))
-            true = holds(table, literal) & keep
-            fits = true[own] & ~((table.masks[own] & pack_sets([after], table.n)[0]) != 0).any(axis=1)
-            if fits.any():
-                row = own.start + int(np.argmax(fits))
-                gain = int(table.units[row] - table.units[rows[v]])
-                if best is None or gain > best[0]:
-                    best = gain, v, row, true
-        if best is None:
-            return None
-        _, v, rows[v], keep = best
-    return None
-
-
-def parents_of(table: ScoreTable, rows: NDArray[np.int64] | Sequence[int]) -> list[int]:
-    """A graph as masks of parents."""
-    return [sum(word << 64 * i for i, word in enumerate(table.masks[row].tolist())) for row in rows]
-
-
-def shortest_clause(parents: Sequence[int], residual: Sequence[Residual]) -> Clause | None:
-    """Of the clauses that a graph breaks one with the fewest literals."""
-    clauses = [clause for each in residual if (clause := each.broken(parents)) is not None]
-    return min(clauses, key=len, default=None)
-
-
-def holds(table: ScoreTable, literal: Literal) -> Mask:
-    """bool[m]: the rows that a graph for which the literal is true may have."""
-    return ~_own(table, literal) | (_says(table, literal))
-
-
-def false_of(table: ScoreTable, literal: Literal, true: Mask) -> Mask:
-    """bool[m]: the same for a graph for which it is false."""
-    return ~_own(table, literal) | ~true
-
-
-def _own(table: ScoreTable, literal: Literal) -> Mask:
-    own: Mask = table.children == literal.child
-    return own
-
-
-def _says(table: ScoreTable, literal: Literal) -> Mask:
-    others = pack_sets([literal.others], table.n)[0]
-    says: Mask = ((table.masks & others) != 0).any(axis=1)
-    return says if literal.meets else ((table.masks & others) != others).any(axis=1)
-
-
-def tighten(table: ScoreTable, keep: Mask, residual: Sequence[Residual]) -> bool:
-    """Drop families that the limits leave no room for, in place; False when a child has none left."""
-    limits = [each for each in residual if isinstance(each, ArcLimit | ChildLimit)]
-    counts = [_arcs(table, each) for each in limits]
-    changed = True
-    while changed:
-        changed = False
-        if (np.add.reduceat(keep, table.offsets[:-1], dtype=np.int64) == 0).any():
-            return False
-        for each, count in zip(limits, counts, strict=True):
-            least = np.minimum.reduceat(np.where(keep, count, table.n), table.offsets[:-1])
-            room = each.limit - int(least.sum())
-            over = keep & (count - least[table.children] > room)
-            if over.any():
-                keep &= ~over
-                changed = True
-    return True
-
-
-def _arcs(table: ScoreTable, limit: ArcLimit | ChildLimit) -> NDArray[np.int64]:
-    """int64[m]: how many of the arcs that the limit is about each family has."""
-    if isinstance(limit, ArcLimit):
-        return np.bitwise_count(table.masks).sum(axis=1, dtype=np.int64)
-    return (table.masks[:, limit.u >> 6] >> np.uint64(limit.u & 63) & np.uint64(1)).astype(np.int64)
-
-
-def _reached(parents: Sequence[int], v: int) -> list[int]:
-    """v and its descendants."""
-    found, grown = 1 << v, True
-    while grown:
-        grown = False
-        for w, mask in enumerate(parents):
-            if mask & found and not found >> w & 1:
-                found |= 1 << w
-                grown = True
-    return [w for w in range(len(parents)) if found >> w & 1]

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.base.residual import ArcLimit, ChildLimit, Graph, Independence, NoAncestor, Order, Residual
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.relaxation.cases import parents_of, repaired
+from optbn_solvers.relaxation.literals import parents_of
+from optbn_solvers.relaxation.repair import repaired
 from optbn_solvers.relaxation.rows import Limit, Rule
 
 STEP = 1e-3  # what an arc costs at least, so that walks are short

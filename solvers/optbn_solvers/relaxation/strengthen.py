@@ -55,48 +55,39 @@ class RowPool:
             self.needed = Counter(dict(self.needed.most_common(KEPT)))
 
 
-def strengthen(
-    table: ScoreTable,
-    rows: NDArray[np.int64],
-    rounds: int,
-    seed: int,
-    budget: Budget,
-    report: Callable[[NDArray[np.int64], int], None],
-) -> RowBound:
-    """The rows after `rounds` of the root loop, begun from an acyclic graph.
+@dataclass(frozen=True, eq=False)
+class Begin:
+    """Where a root loop begins and how long it may go on.
 
-    `report` gets the best graph and the bound (units) when one of them improves.
+    rows    an acyclic graph
+    report  gets the best graph and the bound (units) when one of them improves
     """
-    ledger = _root(table, rows, replace(RootSettings(), most_rounds=rounds), seed, budget, report, LocalCuts)
-    return RowBound(()) if budget.exhausted() else some_stages(ledger)
+
+    table: ScoreTable
+    rows: NDArray[np.int64]
+    budget: Budget
+    report: Callable[[NDArray[np.int64], int], None] = lambda rows, bound: None
 
 
-def strengthen_like(
-    table: ScoreTable,
-    rows: NDArray[np.int64],
-    pool: RowPool,
-    budget: Budget,
-    report: Callable[[NDArray[np.int64], int], None],
-) -> RowBound:
+def strengthen(begin: Begin, rounds: int, seed: int = 0) -> RowBound:
+    """The rows after `rounds` of the root loop."""
+    ledger = _root(begin, replace(RootSettings(), most_rounds=rounds), seed, LocalCuts)
+    return RowBound(()) if begin.budget.exhausted() else some_stages(ledger)
+
+
+def strengthen_like(begin: Begin, pool: RowPool) -> RowBound:
     """`strengthen` in few rounds, from the rows that similar tables needed; the pool learns what this one does."""
     settings = replace(RootSettings(), most_rounds=LIKE_ROUNDS)
-    ledger = _root(table, rows, settings, 0, budget, report, LocalCuts, LIKE_ASCENTS, pool.rows())
-    if budget.exhausted():
+    ledger = _root(begin, settings, 0, LocalCuts, LIKE_ASCENTS, pool.rows())
+    if begin.budget.exhausted():
         return RowBound(())
     pool.learn(ledger)
     return some_stages(ledger)
 
 
-def cluster_root(
-    table: ScoreTable,
-    rows: NDArray[np.int64],
-    rounds: int,
-    seed: int,
-    budget: Budget,
-    report: Callable[[NDArray[np.int64], int], None],
-) -> Ledger:
+def cluster_root(begin: Begin, rounds: int, seed: int = 0) -> Ledger:
     """The books after `rounds` with clusters alone; the last stage has their multipliers."""
-    return _root(table, rows, replace(RootSettings(), most_rounds=rounds), seed, budget, report, NoLocalCuts)
+    return _root(begin, replace(RootSettings(), most_rounds=rounds), seed, NoLocalCuts)
 
 
 class NoLocalCuts(LocalCuts):
@@ -109,22 +100,19 @@ class NoLocalCuts(LocalCuts):
 
 
 def _root(
-    table: ScoreTable,
-    rows: NDArray[np.int64],
+    begin: Begin,
     settings: RootSettings,
     seed: int,
-    budget: Budget,
-    report: Callable[[NDArray[np.int64], int], None],
     cuts: type[LocalCuts],
     ascents: int = ASCENTS,
-    beginning: Sequence[Row] = (),
+    known: Sequence[Row] = (),
 ) -> Ledger:
-    """The root loop; its linear program begins with some rows besides those of the ascents."""
-    rng = np.random.default_rng(seed)
+    """The root loop; its linear program begins with the rows that are `known` besides those of the ascents."""
+    table, rng = begin.table, np.random.default_rng(seed)
     everything = Families.of(table, np.arange(len(table)))
-    ledger = Ledger(table, rows, everything)
-    ledger.report = lambda: report(ledger.rows, ledger.bound)
-    nearness, clusters = ascend(ledger, ascents, rng, budget)
+    ledger = Ledger(table, begin.rows, everything)
+    ledger.report = lambda: begin.report(ledger.rows, ledger.bound)
+    nearness, clusters = ascend(ledger, ascents, rng, begin.budget)
     ledger.restrict()
     if not ledger.closed:
         typical = float(int(table.units[table.offsets[:-1]].sum()) - ledger.score)
@@ -132,8 +120,8 @@ def _root(
             ledger, nearness[ledger.families.rows], clusters, settings.near, max(1.0, typical)
         )
         there = set(relaxation.rows)
-        relaxation.add_rows([row for row in beginning if row not in there])
-        Root(ledger, FamilyIndex.of(table), cuts(rng), rng, settings, relaxation).run(budget)
+        relaxation.add_rows([row for row in known if row not in there])
+        Root(ledger, FamilyIndex.of(table), cuts(rng), rng, settings, relaxation).run(begin.budget)
     return ledger
 
 

@@ -25,7 +25,7 @@ from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter, TreeWriter
 from optbn_solvers.relaxation.orders import search as local_search
-from optbn_solvers.relaxation.strengthen import strengthen
+from optbn_solvers.relaxation.strengthen import Begin, strengthen
 from optbn_solvers.search.kernels import path
 from optbn_solvers.search.kernels import search as kernel
 from optbn_solvers.search.start import Known, apply
@@ -105,7 +105,7 @@ class _Search:
                 break
             if run.rows is not None:
                 rounds = FIRST_ROUNDS * 4**number
-                self.known = strengthen(self.table, run.rows, rounds, settings.seed, budget, self.improve)
+                self.known = strengthen(Begin(self.table, run.rows, budget, self.improve), rounds, settings.seed)
                 rows = Known.of(self.table, self.known)
         evidence = self.evidence or (None if run.bound == run.plain else Exhausted("cp"))
         return run.solution(replace(evidence, rows=self.known) if isinstance(evidence, Exhausted) else evidence)

@@ -85,7 +85,7 @@ def verify(
         total = reading.graph(solution.choice, solution.score)
         proved.append(f"the graph is acyclic, its families exist and add up to {solution.score!r}")
         if solution.constraints:
-            proved.append(f"it obeys the constraints ({', '.join(solution.constraints.given())})")
+            proved.append(f"it obeys the constraints ({', '.join(solution.constraints.stated())})")
     if solution.status is Status.OPTIMAL and solution.bound != solution.score:
         raise CheckFailed(f"the status is optimal, but the bound {solution.bound!r} is not the score")
     if solution.status is not Status.UNKNOWN and solution.choice is None:

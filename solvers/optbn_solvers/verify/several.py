@@ -53,7 +53,7 @@ def verify_several(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(what is proved, what is only claimed) in sentences; CheckFailed names the first thing that is false."""
     if not several.choices or len(several.scores) != len(several.choices):
-        raise CheckFailed("the answer lists no graphs, or not a score for each")
+        raise CheckFailed("the answer lists no graphs, or has no score for some of them")
     reading = Reading(table, several.constraints)
     units = [_units(reading, i, *pair) for i, pair in enumerate(zip(several.choices, several.scores, strict=True))]
     if any(one < two for one, two in pairwise(units)):

@@ -37,7 +37,7 @@ from optbn_solvers.methods.ilp.branch import Branching, BranchSettings
 from optbn_solvers.methods.ilp.certify import certified
 from optbn_solvers.methods.ilp.tree import TreeSettings, solve_tree
 from optbn_solvers.proofs.writer import CARRIED
-from optbn_solvers.relaxation.cases import Cases, obeying
+from optbn_solvers.relaxation.cases import Cases
 from optbn_solvers.relaxation.evidence import row_bound
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.improve import Improver
@@ -45,6 +45,7 @@ from optbn_solvers.relaxation.ledger import Ledger, WrongProof
 from optbn_solvers.relaxation.localcuts import LocalCuts
 from optbn_solvers.relaxation.orders import FamilyIndex, search
 from optbn_solvers.relaxation.refine import refine, within_rounding
+from optbn_solvers.relaxation.repair import obeying
 from optbn_solvers.relaxation.root import THOROUGH, Root, RootSettings, ascend, first_relaxation
 from optbn_solvers.relaxation.rules import Rules
 from optbn_solvers.relaxation.strengthen import some_stages
