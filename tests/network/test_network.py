@@ -197,7 +197,7 @@ def test_data_are_matched_by_the_text_of_their_levels():
         ),
         (
             lambda: BinnedTableCPD(YN, (), (), (), NormalLeaves([0], [1])),
-            "normal leaves but the variable is categorical",
+            "normal leaves are for numbers, but the variable is categorical",
         ),
         (lambda: BinnedTableCPD(REAL, (), (), (), CategoricalLeaves([[1, 0]])), "but the variable is real"),
         (lambda: BinnedTableCPD(ABC, (), (), (), CategoricalLeaves([[1, 0]])), "2 probabilities per row .* 3 levels"),
