@@ -16,6 +16,7 @@ from optbn.base.numbers import counted
 from optbn.cli.reading import reading, with_reading
 from optbn.cli.terminal import console
 from optbn.data.dates import in_unit
+from optbn.data.findings import refuse
 
 if TYPE_CHECKING:
     from optbn.data.describe import Description, Levels, Numbers
@@ -80,7 +81,6 @@ def describe(
 def _descriptions(how: dict[str, Any], paths: list[str], missing: str | None) -> list[Description]:
     """Of the files as they are, or as they are read with missing values treated."""
     from optbn.data.describe import describe as description
-    from optbn.data.findings import refuse
 
     strict = how.pop("strict", False)
     with reading() as progress:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from optbn.data.dataset import Categorical, Dataset
-from optbn.data.findings import Finding, Grade, notes
+from optbn.data.findings import Finding, Grade
 from optbn.data.missing import Encoded
 from optbn.data.read import PathLike, Progress, options, survey
+from optbn.data.remarks import notes
 from optbn.data.schema import PLAIN, Declared, Schema, SchemaLike
 from optbn.data.source import open_source
 from optbn.data.texts import quoted

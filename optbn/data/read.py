@@ -18,13 +18,14 @@ from optbn.base.errors import DataError, UnsupportedError
 from optbn.base.registry import unknown
 from optbn.data.column import Known
 from optbn.data.dataset import Categorical, Dataset, Real
-from optbn.data.findings import MOST_LINES, Finding, notes, refuse
+from optbn.data.findings import MOST_LINES, Finding, refuse
 from optbn.data.missing import Encoded, domain_after, policies, refuse_missing, resolve
 from optbn.data.numerals import Notation
 from optbn.data.passes import Progress as Progress
 from optbn.data.passes import encoded_blocks as encoded_blocks
 from optbn.data.passes import take_all
 from optbn.data.policies import TOKENS, MissingLike
+from optbn.data.remarks import notes
 from optbn.data.schema import Declared, Schema, SchemaLike, Written
 from optbn.data.source import Options, Source, open_source
 

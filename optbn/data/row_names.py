@@ -15,8 +15,9 @@ MOST_DIGITS = 40
 MANY_NAMES = 20
 """So many different texts, nearly one a row, name the rows."""
 _ID = re.compile(
-    r"(?:^|[\W_])(?:id|ids|nr|nbr|no|num|number|key|uuid|guid|index|row|rowid|rownum|ssn)\.?$|[a-z]I[Dd]$", re.I
+    r"(?:^|[\W_])(?i:id|ids|nr|nbr|no|num|number|key|uuid|guid|index|row|rowid|rownum|ssn)\.?$|[a-z](?:ID|Id)$"
 )
+_CODE = re.compile(r"(?:^|[\W_])(?i:zip|plz|fips|naics|sic|icd\d*|(?:zip|post|postal)?.?code)$|[a-z]Code$")
 
 
 def row_names(column: Texts, texts: Sequence[str]) -> Judgement | None:
@@ -42,6 +43,11 @@ def numbers_of_rows(name: str, start: int, rows: int, unnamed: bool) -> Judgemen
 def is_id(name: str) -> bool:
     """Whether a name is one that keys have."""
     return _ID.search(name) is not None
+
+
+def is_code(name: str) -> bool:
+    """Whether a name is one that keys and codes have, whose numbers are no amounts."""
+    return is_id(name) or _CODE.search(name) is not None
 
 
 def keys(name: str, rows: int) -> Judgement:

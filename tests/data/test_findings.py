@@ -8,6 +8,7 @@ import logging
 import pytest
 
 import optbn
+from optbn.data.read import reading
 
 
 def said(caplog, columns, schema=None, **how):
@@ -68,3 +69,13 @@ def test_a_wrong_delimiter_and_many_columns_of_a_kind(caplog):
     assert "'x7' (50 levels) and 3 more" in only and "'x8'" not in only
     lines = said(caplog, {f"x{j}": [f"{i}%" for i in N] for j in range(30)})
     assert len(lines) == 21 and lines[-1].endswith("10 more like these, which optbn describe lists")
+
+
+@pytest.mark.parametrize("name", ["store_id", "storeId", "zip", "ZIP code", "postal_code", "areaCode", "fips"])
+def test_codes_that_are_read_as_amounts_are_named(name):
+    rows = "".join(f"{17 * i % 40 + 10},{i % 3}\n" for i in range(200))
+    found = reading(io.BytesIO(f"{name},k\n{rows}".encode()))
+    assert any(f"are read as amounts: {name!r}; --column" in str(one) for one in found.findings)
+    for other in ("age", "valid", "humid", "gross", "decode"):
+        found = reading(io.BytesIO(f"{other},k\n{rows}".encode()))
+        assert not found.findings
