@@ -59,11 +59,19 @@ def from_texts(texts: Iterable[str]) -> Any:
 
 
 def days(array: Any) -> NDArray[np.float64]:
-    """Dates or moments as days since 1970-01-01, NaN where there is none."""
+    """Dates or moments as days since 1970-01-01, durations as days; NaN where there is none."""
+    if pa.types.is_duration(array.type):
+        ticks = array.cast(pa.duration("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
+        return to_numpy(ticks, np.nan) / 86_400_000_000
     if pa.types.is_date32(array.type):
         return to_numpy(array.cast(pa.int32()).cast(pa.float64()), np.nan)
     ticks = array.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
     return to_numpy(ticks, np.nan) / 86_400_000
+
+
+def is_time(kind: Any) -> bool:
+    """Whether an Arrow type is one of dates, moments or durations."""
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind))
 
 
 def is_text(kind: Any) -> bool:
@@ -115,7 +123,7 @@ def declarations(where: str, schema: Any) -> tuple[Mapping[str, Declared], dict[
     for field in schema:
         kind = field.type
         numbers = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-        if numbers or pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        if numbers or is_time(kind):
             declared[field.name] = "real"
         elif pa.types.is_dictionary(kind):
             declared[field.name] = "categorical"

@@ -14,6 +14,7 @@ from optbn.base.errors import DataError
 from optbn.base.registry import unknown
 from optbn.data.arrow import columns_of, declarations, to_arrow
 from optbn.data.dataset import Categorical, Dataset
+from optbn.data.pandas_frame import plain
 from optbn.data.policies import MissingLike
 from optbn.data.read import read_source
 from optbn.data.schema import SchemaLike
@@ -41,6 +42,8 @@ def frame_reading(frame: Any, schema: SchemaLike, missing: MissingLike) -> Readi
         many = names.count(twice)
         raise DataError(f"the data frame: {many} columns are named {twice!r}; give each a name of its own")
     with foreign("the data frame", "its columns cannot be read"):
+        if nw.dependencies.is_pandas_dataframe(frame):
+            frame = plain(frame)
         try:
             known = nw.from_native(frame)
         except (TypeError, AttributeError):

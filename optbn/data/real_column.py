@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from optbn.data.arrow import days, from_texts, is_text, to_numpy
+from optbn.data.arrow import days, from_texts, is_text, is_time, to_numpy
 from optbn.data.column import Growing, Known, Place, decoded, indices_of, looking, unit_of
 from optbn.data.dataset import Categorical, Real
 from optbn.data.missing import Encoded
@@ -46,8 +46,8 @@ class RealColumn:
             values = self._numbers(array, first_row, None)
         elif pa.types.is_null(kind):
             values = np.full(len(array), np.nan)
-        elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            self.unit, values = "days", days(array)
+        elif is_time(kind):
+            self.unit, values = "" if pa.types.is_duration(kind) else "days", days(array)
         elif pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
             values = to_numpy(array.cast(pa.float64(), safe=False), np.nan)
         else:
