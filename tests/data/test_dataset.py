@@ -230,9 +230,8 @@ def test_row_labels_of_pandas_are_no_column(tmp_path: Any, caplog: pytest.LogCap
         "id: row labels of pandas, not read as a column (reset_index makes them one)"
     }
     for wrong, message in (
-        (pandas.DataFrame({"a": ["x", 1]}), "the data frame: .*column a"),
+        (pandas.DataFrame({"a": [["x"], 1]}), "the data frame: .*column a"),
         (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "the data frame: 2 columns are named 'a'"),
-        (pandas.DataFrame({"a": pandas.arrays.SparseArray([0, 1])}), "Sparse"),
     ):
         with pytest.raises(DataError, match=message):
             Dataset.from_frame(wrong)
