@@ -15,10 +15,9 @@ from optbn.data.schema import looks_like_number
 MOST_BELOW = 30
 """Lines below a table are at most this many."""
 _TOTAL = re.compile(
-    r"(?:grand |sub)?totals?:?|total (?:général|general|generale)|totale generale|sum:?|summen?:?|"
-    r"(?:gesamt|zwischen)summe:?"
-    r"|gesamt:?|insgesamt:?|somme|totale?|suma|overall|average|mean|mittelwert|durchschnitt|moyenne|media|median|count|"
-    r"anzahl|std\.?|stdev",
+    r"(?:(?:grand |sub)?totals?|total (?:général|general|generale)|totale generale|sum|summen?|(?:gesamt|zwischen)summe"
+    r"|gesamt|insgesamt|somme|totale?|suma|overall|average|mean|mittelwert|durchschnitt|moyenne|media|median|count|"
+    r"anzahl|std\.?|stdev|min|max|minimum|maximum) ?:?",
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(
@@ -61,7 +60,9 @@ def below(lines: Sequence[str], fields: Fields, width: int, whole: bool) -> Belo
         elif len(cells) == width and (why := _no_row(cells, above, fields, whole)):
             rows += 1
             findings.append(Finding("probable", f"the last row, {line[:40]!r}, {why} and is left out"))
-        elif len(cells) < width and _is_remark(cells, line, above):
+        elif (len(cells) < width and _is_remark(cells, line, above)) or (
+            len(cells) != width and _is_ragged_total(cells, above, fields)
+        ):
             ragged.add(line)
             findings.append(Finding("probable", f"a line below the rows, {line.strip()[:40]!r}, is left out"))
         else:
@@ -98,6 +99,15 @@ def _is_remark(cells: Sequence[str], line: str, above: Sequence[str]) -> bool:
     filled = [cell.strip() for cell in cells if cell.strip()]
     words = len(filled) == 1 and " " in filled[0] and not looks_like_number(filled[0])
     return _FOOTNOTE.match(line) is not None or (words and not any(filled[0] in other for other in above))
+
+
+def _is_ragged_total(cells: Sequence[str], above: Sequence[str], fields: Fields) -> bool:
+    """Whether a line with too few fields, or too many, begins with a word for totals that no row above begins with, and
+    has nothing but amounts besides."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    if len(filled) < 2 or not _TOTAL.fullmatch(filled[0]) or not all(one is not None for one in numerals(filled[1:])):
+        return False
+    return not any(filled[0] in (_cells(other, fields) or ()) for other in above)
 
 
 def _no_row(cells: Sequence[str], above: Sequence[str], fields: Fields, whole: bool) -> str:

@@ -140,6 +140,21 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
         REFUSED,
         "doubtful",
     ),
+    "a total that is short of fields": (
+        of("g,x,k", lambda i: f"{ab(i)},{i}.5,{i % 3}", "Total,400.5"),
+        {"g": lv("a", "b"), "x": r(0.5, 1.5)},
+        "probable",
+    ),
+    "a total with fields too many": (
+        of("g,x,k", lambda i: f"{ab(i)},{i}.5,{i % 3}", "Total,,400.5,,"),
+        {"g": lv("a", "b"), "x": r(0.5, 1.5)},
+        "probable",
+    ),
+    "totals and means with colons": (
+        of("g,x,k", lambda i: f"{ab(i)},{i}.5,{i % 3}", "Sum:,400.5,7", "Mean:,3.25,1"),
+        {"g": lv("a", "b"), "x": r(0.5, 1.5)},
+        "probable",
+    ),
     "codes like prices": (of("x,k", lambda i: f"A{i % 12},{ab(i)}"), {"x": lv("A0", "A1")}, ""),
     "rows that end in a delimiter": (
         of("x,k", lambda i: f"{i / 4},{ab(i)},"),
