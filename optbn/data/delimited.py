@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,11 +21,11 @@ from optbn.base.errors import DataError
 from optbn.data.above import marked
 from optbn.data.arrow import check_room
 from optbn.data.below import Below, below
-from optbn.data.fields import Fields, aligned, squeezed
+from optbn.data.fields import Fields, aligned, squeezed, squeezed_bytes, without_nulls
 from optbn.data.findings import Finding
 from optbn.data.layout import Layout, layout, lines_of
 from optbn.data.source import Options, Source, reason
-from optbn.data.text import LONGEST_ROW, Origin, Text
+from optbn.data.text import LONGEST_ROW, Change, Origin, Text
 
 BLOCK_BYTES = 1 << 17
 BLOCK_ROWS = 512
@@ -42,8 +43,9 @@ def open_table(path: Path | str | IO[bytes] | Origin, options: Options) -> Sourc
     text = origin.text(encoding)
     head = text.head()
     blanks = aligned(lines_of(head, text.whole)) if options.delimiter is None else 0
+    change: Change | None = partial(squeezed_bytes, blanks=blanks) if blanks else None
     if blanks:
-        text = origin.text(encoding, blanks)
+        text = origin.text(encoding, change)
         head = text.head()
         what = f"the columns are aligned: {'' if blanks == 1 else 'two '}blanks side by side part them"
         findings = (*findings, Finding("certain", what))
@@ -54,10 +56,12 @@ def open_table(path: Path | str | IO[bytes] | Origin, options: Options) -> Sourc
         raise DataError(f"{text.where}: a header with {len(names):,} names but no rows below it")
     width, current = len(head) // max(1, head.count(b"\n")), text
     last = _below(origin, encoding, found, blanks)
+    if found.fields.escaped:
+        change = partial(without_nulls, delimiter=found.fields.delimiter)
 
     def rows(wanted: Sequence[str]) -> Iterator[Any]:
         nonlocal current
-        current = origin.text(encoding, blanks)
+        current = origin.text(encoding, change)
         current.head()
         current.skip(found.start)
         blocks = parse(current, found.names, wanted, found.fields, found.changes, width, last.ragged)

@@ -97,3 +97,9 @@ def squeezed_bytes(lines: bytes, blanks: int) -> bytes:
     """The same for whole lines."""
     runs = re.compile(rb" {%d,}" % blanks)
     return b"\n".join(runs.sub(b"\t", line.strip(b" \r")) for line in lines.split(b"\n"))
+
+
+def without_nulls(lines: bytes, delimiter: str) -> bytes:
+    """Whole lines with nothing for a field \\N, which databases that write backslashes before quotes mean by it."""
+    beside = re.escape(delimiter).encode() + rb"\r\n"
+    return re.sub(rb"(?<![^%b])\\N(?![^%b])" % (beside, beside), b"", lines)

@@ -260,6 +260,11 @@ def _mixed(column: Texts, texts: Sequence[str]) -> Judgement | None:
 
 def _levels(column: Texts, texts: Sequence[str]) -> Judgement:
     """Levels as they stand, but for what spreadsheets write for nothing; names of rows are left out."""
+    if len(texts) == 1 and texts[0].strip() in SPREADSHEET | {".", "-", "--"} and not column.wanted:
+        what = f"there is nothing but {texts[0].strip()!r}, so it is left out"
+        return Judgement(
+            "ignore", findings=(column.finding("probable", what, None, f"{kept_as(column.name)} keeps it"),)
+        )
     nothing = [text for text in texts if text.strip() in SPREADSHEET and len(texts) > 1]
     findings: list[Finding] = []
     if nothing:

@@ -14,6 +14,8 @@ from optbn.data.texts import kept_as
 
 WIDE = 1_000
 """More columns than this are read, with a note."""
+TURNED = 5
+"""Times as many columns as rows, of which there are few, make one wonder."""
 SHOWN = 8
 """Columns that a line names."""
 
@@ -25,6 +27,8 @@ def notes(domains: Mapping[str, Domain], inferred: Collection[str], rows: int) -
             "note",
             f"{len(domains):,} columns: with so many, parent sets stay small; select some columns for larger ones",
         )
+    elif rows <= FEW and len(domains) > TURNED * rows:
+        yield Finding("note", f"{len(domains):,} columns of {rows:,} rows: does the table have its variables as rows?")
     constant = [name for name, domain in domains.items() if is_constant(domain)]
     if constant:
         columns = "a constant column, which says" if len(constant) == 1 else "constant columns, which say"

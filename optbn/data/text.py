@@ -15,10 +15,11 @@ from typing import IO, Any
 
 from optbn.base.errors import DataError
 from optbn.data.encodings import HEAD, MARK, encoding_of, wide_encoding
-from optbn.data.fields import squeezed_bytes
 from optbn.data.findings import Finding
 
 LONGEST_ROW = 1 << 25
+Change = Callable[[bytes], bytes]
+"""Of whole lines, before they are parted into fields."""
 BINARY = "binary content (a zero byte at {:,}), expected rows of text; take zero bytes out of a text"
 
 
@@ -27,7 +28,7 @@ class Text(io.RawIOBase):
     since parsers wrap what a stream raises."""
 
     def __init__(
-        self, where: str, stream: IO[bytes], size: int | None, encoding: str = "utf-8", blanks: int = 0
+        self, where: str, stream: IO[bytes], size: int | None, encoding: str = "utf-8", change: Change | None = None
     ) -> None:
         super().__init__()
         self.where = where
@@ -40,7 +41,7 @@ class Text(io.RawIOBase):
         self._size = size
         self._done = 0
         self._waiting = b""
-        self._blanks = blanks  # at least this many side by side become one tab
+        self._change = change  # is made to whole lines
         self._cut = b""  # the beginning of a line whose end is still to come
         try:
             codec: codecs.CodecInfo | None = codecs.lookup(encoding)
@@ -134,18 +135,18 @@ class Text(io.RawIOBase):
         if MARK in raw:
             raw = raw.replace(MARK, b"") or self._next(count)
         self.quotes += raw.count(b'"')
-        return self._squeezed(raw) if self._blanks else raw
+        return raw if self._change is None else self._changed(raw, self._change)
 
-    def _squeezed(self, raw: bytes) -> bytes:
-        """Whole lines, with a tab where blanks part the columns."""
+    def _changed(self, raw: bytes, change: Change) -> bytes:
+        """Whole lines, changed."""
         while raw:
             lines, end, rest = (self._cut + raw).rpartition(b"\n")
             self._cut = rest
             if end:
-                return squeezed_bytes(lines, self._blanks) + end
+                return change(lines) + end
             raw = self._raw(HEAD) if self._decoder is None else self._recoded(self._raw(HEAD))
         rest, self._cut = self._cut, b""
-        return squeezed_bytes(rest, self._blanks)
+        return change(rest)
 
     def _recoded(self, raw: bytes) -> bytes:
         assert self._decoder is not None
@@ -205,9 +206,9 @@ class Origin:
         shutil.copyfileobj(stream, copy, 1 << 20)
         return cls(where, lambda: _Cursor(copy, 0), None)
 
-    def text(self, encoding: str, blanks: int = 0) -> Text:
-        """The text from its beginning; `blanks` side by side become a tab."""
-        return Text(self.where, self.open(), self.size, encoding, blanks)
+    def text(self, encoding: str, change: Change | None = None) -> Text:
+        """The text from its beginning, its lines changed."""
+        return Text(self.where, self.open(), self.size, encoding, change)
 
     def encoding(self, declared: str | None) -> tuple[str, tuple[Finding, ...]]:
         """The encoding, and what is to be said of it if nobody declared it."""

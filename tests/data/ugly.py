@@ -25,6 +25,7 @@ class L:
 
 
 OUT, REFUSED = "left out", "refused"
+NULL = "\\N"
 
 
 def r(*first: float | None) -> R:
@@ -155,6 +156,12 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
         {"g": lv("a", "b"), "x": r(0.5, 1.5)},
         "probable",
     ),
+    "a database's nulls": (
+        of("t,n,k", lambda i: f'"say \\"{ab(i)}\\"",{NULL if i % 5 == 4 else i % 3},{ab(i)}'),
+        {"t": lv('say "a"', 'say "b"'), "n": lv("0", "1")},
+        "certain",
+    ),
+    "nothing but points": (of("x,k", lambda i: f".,{ab(i)}"), {"x": OUT}, "probable"),
     "codes like prices": (of("x,k", lambda i: f"A{i % 12},{ab(i)}"), {"x": lv("A0", "A1")}, ""),
     "rows that end in a delimiter": (
         of("x,k", lambda i: f"{i / 4},{ab(i)},"),
