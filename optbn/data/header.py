@@ -34,6 +34,25 @@ def is_header(rows: Sequence[Sequence[str]], tokens: Sequence[str]) -> bool:
     return 2 * _repeated(first, below) <= sum(1 for cell in first if cell)
 
 
+def of_two_lines(rows: Sequence[Sequence[str]], findings: list[Finding]) -> list[str] | None:
+    """The names where the first line groups the columns (2019, nothing, 2020, nothing) and the second, the same in
+    several groups, names what each has: "2019 sales"."""
+    if len(rows) < 5 or len(rows[0]) != len(rows[1]):
+        return None
+    groups, words = [cell.strip() for cell in rows[0]], [cell.strip() for cell in rows[1]]
+    grouped = "" in groups or len(set(groups)) < len(groups)
+    if not grouped or not all(words) or len(set(words)) == len(words) or not _explains(words, rows[2:], again=False):
+        return None
+    names, group = [], ""
+    for own, word in zip(groups, words, strict=True):
+        group = own or group
+        names.append(f"{group} {word}" if group and words.count(word) > 1 else word)
+    if len(set(names)) < len(names):
+        return None
+    findings.append(Finding("probable", f"two lines name the columns, together {names[-2]!r} and {names[-1]!r}"))
+    return names
+
+
 def without_repeats(first: Sequence[str], below: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """The rows without those that are the first once more."""
     return [row for row in below if list(row) != list(first)]

@@ -20,7 +20,7 @@ from optbn.base.errors import DataError
 from optbn.data.above import names_behind_a_mark, preamble, told_above
 from optbn.data.fields import DELIMITERS, Fields, find_delimiter, quoting
 from optbn.data.findings import Finding
-from optbn.data.header import arities, explained, fitted, is_header, named, trimmed, without_repeats
+from optbn.data.header import arities, explained, fitted, is_header, named, of_two_lines, trimmed, without_repeats
 from optbn.data.numerals import numerals, ways
 from optbn.data.schema import Declared
 from optbn.data.source import Options, reason
@@ -83,13 +83,16 @@ def layout(where: str, head: bytes, whole: bool, options: Options) -> Layout:
     except csv.Error as error:
         raise DataError(f"{where}: not a table of texts ({reason(error)})") from None
     rows, changes = _bare(rows, fields, options, findings)
+    if options.header is None and (names := of_two_lines(rows, findings)):
+        skipped += _length_of_rows(head[skipped:], fields, 1)
+        return _below_names(where, head, skipped, fields, [names, *rows[2:]], changes, options, findings)
     header = options.header if options.header is not None else is_header(rows, options.missing_tokens)
     if not header and behind is None:
-        names = tuple(f"X{i}" for i in range(1, len(rows[0]) + 1))
+        numbered = tuple(f"X{i}" for i in range(1, len(rows[0]) + 1))
         if options.header is None:
-            what = f"the first row looks like values, so there is no header and the columns are X1 to X{len(names)}"
+            what = f"the first row looks like values, so there is no header and the columns are X1 to X{len(numbered)}"
             findings.append(Finding("probable", what, remedy="--header if it holds the names"))
-        return Layout(fields, names, skipped, changes, decimal=_decimal(rows), findings=tuple(findings))
+        return Layout(fields, numbered, skipped, changes, decimal=_decimal(rows), findings=tuple(findings))
     if not header and behind is not None:
         findings.append(Finding("probable", f"the names are those of the remark above the table ({', '.join(behind)})"))
         return Layout(fields, tuple(behind), skipped, changes, decimal=_decimal(rows), findings=tuple(findings))

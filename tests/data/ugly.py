@@ -162,6 +162,16 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
         "certain",
     ),
     "nothing but points": (of("x,k", lambda i: f".,{ab(i)}"), {"x": OUT}, "probable"),
+    "two lines of names": (
+        of(",2019,,2020,", "region,sales,cost,sales,cost", lambda i: f"{ab(i)},{i}.5,{i}.25,{i + 1}.5,{i}.75"),
+        {"region": lv("a", "b"), "2019 sales": r(0.5, 1.5), "2020 cost": r(0.75, 1.75)},
+        "probable",
+    ),
+    "two lines of names, groups again and again": (
+        of("shop,north,north,south,south", "shop,in,out,in,out", lambda i: f"{ab(i)},{i}.5,{i}.25,{i + 1}.5,{i}.75"),
+        {"shop": lv("a", "b"), "north in": r(0.5, 1.5), "south out": r(0.75, 1.75)},
+        "probable",
+    ),
     "codes like prices": (of("x,k", lambda i: f"A{i % 12},{ab(i)}"), {"x": lv("A0", "A1")}, ""),
     "rows that end in a delimiter": (
         of("x,k", lambda i: f"{i / 4},{ab(i)},"),
