@@ -121,7 +121,7 @@ def save_classifier(classifier: Any, path: str | os.PathLike[str]) -> None:
 
 
 def read_classifier(path: str | os.PathLike[str]) -> Any:
-    """Read a classifier that `save_classifier` wrote."""
+    """Read a classifier from the file at `path`, which `save_classifier` wrote."""
     return from_json(Path(path).read_bytes(), str(path))
 
 

@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 def bench(
     spec: Annotated[Path, typer.Argument(help="The experiment, a .toml or .json file.")],
     folder: Annotated[
-        Path | None, typer.Option("--folder", "-o", help="Where results go; default: the folder of SPEC.")
+        Path | None, typer.Option("--folder", "-o", help="Write results to this folder; by default that of SPEC.")
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Cells run at once.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="The number of cells run at once.", min=1)] = 1,
     scheduler: Annotated[
         str | None,
         typer.Option(help="Spread the cells: local (processes here), or the address of a Dask scheduler (tcp://..)."),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed and timed-out cells again.")] = False,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Run cells again whose rows are of other code than today's.")
+        bool, typer.Option("--refresh", help="Also run cells again whose rows come from other code than today's.")
     ] = False,
     report_only: Annotated[bool, typer.Option("--report", help="Only write the README from what is finished.")] = False,
     paper: Annotated[
-        bool, typer.Option("--paper", help="Also paper/: every table as LaTeX and csv, every picture as svg and pdf.")
+        bool,
+        typer.Option("--paper", help="Also write paper/: every table as LaTeX and csv, every picture as svg and pdf."),
     ] = False,
 ) -> None:
     """Run a declared experiment; finished cells are kept, so it can be stopped and continued.

@@ -19,10 +19,10 @@ from optbn_solvers.base.standing import Standing, standing
 
 def benchpress(
     data: Annotated[Path, typer.Argument(help="A data file of benchpress.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The adjacency matrix, csv.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write the adjacency matrix to this csv file.")],
     constraints: Annotated[Path | None, typer.Option(help="An edgeConstraints file (JSON).")] = None,
-    time: Annotated[Path | None, typer.Option(help="A file for the seconds.")] = None,
-    ntests: Annotated[Path | None, typer.Option(help="A file for the number of tests: None.")] = None,
+    time: Annotated[Path | None, typer.Option(help="Write the seconds it took to this file.")] = None,
+    ntests: Annotated[Path | None, typer.Option(help="Write the number of tests, None, to this file.")] = None,
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -32,14 +32,20 @@ def benchpress(
     proved: Annotated[
         bool, typer.Option("--proved", help="Write an empty matrix unless the graph is proved in time.")
     ] = False,
-    score: Annotated[str, typer.Option(help="The score; bdeu:10 has sample size 10.")] = "pcartp",
-    max_parents: Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)] = 3,
+    score: Annotated[str, typer.Option(help="The score; bdeu:10 is bdeu with sample size 10.")] = "pcartp",
+    max_parents: Annotated[
+        int, typer.Option("--max-parents", "-D", help="The largest number of parents of any variable.", min=0)
+    ] = 3,
     cpdag: Annotated[bool, typer.Option("--cpdag", help="Write the graph's equivalence class.")] = False,
     discrete: Annotated[
         bool | None,
-        typer.Option("--discrete/--continuous", help="Kind of the columns.", show_default="by the second line"),
+        typer.Option(
+            "--discrete/--continuous", help="Whether the columns are discrete.", show_default="by the second line"
+        ),
     ] = None,
-    missing: Annotated[str, typer.Option(help="Empty fields: refuse, as_level, drop or impute.")] = "refuse",
+    missing: Annotated[
+        str, typer.Option(help="What to do with empty fields: refuse, as_level, drop or impute.")
+    ] = "refuse",
 ) -> None:
     """Learn a graph inside benchpress: reads its files and writes its outputs, also when the time is up.
 

@@ -33,7 +33,7 @@ def certify(
     ] = None,
     score: Annotated[
         str | None,
-        typer.Option("--score", help="bdeu, bic, pcart or pcartp.", show_default="as the answer says"),
+        typer.Option("--score", help="The score: bdeu, bic, pcart or pcartp.", show_default="as the answer says"),
     ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the score, NAME=VALUE. May be repeated.")
@@ -49,7 +49,7 @@ def certify(
         ),
     ] = None,
     missing: Annotated[
-        str, typer.Option("--missing", help="Missing values: refuse, or value (a level of their own).")
+        str, typer.Option("--missing", help="What to do with missing values: refuse, or value (a level of their own).")
     ] = "refuse",
     as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
 ) -> None:

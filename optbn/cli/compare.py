@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def compare(
     truth: Annotated[str, typer.Argument(help="A graph or network file, or the name of a bundled network.")],
-    estimate: Annotated[str, typer.Argument(help="Another one over the same variables.")],
+    estimate: Annotated[str, typer.Argument(help="Another graph over the same variables.")],
     sid: Annotated[bool, typer.Option(help="Also compute the structural intervention distance.")] = True,
     known: Annotated[
         Path | None, typer.Option(help="A file with two names per line: the pairs for which the truth is known.")
@@ -31,9 +31,11 @@ def compare(
         bool,
         typer.Option("--divergence", help="Also compute the divergence (KL) of the second network from the first."),
     ] = False,
-    data: Annotated[Path | None, typer.Option(help="Rows by which to score both graphs.")] = None,
-    score: Annotated[str, typer.Option(help="The score, with --data; bdeu:10 has sample size 10.")] = "bdeu",
-    held_out: Annotated[Path | None, typer.Option(help="Rows to predict with parameters fitted to --data.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Score both graphs on the rows of this file.")] = None,
+    score: Annotated[str, typer.Option(help="The score for --data; bdeu:10 is bdeu with sample size 10.")] = "bdeu",
+    held_out: Annotated[
+        Path | None, typer.Option(help="Predict the rows of this file, with parameters fitted to --data.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure how far one graph is from another: SHD, skeleton, v-structures, interventions.

@@ -38,7 +38,7 @@ def convert(
         str | None,
         typer.Option(
             "--from",
-            help="The format of IN; default: by its extension.",
+            help="The format of IN; by default that of its ending.",
             autocompletion=_complete_format,
         ),
     ] = None,
@@ -46,7 +46,7 @@ def convert(
         str | None,
         typer.Option(
             "--to",
-            help="The format of OUT; default: by its extension.",
+            help="The format of OUT; by default that of its ending.",
             autocompletion=_complete_format,
         ),
     ] = None,

@@ -14,28 +14,32 @@ from optbn.cli.bench import run_and_print
 from optbn.experiments.spec import Experiment
 
 METHODS = (
-    "Comma-separated: scores (bdeu:10 has sample size 10; bdeu:10+greedy another solver), other programs' methods "
-    "(pgmpy-hc; a wrong name lists all), functions as package.module:function."
+    "Methods, separated by commas: scores (bdeu:10 is bdeu with sample size 10, bdeu:10+greedy has another solver), "
+    "other programs' methods (pgmpy-hc; a wrong name lists all), functions as package.module:function."
 )
 COMMANDS = "One more method, may be repeated; also a program: 'name=program {data} {graph}'."
 
 Methods = Annotated[str, typer.Option(help=METHODS)]
 Commands = Annotated[list[str] | None, typer.Option("--method", help=COMMANDS)]
-MaxParents = Annotated[int, typer.Option("--max-parents", "-D", help="Largest parent set.", min=0)]
+MaxParents = Annotated[
+    int, typer.Option("--max-parents", "-D", help="The largest number of parents of any variable.", min=0)
+]
 Folder = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Keep the runs in this folder, so that a stopped run can continue."),
 ]
-Jobs = Annotated[int, typer.Option(help="Networks learned at once.", min=1)]
-TimeLimit = Annotated[float, typer.Option(help="Seconds one network may take.", min=0.1)]
+Jobs = Annotated[int, typer.Option(help="The number of networks learned at once.", min=1)]
+TimeLimit = Annotated[float, typer.Option(help="Stop learning one network after this many seconds.", min=0.1)]
 
 
 def curve(
     network: Annotated[str, typer.Argument(help="The name of a bundled network.")],
     methods: Methods = "pcartp,ftp",
     commands: Commands = None,
-    sizes: Annotated[str, typer.Option(help="Rows: 50:800 doubles from 50 to 800; or 100,500,2000.")] = "50:1600",
-    repeats: Annotated[int, typer.Option(help="Samples per size.", min=1)] = 10,
+    sizes: Annotated[
+        str, typer.Option(help="The numbers of rows: 50:800 doubles from 50 to 800; or 100,500,2000.")
+    ] = "50:1600",
+    repeats: Annotated[int, typer.Option(help="The number of samples of each size.", min=1)] = 10,
     max_parents: MaxParents = 3,
     folder: Folder = None,
     jobs: Jobs = 1,

@@ -20,7 +20,9 @@ TEXT = (".tex", ".dot", ".gv")
 def draw(
     network: Annotated[
         str,
-        typer.Argument(help="A bundled network's name or a file.", autocompletion=complete_network, metavar="NETWORK"),
+        typer.Argument(
+            help="A network file, or the name of a bundled network.", autocompletion=complete_network, metavar="NETWORK"
+        ),
     ],
     output: Annotated[
         str,

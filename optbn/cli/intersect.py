@@ -17,13 +17,15 @@ def intersect(
     data: Annotated[Path, typer.Argument(help="A data file.")],
     methods: Methods = "pcartp,ftp",
     commands: Commands = None,
-    fractions: Annotated[str, typer.Option(help="Subsamples, comma-separated.")] = "1/2,1/4,1/8,1/16",
-    repeats: Annotated[int, typer.Option(help="Subsamples per fraction.", min=1)] = 10,
+    fractions: Annotated[
+        str, typer.Option(help="The shares of the rows in subsamples, separated by commas.")
+    ] = "1/2,1/4,1/8,1/16",
+    repeats: Annotated[int, typer.Option(help="The number of subsamples of each share.", min=1)] = 10,
     max_parents: MaxParents = 3,
     most_levels: Annotated[
         int | None, typer.Option(help="Merge the rarest levels of columns that have more.", min=2)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the subsamples.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the subsamples.")] = 0,
     folder: Folder = None,
     jobs: Jobs = 1,
     time_limit: TimeLimit = 3600.0,

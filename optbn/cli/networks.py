@@ -17,7 +17,7 @@ def complete_network(incomplete: str) -> list[str]:
 
 def networks(
     as_json: Annotated[
-        bool, typer.Option("--json", help="For machines: the catalogue, with sources and checksums.")
+        bool, typer.Option("--json", help="Print the catalogue as JSON, with sources and checksums.")
     ] = False,
 ) -> None:
     """List the bundled networks with their sizes.

@@ -36,10 +36,10 @@ def query(
         ),
     ],
     sample: Annotated[int | None, typer.Option("--sample", help="Draw this many rows instead, as csv.", min=0)] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the rows drawn.", min=0)] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of the rows drawn.", min=0)] = 1,
     interval: Annotated[
         float | None,
-        typer.Option("--interval", help="An interval of this probability (such as 0.9) around every answer."),
+        typer.Option("--interval", help="Also give an interval of this probability (such as 0.9) for every answer."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

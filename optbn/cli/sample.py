@@ -27,7 +27,9 @@ WORTH_A_BAR = 20_000_000  # values; about a second
 def sample(
     network: Annotated[
         str,
-        typer.Argument(help="A bundled network's name or a file.", autocompletion=complete_network, metavar="NETWORK"),
+        typer.Argument(
+            help="A network file, or the name of a bundled network.", autocompletion=complete_network, metavar="NETWORK"
+        ),
     ],
     rows: Annotated[int, typer.Option("-n", "--rows", help="The number of rows.", min=0)] = 1000,
     seed: Annotated[

@@ -13,7 +13,9 @@ from optbn.cli.networks import complete_network
 def show(
     network: Annotated[
         str,
-        typer.Argument(help="A bundled network's name or a file.", autocompletion=complete_network, metavar="NETWORK"),
+        typer.Argument(
+            help="A network file, or the name of a bundled network.", autocompletion=complete_network, metavar="NETWORK"
+        ),
     ],
     cpd: Annotated[
         str | None, typer.Option("--cpd", help="Show the distribution of this variable.", metavar="VARIABLE")

@@ -98,14 +98,16 @@ class Dataset:
         missing: MissingLike = "refuse",
     ) -> Dataset:
         """A copy of one-dimensional arrays by name, or of the columns of a two-dimensional one (named X1, X2, ... if
-        no names are given); kinds are declared by the schema or follow the rule of `optbn.data.schema`."""
+        no names are given); kinds are declared by the schema or follow the rule of `optbn.data.schema`; `missing` as in
+        `optbn.read`."""
         from optbn.data.frame import read_arrays
 
         return read_arrays(arrays, names, schema, missing)
 
     @classmethod
     def from_frame(cls, frame: Any, schema: SchemaLike = None, missing: MissingLike = "refuse") -> Dataset:
-        """A copy of a data frame: pandas, polars, pyarrow, or any other that narwhals knows."""
+        """A copy of a data frame: pandas, polars, pyarrow, or any other that narwhals knows; `schema` and `missing` are
+        those of `optbn.read`."""
         from optbn.data.frame import read_frame
 
         return read_frame(frame, schema, missing)
@@ -114,8 +116,9 @@ class Dataset:
     def batches(
         path: PathLike, schema: SchemaLike = None, *, rows: int = 65_536, missing: MissingLike = "refuse", **how: Any
     ) -> Iterator[Dataset]:
-        """Blocks of a file in order, all with the same domains, without ever holding the file; see `optbn.data.read`.
-        Columns that the schema leaves open are inferred first, in a pass of their own."""
+        """Blocks of so many rows of the file at `path`, in order, all with the same domains, without ever holding it.
+        Columns that the schema leaves open are inferred first, in a pass of their own; `missing` and `how` are what
+        `optbn.read` takes besides."""
         from optbn.data.read import batches
 
         return batches(path, schema, rows=rows, missing=missing, **how)
@@ -157,15 +160,15 @@ class Dataset:
             raise unknown("column", name, self.names) from None
 
     def column(self, name: str) -> NDArray[Any]:
-        """The values of a column: codes of its levels, or float64."""
+        """The values of the column `name`: codes of its levels, or float64."""
         return self.columns[self.index(name)]
 
     def domain(self, name: str) -> Domain:
-        """The declared levels or range of a column."""
+        """The declared levels or range of the column `name`."""
         return self.domains[self.index(name)]
 
     def select(self, names: Sequence[str]) -> Dataset:
-        """The named columns, in that order; nothing is copied."""
+        """The columns `names`, in that order; nothing is copied."""
         at = [self.index(name) for name in names]
         if len(set(at)) != len(at):
             raise DataError(f"column {repeated(names)!r} is selected twice")
@@ -194,7 +197,7 @@ class Dataset:
         return _unchecked(self.names, self.domains, columns, n_rows, weights)
 
     def weighted(self, by: str | ArrayLike) -> Dataset:
-        """The rows with weights: those in a column, which is then no variable, or an array of numbers of at least 0.
+        """The rows weighted `by` a column, which is then no variable, or by an array of numbers of at least 0.
         Weights that the rows have already are multiplied. Rows of weight 0 are left out."""
         rest, where = self, "weights"
         if isinstance(by, str):
@@ -221,7 +224,7 @@ class Dataset:
         return _unchecked(kept.names, kept.domains, kept.columns, kept.n_rows, weights)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """A column as numbers; levels that read as numbers will do."""
+        """The column `name` as numbers; levels that read as numbers will do."""
         domain, column = self.domain(name), self.column(name)
         if isinstance(domain, Real):
             return np.asarray(column, dtype=np.float64)
@@ -237,7 +240,8 @@ class Dataset:
         return to_arrow(self)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """A data frame of pandas (categories), polars (enumerations) or pyarrow (dictionaries), with level labels."""
+        """A data frame with level labels; the `backend` is pandas (categories), polars (enumerations) or pyarrow
+        (dictionaries)."""
         from optbn.data.frame import to_frame
 
         return to_frame(self, backend)

@@ -58,9 +58,10 @@ def read(
     progress: Progress | None = None,
     **form: Any,
 ) -> Dataset:
-    """The Dataset in a file: csv or tsv, parquet, Arrow, ARFF, by its ending, texts also packed (.csv.gz, .zip); "-" is
-    csv from stdin.
+    """The Dataset in a file.
 
+    path      a csv, tsv, parquet, Arrow or ARFF file, by its ending, texts also packed (.csv.gz, .zip); "-" is csv from
+              stdin
     schema    what is known about columns (see `optbn.data.schema`); the rest is inferred
     missing   refuse, value, as_level, drop or impute, for all columns or per column (see `optbn.data.missing`)
     columns   read only these, in this order

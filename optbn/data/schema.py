@@ -105,7 +105,7 @@ class Schema:
 
     @classmethod
     def of(cls, source: SchemaLike) -> Schema:
-        """A schema from itself, a mapping in Python or JSON form, the path of a JSON file, or nothing."""
+        """The schema of a source: a schema, a mapping in Python or JSON form, the path of a JSON file, or nothing."""
         if source is None:
             return cls()
         if isinstance(source, Schema):
@@ -170,7 +170,7 @@ class Schema:
         return {**entry, **way, **({"missing": list(written.missing)} if written.missing else {})}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, for `--schema` and `optbn.read`."""
+        """Write it to the file at `path` as JSON, for `--schema` and `optbn.read`."""
         with replacing(path) as file:
             file.write(self.to_json().encode())
 

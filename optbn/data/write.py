@@ -37,7 +37,8 @@ RESOLUTIONS: dict[Any, float] = {"D": DAY, "m": 60e6, "s": 1e6, "us": 1.0}
 def write(
     data: DataLike | Iterable[Dataset], path: str | os.PathLike[str] | IO[bytes], format: str | None = None
 ) -> None:
-    """Write the data (a Dataset, a data frame, arrays by name) to a file, by its ending unless `format` says it.
+    """Write the data (a Dataset, a data frame, arrays by name) to the file at `path`, in the format of its ending, or
+    in `format`.
 
     "-" is csv to stdout, as is a binary stream. Several datasets with the same columns are written one after the other,
     as they come.

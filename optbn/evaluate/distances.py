@@ -114,6 +114,8 @@ def compare(
     """All distances between two graphs over the same variables, whatever `as_graph` takes: networks, structures,
     CPDAGs, graphs of networkx, pgmpy, pyAgrum and causal-learn, files, names of bundled networks.
 
+    truth, estimate   the two graphs: precision and recall are the estimate's
+    sid     whether to count wrong effects of interventions, which takes the longest
     known   pairs of variables of which the truth is known (an arc or that there is none), when not all of it is
     """
     first = as_graph(truth)

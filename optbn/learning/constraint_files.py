@@ -39,7 +39,7 @@ TIER = re.compile(r"(\d+)([*-]*)$")
 
 
 def read_constraints(path: str | PathLike[str], names: Sequence[str]) -> Constraints:
-    """The constraints of a file, on these variables."""
+    """The constraints in the file at `path`, on the variables `names`."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
         if not text.lstrip().startswith(("{", "[")):
@@ -55,7 +55,7 @@ def read_constraints(path: str | PathLike[str], names: Sequence[str]) -> Constra
 
 
 def write_constraints(constraints: Constraints, path: str | PathLike[str]) -> None:
-    """As JSON of ours, or as Tetrad's text for .txt and .knowledge."""
+    """Write constraints to the file at `path`: as JSON of ours, or as Tetrad's text for .txt and .knowledge."""
     if Path(path).suffix.lower() in (".txt", ".knowledge"):
         text = _as_tetrad(constraints)
     else:

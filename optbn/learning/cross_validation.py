@@ -48,7 +48,8 @@ class CrossValidated:
 def cross_validate(
     data: DataLike, score: str | LocalScore = DEFAULT_SCORE, folds: int = 5, *, seed: int = 0, **options: Any
 ) -> CrossValidated:
-    """The held-out log-likelihood of `learn(rows, score=score, **options)`, over this many folds."""
+    """The held-out log-likelihood of `learn(rows, score=score, **options)`, over this many folds of the data, which the
+    seed decides."""
     check_seed(seed)
     rows = as_dataset(data, missing="value")
     per_row, networks = [], []

@@ -38,6 +38,7 @@ def learn_domains(
     domain    the column that says which data set a row is from; it is no variable of the graph
     score     summed over the domains, see optbn/scores/summed.py; its settings are among `more`
     smoother  of what the domains have in common (see `fit_domains`)
+    seed      of everything random
     more      further arguments of `learn`: max_parents, time_limit, constraints...
     """
     rows = as_dataset(data, missing="value")

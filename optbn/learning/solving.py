@@ -54,6 +54,8 @@ def solve(
 ) -> Solution:
     """The best acyclic graph of a score table (or score file), checked, with a bound and its evidence.
 
+    scores                  a table, or a file of one
+    solver                  a name in optbn_solvers.front.registry.SOLVERS; "auto" chooses
     time_limit, cpu_limit   seconds; then the best graph so far is returned, with status "feasible"
     grace                   seconds after the time limit for the check of the answer; without them it is not checked
     gap                     stop once bound - score is at most this
@@ -198,7 +200,7 @@ def _resumed(
 
 
 def structure_of(table: ScoreTable, solution: Solution) -> Structure:
-    """The graph of a solution."""
+    """The graph of a solution over the rows of its table."""
     if solution.choice is None:
         raise ValueError(f"the solution is {solution.status}: it has no graph")
     return Structure.from_parents(table.graph(solution.choice))

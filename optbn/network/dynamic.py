@@ -58,11 +58,13 @@ class DynamicNetwork:
         )
 
     def sample(self, steps: int, seed: int = 0, history: Dataset | None = None) -> Dataset:
-        """The next steps after a history (its last rows, in order), or after a past drawn by its frequencies."""
+        """The next steps after a history (its last rows, in order), or after a past drawn by its frequencies; another
+        seed gives others."""
         return self._run(steps, 1, seed, history)
 
     def forecast(self, history: Dataset, steps: int = 1, draws: int = 1000, seed: int = 0) -> list[dict[str, Any]]:
-        """Per step ahead, the distribution of each variable over the draws: {level: share}, or (mean, sd)."""
+        """Per step ahead of the history, for `steps` steps, the distribution of each variable over the draws (which the
+        seed decides): {level: share}, or (mean, sd)."""
         drawn = self._run(steps, draws, seed, history)
         answers = []
         for step in range(steps):

@@ -95,19 +95,19 @@ class BayesianNetwork:
         return self.structure.index(name)
 
     def domain(self, name: str) -> Domain:
-        """What values a variable has: Categorical levels, or a Real range."""
+        """What values the variable `name` has: Categorical levels, or a Real range."""
         return self.domains[self.index(name)]
 
     def cpd(self, name: str) -> CPD:
-        """The local distribution of a variable given its parents."""
+        """The local distribution of the variable `name` given its parents."""
         return self.cpds[self.index(name)]
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """The names of its parents, in the order of its distribution."""
+        """The names of the parents of `name`, in the order of its distribution."""
         return self.structure.parents(name)
 
     def children(self, name: str) -> tuple[str, ...]:
-        """The names of its children."""
+        """The names of the children of `name`."""
         return self.structure.children(name)
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
@@ -121,12 +121,13 @@ class BayesianNetwork:
         return pandas.DataFrame(self.structure.arcs, columns=["from", "to"])
 
     def save(self, path: str | PathLike[str], reader: str | None = None) -> None:
-        """Write the network to a file, in the format of its ending (json keeps everything; see `write_network`)."""
+        """Write the network to the file at `path`, in the format of its ending (json keeps everything), for a `reader`
+        if one is named (see `write_network`)."""
         write_network(self, path, reader=reader)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> BayesianNetwork:
-        """The network in a file, in the format of its ending (see `read_network`)."""
+        """The network in the file at `path`, in the format of its ending (see `read_network`)."""
         return read_network(path)
 
     def draw(
@@ -150,7 +151,7 @@ class BayesianNetwork:
 
     @classmethod
     def from_networkx(cls, graph: Any) -> BayesianNetwork:
-        """From a DiGraph whose nodes carry a `cpd` (`Structure.from_networkx` takes a bare one)."""
+        """From a graph, a DiGraph whose nodes carry a `cpd` (`Structure.from_networkx` takes a bare one)."""
         from optbn.network.interop.networkx import network_from_networkx
 
         return network_from_networkx(graph)
@@ -176,7 +177,7 @@ class BayesianNetwork:
 
     @classmethod
     def from_pyagrum(cls, other: Any) -> BayesianNetwork:
-        """From a pyAgrum BayesNet."""
+        """From `other`, a pyAgrum BayesNet."""
         from optbn.network.interop.pyagrum import from_pyagrum
 
         return from_pyagrum(other)
@@ -186,7 +187,7 @@ class BayesianNetwork:
         return self.structure.to_cpdag()
 
     def conform(self, data: Dataset, names: Sequence[str] | None = None) -> Dataset:
-        """The named columns of the data (default: all of the network's) in the network's domains, matched by level.
+        """The columns `names` of the data (default: all of the network's) in the network's domains, matched by level.
 
         Nothing is copied where the domains agree already.
         """
@@ -202,7 +203,7 @@ class BayesianNetwork:
         return float(rows.sum() if weights is None else rows @ weights.values)
 
     def log_likelihood_rows(self, data: DataLike) -> NDArray[np.float64]:
-        """float64[rows]: log P of every row."""
+        """float64[rows]: log P of every row of the data."""
         from optbn.network.prediction import complete
 
         rows = complete(self, data, self.names)
@@ -213,7 +214,7 @@ class BayesianNetwork:
         return total
 
     def predict_proba(self, target: str, data: DataLike, *, unseen: str = "refuse") -> NDArray[np.float64]:
-        """float64[rows, r]: P(target = k | the row's other values), exact.
+        """float64[rows, r]: P(target = k | the row's other values), exact, for every row of the data.
 
         The target's Markov blanket must have columns; a cell of theirs without a value is summed over, given all that
         the row has. `unseen` levels are refused, or taken as "missing". A row that the network holds
@@ -224,7 +225,8 @@ class BayesianNetwork:
         return probabilities(self, target, data, unseen)
 
     def predict(self, target: str, data: DataLike, *, unseen: str = "refuse") -> NDArray[Any]:
-        """The most probable level of the target in every row, or its mean if it is real (see `predict_proba`)."""
+        """The most probable level of the target in every row of the data, or its mean if it is real; `unseen` as in
+        `predict_proba`."""
         from optbn.network.prediction import predictions
 
         return predictions(self, target, data, unseen)
@@ -250,9 +252,9 @@ class BayesianNetwork:
         """P(targets | evidence), exact, for a variable or several jointly: query("lung", smoke="yes").
 
         evidence   a level for a categorical, a number for a real variable, or a range of either: ">50", "10 <= x < 20",
-                   (10, 20), (None, 20); by keyword, or a dictionary for names that are no keywords. Real variables that
-                   are not given are summed over exactly, too: their children see them through finitely many thresholds
-                   (see `states`), and with other targets the answer is about these intervals.
+                   (10, 20), (None, 20); by keyword (`more`), or a dictionary for names that are no keywords. Real
+                   variables that are not given are summed over exactly, too: their children see them through finitely
+                   many thresholds (see `states`), and with other targets the answer is about these intervals.
         For a single real target the answer is a RealPosterior, with mean and sd. What would need too large a table is
         refused beforehand. With `interval` (such as 0.9) every probability has an interval; the network needs its
         `precision`, and its variables levels.
@@ -269,7 +271,7 @@ class BayesianNetwork:
         return probability(self, event, evidence or {})
 
     def posteriors(self, evidence: Mapping[str, str | float] | None = None) -> dict[str, Posterior]:
-        """The posterior of each variable that is not given: `query` of each, for the price of about two."""
+        """The posterior of each variable that the evidence leaves open: `query` of each, for the price of about two."""
         return posteriors(self, evidence)
 
     def most_probable(self, evidence: Mapping[str, str | float] | None = None) -> Explanation:

@@ -53,7 +53,7 @@ class Structure:
 
     @classmethod
     def from_arcs(cls, names: Iterable[str], arcs: Iterable[tuple[str, str]]) -> Structure:
-        """From the variables and (parent, child) pairs."""
+        """From the names of the variables and arcs, (parent, child) pairs."""
         parents: dict[str, list[str]] = {name: [] for name in names}
         for source, child in arcs:
             if child not in parents:
@@ -107,15 +107,15 @@ class Structure:
         return tuple((self.names[p], self.names[v]) for v, ps in enumerate(self.parent_sets) for p in ps)
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """The names of its parents."""
+        """The names of the parents of `name`."""
         return tuple(self.names[p] for p in self.parent_sets[self.index(name)])
 
     def children(self, name: str) -> tuple[str, ...]:
-        """The names of its children."""
+        """The names of the children of `name`."""
         return tuple(self.names[c] for c in self.child_sets[self.index(name)])
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Parents, children and the children's other parents, in the order of `names`."""
+        """Parents, children and the children's other parents of `name`, in the order of `names`."""
         v = self.index(name)
         members = {*self.parent_sets[v], *self.child_sets[v]}
         for child in self.child_sets[v]:
@@ -140,7 +140,7 @@ class Structure:
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Structure:
-        """From the nodes and arcs of a networkx DiGraph."""
+        """From a graph of networkx, a DiGraph: its nodes and arcs."""
         from optbn.network.interop.networkx import structure_from_networkx
 
         return structure_from_networkx(graph)
@@ -153,7 +153,7 @@ class Structure:
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Structure:
-        """From the vertices (by `name`, else by number) and arcs of a directed igraph Graph."""
+        """From a graph of igraph, directed: its vertices (by `name`, else by number) and arcs."""
         from optbn.network.interop.igraph import structure_from_igraph
 
         return structure_from_igraph(graph)

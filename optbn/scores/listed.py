@@ -62,7 +62,10 @@ def score_families(
 ) -> FamilyScores:
     """The scores of the given families, (child, parents) pairs of names or a `Families`.
 
-    `progress` is called with (families done, families in all).
+    data          a file, a Dataset or a data frame
+    score         a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
+    jobs, memory  as in `score_table`
+    progress      called with (families done, families in all)
     """
     data = as_dataset(data, missing="value")
     check_data(data)
@@ -120,7 +123,10 @@ def score(
     score: str | LocalScore = "pcartp",
     **settings: Any,
 ) -> float:
-    """The score of one family."""
+    """The score of one family: the child with its parents, names of columns of the data.
+
+    score   a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
+    """
     if isinstance(parents, str):
         raise UnsupportedError(f"parents is {parents!r}, expected a list of names: [{parents!r}]")
     return float(score_families(data, [(child, parents)], score, jobs=1, **settings).scores[0])

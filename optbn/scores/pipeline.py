@@ -62,6 +62,7 @@ def score_table(
 ) -> ScoreTable:
     """Score every candidate parent set of every variable and keep those that no subset matches.
 
+    data         a file, a Dataset or a data frame
     score        a name in optbn.scores.SCORES (with its `settings`, ess=10 say) or a score itself
     max_parents  one limit, or a limit per variable ("*": for those not listed); default 3; "all": none, and where the
                  score has bounds that end the enumeration (bic, aic, bdeu, bds, k2), sets grow until they do

@@ -85,8 +85,9 @@ def fit_domains(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Domains:
-    """A network for each level of the column `domain`, in their order; other arguments as in `fit`.
+    """A network for each level of the column `domain`, in their order.
 
+    structure, data, seed, weights, leaves, schema, reading, progress, settings   as in `fit`
     domain     a column, or several, the widest first: a network for each combination that has rows
     share      "rows" or "joint", see above
     smoother   of what is common, by default hdp; of the joint, by default hierarchical

@@ -14,23 +14,11 @@ import time
 import pytest
 
 import optbn
-from optbn.cli import main
 from optbn.network.formats import encode
 from tests.network.test_network import mixed_network
 from tests.processes import interruptible
 
 OPTBN = [sys.executable, "-m", "optbn"]
-
-
-@pytest.fixture
-def run(capsysbinary):
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(list(arguments))
-        captured = capsysbinary.readouterr()
-        return int(stop.value.code or 0), captured.out.decode(), captured.err.decode()
-
-    return call
 
 
 def test_networks(run):

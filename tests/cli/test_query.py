@@ -8,7 +8,6 @@ import pytest
 
 import optbn
 from optbn.base.errors import UnsupportedError
-from optbn.cli import main
 from optbn.cli.question import parse
 from optbn.network.formats import encode
 from tests.network.test_network import mixed_network
@@ -37,17 +36,6 @@ def test_questions(question, expected):
 def test_what_is_no_question_is_said_to_be_none(question):
     with pytest.raises(UnsupportedError, match="cannot read the question"):
         parse(question)
-
-
-@pytest.fixture
-def run(capsysbinary):
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(list(arguments))
-        captured = capsysbinary.readouterr()
-        return int(stop.value.code or 0), captured.out.decode(), captured.err.decode()
-
-    return call
 
 
 @pytest.fixture

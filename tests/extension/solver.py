@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Exhausted, Solution
 from optbn_solvers.base.table import ScoreTable
@@ -20,11 +19,7 @@ class Toy:
     capabilities: ClassVar = Capabilities("toy", largest=8)
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         run = Run(self, table, budget, start, progress)
         masks = [sum(1 << u for u in table.parents(row)) for row in range(len(table))]

@@ -63,3 +63,12 @@ def score(bound, n: int, child: int, parents: tuple[int, ...]) -> float:
     wanted = np.zeros((1, n), dtype=bool)
     wanted[0, child] = True
     return float(bound.block(np.array([parents], np.int32).reshape(1, -1), wanted)[0, child])
+
+
+def check_blocks(bound, n: int, k: int) -> None:
+    """A family's score has the same bits alone and in the block of all; those not wanted have none."""
+    sets, wanted = all_sets(n, k)
+    scores = bound.block(sets, wanted)
+    for i, v in np.argwhere(wanted):
+        assert score(bound, n, int(v), tuple(sets[i].tolist())) == scores[i, v]
+    assert np.isneginf(scores[~wanted]).all()

@@ -14,7 +14,7 @@ from optbn.scores.full_table import FT, FTP
 from optbn.scores.kernels.by_site import regroup, tabulate_by_site
 from optbn.scores.kernels.sites import refine, tabulate
 from tests.naive import pcart as naive
-from tests.scores_pcart.columns import all_sets, golden, random_data, score
+from tests.scores_pcart.columns import all_sets, check_blocks, golden, random_data, score
 
 
 @pytest.mark.twin
@@ -90,11 +90,7 @@ def test_a_batch_gives_the_bits_of_single_families(kinds):
     data = random_data(np.random.default_rng(3), kinds, 120)
     for bound in (FT(max_bins=3).bind(data), FTP(max_bins=3).bind(data)):
         for k in (0, 1, 3):
-            sets, wanted = all_sets(5, k)
-            scores = bound.block(sets, wanted)
-            for i, v in np.argwhere(wanted):
-                assert score(bound, 5, int(v), tuple(sets[i].tolist())) == scores[i, v]
-            assert np.isneginf(scores[~wanted]).all()
+            check_blocks(bound, 5, k)
 
 
 def test_the_size_prior():

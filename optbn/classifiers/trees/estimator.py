@@ -212,15 +212,15 @@ class ProbabilityTree(Trees):
         return member
 
     def to_text(self, max_depth: int | None = None) -> str:
-        """The tree with counts and estimates, one node a line."""
+        """The tree with counts and estimates, one node a line, down to `max_depth` (None: all of it)."""
         return text(self._member(), [str(c) for c in self.classes_], max_depth)
 
     def to_dot(self, max_depth: int | None = None) -> str:
-        """The tree for Graphviz."""
+        """The tree for Graphviz, down to `max_depth` (None: all of it)."""
         return dot(self._member(), [str(c) for c in self.classes_], max_depth)
 
     def explain(self, X: Any) -> list[Explanation]:
-        """For every row the path it takes, with counts and how the estimate moved; print one to read it."""
+        """For every row of X the path it takes, with counts and how the estimate moved; print one to read it."""
         member = self._member()
         values = values_of(member.columns, checked_table(self, X, reset=False))
         classes = [str(c) for c in self.classes_]

@@ -96,7 +96,7 @@ def encode(network: BayesianNetwork, format: str, reader: str | None = None) -> 
 
 
 def read_network(path: str | PathLike[str], format: str | None = None, rescale: bool = False) -> BayesianNetwork:
-    """The network in a file; the format is that of the extension unless given.
+    """The network in the file at `path`; the format is that of the extension unless given.
 
     A row of probabilities may be off by 1e-5 (printed with six digits, say) and is kept as it stands. One that is
     off by more is refused with its place; `rescale` divides such rows by their sum instead.
@@ -113,6 +113,8 @@ def write_network(
 ) -> None:
     """Write a network to a file, in one step: a failure leaves what was there.
 
+    path     where to
+    format   a name in FORMATS; by default that of the extension
     reader   the program that shall read it (pgmpy, pyagrum, bnlearn, hugin, genie, tetrad): names and levels that it
              could not read are changed, and changed back when `read_network` reads the file
     """

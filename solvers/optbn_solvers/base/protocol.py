@@ -154,6 +154,9 @@ class Progress:
 
 
 ProgressCallback = Callable[[Progress], None]
+Listener = ProgressCallback | None
+StartRows = Sequence[int] | None
+"""The rows of an acyclic graph to begin from, one per child."""
 
 
 @dataclass(frozen=True)
@@ -188,14 +191,10 @@ def has_setting(solver: Any, setting: str) -> bool:
 
 
 class Solver(Protocol):
-    """The one verb of a solver. `start` is the rows (one per child) of an acyclic graph to begin from."""
+    """The one verb of a solver."""
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The best graph found within the budget, with a bound and what there is of evidence."""
         ...

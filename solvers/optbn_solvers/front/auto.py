@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 from optbn_solvers.base.errors import TooLargeError
 from optbn_solvers.base.memory import check_memory
-from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback, Solver
+from optbn_solvers.base.protocol import Budget, Capabilities, Listener, ProgressCallback, Solver, StartRows
 from optbn_solvers.base.residual import ArcLimit, ChildLimit, Residual
 from optbn_solvers.base.solution import Solution, Status
 from optbn_solvers.base.table import ScoreTable
@@ -66,11 +66,7 @@ class Auto:
     capabilities: ClassVar = Capabilities("auto")
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The answer of the chosen solvers, joined."""
         budget = (budget or Budget()).started()
@@ -106,11 +102,7 @@ class Steps:
     jobs: int = 1
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The answer of the step that settled it, or the best of all when the budget ended first."""
         budget = (budget or Budget()).started()

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.kernels.masks import undominated
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, Solver
+from optbn_solvers.base.protocol import Budget, Listener, Progress, ProgressCallback, Solver, StartRows
 from optbn_solvers.base.solution import (
     BoundRow,
     ClusterRow,
@@ -100,11 +100,7 @@ class Components:
     solver: Solver
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The joined answer: optimal when all components are."""
         budget = (budget or Budget()).started()

@@ -7,11 +7,11 @@ differ from run to run, and with it the statistics and, among equals, the graph;
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, Solver
+from optbn_solvers.base.protocol import Budget, Listener, Progress, ProgressCallback, Solver, StartRows
 from optbn_solvers.base.solution import Solution
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.front.beside import with_rows_of
@@ -26,11 +26,7 @@ class Race:
     solvers: Mapping[str, Solver]
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """An error of one of them is everybody's."""
         budget = (budget or Budget()).started()

@@ -23,14 +23,13 @@ state that is kept, some 50 per state of the layer at work; when it ends, so doe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Evidence, Exhausted, Solution
 from optbn_solvers.base.table import ScoreTable
@@ -64,11 +63,7 @@ class OrderSearch:
     capabilities: ClassVar = Capabilities("astar", largest=MOST)
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The optimum; a bound and the best graph met when time or memory end first."""
         return _Search(self, Run(self, table, budget, start, progress)).solve()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.memory import check_memory
-from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution, SubsetRow
 from optbn_solvers.base.table import ScoreTable
@@ -44,11 +44,7 @@ class SubsetDP:
     capabilities: ClassVar = Capabilities("dp", largest=ONE_WORD)
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The optimum; or, when the budget ends first, the start (or local search's graph) and the plain bound."""
         run = Run(self, table, budget, start, progress)

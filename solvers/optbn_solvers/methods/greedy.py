@@ -6,11 +6,10 @@ The bound it reports is the sum of the best scores, so it proves nothing but wha
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Solution
 from optbn_solvers.base.table import ScoreTable
@@ -32,11 +31,7 @@ class Greedy:
     capabilities: ClassVar = Capabilities("greedy", exact=False, deterministic=False)
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The best graph met; optimal only when it takes every variable's best family."""
         run = Run(self, table, budget, start, progress)

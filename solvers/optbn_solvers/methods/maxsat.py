@@ -20,7 +20,7 @@ Source: A. Ignatiev, A. Morgado, J. Marques-Silva, "RC2: an efficient MaxSAT sol
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,7 +30,7 @@ from pysat.card import CardEnc, EncType
 from pysat.formula import WCNF
 
 from optbn_solvers.base.errors import SolverError
-from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Exhausted, Solution
 from optbn_solvers.base.table import ScoreTable
@@ -55,11 +55,7 @@ class MaxSat:
     capabilities: ClassVar = Capabilities("maxsat", largest=MOST_VARIABLES)
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The best graph; when the budget ends first, that of the local search and the bound of the cores."""
         run = Run(self, table, budget, start, progress)

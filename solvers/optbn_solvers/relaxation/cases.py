@@ -15,7 +15,6 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import InfeasibleError
 from optbn_solvers.base.kernels.masks import unplaced
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, Solver
+from optbn_solvers.base.protocol import Budget, Listener, Progress, ProgressCallback, Solver, StartRows
 from optbn_solvers.base.residual import Residual
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Evidence, Exhausted, Solution, Status
@@ -44,11 +43,7 @@ class Cases:
     residual: tuple[Residual, ...]
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The best graph that obeys; InfeasibleError when there is none. `start` must obey."""
         return _Search(self, Run(self.solver, table, budget, start, progress)).solve()

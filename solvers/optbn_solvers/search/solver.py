@@ -11,7 +11,6 @@ All costs are integers, so when the tree is empty the incumbent is optimal to th
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -19,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution
 from optbn_solvers.base.table import ScoreTable
@@ -72,11 +71,7 @@ class ClusterSearch:
     capabilities: ClassVar = Capabilities("cp")
 
     def solve(
-        self,
-        table: ScoreTable,
-        budget: Budget | None = None,
-        start: Sequence[int] | None = None,
-        progress: ProgressCallback | None = None,
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
     ) -> Solution:
         """The best graph, with a proof where wanted; a bound and the best so far when the budget ends first."""
         return _Search(self, Run(self, table, budget, start, progress)).solve()
