@@ -7,7 +7,7 @@ import pytest
 
 from optbn.scores.kernels.moments import add_row, add_squares
 from optbn.scores.kernels.normal import _plain_leaves, normal_leaves
-from optbn.scores.kernels.simd import add_bits
+from optbn.scores.kernels.simd import WIDTH, add_bits
 from optbn_solvers.base.compiled import kernel
 
 
@@ -75,14 +75,15 @@ def add_all(target, squares, site, source, columns, weights):
 def test_sums_over_rows_are_those_of_plain_numbers():
     rng = np.random.default_rng(3)
     for columns in range(20):
-        source = rng.normal(size=(50, columns + 3))
+        whole = -(-columns // WIDTH) * WIDTH  # rows have whole vectors
+        source = rng.normal(size=(50, whole))
         site, weights = rng.integers(0, 4, 50), rng.integers(1, 4, 50).astype(float)
-        found = np.zeros((4, columns + 1)), np.zeros((4, columns + 1))
-        plain = np.zeros((4, columns + 1)), np.zeros((4, columns + 1))
+        found = np.zeros((4, whole)), np.zeros((4, whole))
+        plain = np.zeros((4, whole)), np.zeros((4, whole))
         add_all(*found, site, source, columns, weights)
         for i in range(50):
-            plain[0][site[i], :columns] += weights[i] * source[i, :columns]
-            plain[1][site[i], :columns] += weights[i] * (source[i, :columns] - 0.5) ** 2
+            plain[0][site[i]] += weights[i] * source[i]
+            plain[1][site[i]] += weights[i] * (source[i] - 0.5) ** 2
         np.testing.assert_array_equal(found[0], plain[0])
         np.testing.assert_array_equal(found[1], plain[1])
 
