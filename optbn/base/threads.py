@@ -36,8 +36,9 @@ def check_jobs(jobs: int | None) -> int:
     return jobs
 
 
-def spread(tasks: Iterable[Task], work: Callable[[Task], Result], jobs: int) -> Iterator[Result]:
-    """work(task) of every task, in order of completion; a task is drawn only when a thread is free for it.
+def spread(tasks: Iterable[Task], work: Callable[[Task], Result], jobs: int, ahead: int = 0) -> Iterator[Result]:
+    """work(task) of every task, in order of completion; a task is drawn only when a thread is free for it, or `ahead`
+    of that, so that no thread waits while the caller deals with a result and the next task is drawn.
 
     Of several tasks that fail the first in their order gives the error: tasks are drawn in order, so when one has
     failed, those before it are done or under way, and these are waited for.
@@ -49,7 +50,7 @@ def spread(tasks: Iterable[Task], work: Callable[[Task], Result], jobs: int) -> 
     running: dict[Future[Result], int] = {}
     with _listening(jobs) as pool:
         while True:
-            while len(running) < jobs:
+            while len(running) < jobs + ahead:
                 try:
                     place, task = next(waiting)
                 except StopIteration:

@@ -85,7 +85,8 @@ class Levels:
         self.resumed += round(families * sum(block.last - block.first for block in finished))
         blocks = self._blocks(group, size, finished)
         if self.elsewhere is None:
-            results = spread(blocks, compute, self.jobs)
+            # Who may say that it is enough is heard before each block begins.
+            results = spread(blocks, compute, self.jobs, ahead=1 if self.enough is None else 0)
         else:
             results = self._kept_here(self.elsewhere.spread(blocks, below), below, best)
         for block, survivors, seconds in results:

@@ -1,6 +1,6 @@
 """`python -m tests.benchmarks ROOM [--write]`: print the figures; --write keeps them in results/ROOM.
 
-A room that takes names (frontier, incumbents, limits, phase1) is followed by them:
+A room that takes names (experience, frontier, incumbents, limits, phase1) is followed by them:
 `python -m tests.benchmarks frontier kdd plants`.
 Without a room: the guard against decline (_guard.py), which fails when a figure is 25 % worse than recorded.
 """
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep the table in results/ROOM/README.md")
     arguments = parser.parse_args()
     names: list[str] = []
-    if arguments.rooms[:1] in (["frontier"], ["incumbents"], ["limits"], ["phase1"]):
+    if arguments.rooms[:1] in (["experience"], ["frontier"], ["incumbents"], ["limits"], ["phase1"]):
         arguments.rooms, names = arguments.rooms[:1], arguments.rooms[1:]
     for room in arguments.rooms:
         if room not in rooms:
