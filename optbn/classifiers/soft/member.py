@@ -96,7 +96,7 @@ def posterior(rows: Rows, design: Design, scores: NDArray[np.float64], n_classes
     n = len(rows.low)
     if n_classes == 1:
         return np.ones((n, 1))
-    z = np.zeros((scores.shape[0] * scores.shape[2], n))
+    z = np.zeros((1 if n_classes == 2 else 8 * len(scores), n))
     add_up(rows, design, 0, n, scores, z)
     z = np.stack([np.zeros(n), z[0]]) if n_classes == 2 else z[:n_classes]
     p = np.exp(z - z.max(axis=0))

@@ -4,9 +4,8 @@ A value lies between two neighbouring cells of its attribute: `low`, to which it
 by share; texts and missing values have one cell (share 0). A main effect is the mean of two scores, a pair's bilinear,
 a mean of four.
 
-Scores are float64[groups, cells, lanes]. Of two classes there is one lane, the logit of the second; of more there are
-groups of four classes (the last ones perhaps of none), whose scores of a cell are neighbours: they are fetched and
-added at once, which is what all the time goes into.
+Scores are float64[groups, cells, lanes]. Of two classes there is one lane, the logit of the second; of up
+to eight as many lanes as classes; of more there are groups of eight (the last lanes perhaps of none), see `eight`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.classifiers.soft.kernels.vectors import vectorised
+from optbn.classifiers.soft.kernels.eight import add_eight, take_eight
 from optbn_solvers.base.compiled import kernel
 
 BLOCK = 128
 """Rows whose scores are held at a time, so that they stay in the first cache."""
 
-ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+SUMMED = 64 * BLOCK
+"""Rows whose slopes are added up in single precision, before they go to sums in double precision."""
+
+ONE = np.uint64(1)
 """Places in memory are unsigned: numba would ask of every other whether it counts from the end."""
 
 
@@ -84,78 +86,9 @@ def spread(places, first, knots, knot_at, coarse, coarse_at, rows):
             pair[r, i] = low[r, i]
 
 
-@vectorised
-def _fetch(s, at, w, z):
-    """Four sums plus w times four scores."""
-    return (z[0] + w * s[at], z[1] + w * s[at + ONE], z[2] + w * s[at + TWO], z[3] + w * s[at + THREE])
-
-
-@vectorised
-def _put(s, at, w, d):
-    """Four scores plus w times four numbers."""
-    s[at] += w * d[0]
-    s[at + ONE] += w * d[1]
-    s[at + TWO] += w * d[2]
-    s[at + THREE] += w * d[3]
-
-
-@vectorised
-def _add_four(rows, design, begin, end, s, out):
-    """out[0 .. 3, r - begin] = the scores of row r, from one group's, flat."""
-    low, coarse, share = rows
-    soft, main_at, child, parent, pair_at, width = design
-    for r in range(begin, end):
-        z = (s[0], s[1], s[2], s[3])
-        for i in range(low.shape[1]):
-            at, b = np.uint64(main_at[i] + low[r, i]) * FOUR, np.float64(share[r, i])
-            z = _fetch(s, at + FOUR, b, _fetch(s, at, 1.0 - b, z))
-        for q in range(len(child)):
-            i, p, w = child[q], parent[q], width[q]
-            at = np.uint64(pair_at[q] + coarse[r, i] * w + coarse[r, p]) * FOUR
-            if soft[i] or soft[p]:
-                b, v = np.float64(share[r, i]), np.float64(share[r, p])
-                both, below = b * v, at + np.uint64(w) * FOUR
-                z = _fetch(s, at + FOUR, v - both, _fetch(s, at, 1.0 - b - v + both, z))
-                z = _fetch(s, below + FOUR, both, _fetch(s, below, b - both, z))
-            else:
-                z = _fetch(s, at, 1.0, z)
-        out[0, r - begin], out[1, r - begin], out[2, r - begin], out[3, r - begin] = z
-
-
-@vectorised
-def _take_four(rows, design, begin, end, slopes, squared, s):
-    """The transpose of `_add_four`: every cell gets its share of the slopes; with `squared`, its squared share."""
-    low, coarse, share = rows
-    soft, main_at, child, parent, pair_at, width = design
-    for r in range(begin, end):
-        d = (slopes[0, r - begin], slopes[1, r - begin], slopes[2, r - begin], slopes[3, r - begin])
-        _put(s, np.uint64(0), 1.0, d)
-        for i in range(low.shape[1]):
-            at, b = np.uint64(main_at[i] + low[r, i]) * FOUR, np.float64(share[r, i])
-            a = 1.0 - b
-            if squared:
-                a, b = a * a, b * b
-            _put(s, at, a, d)
-            _put(s, at + FOUR, b, d)
-        for q in range(len(child)):
-            i, p, w = child[q], parent[q], width[q]
-            at = np.uint64(pair_at[q] + coarse[r, i] * w + coarse[r, p]) * FOUR
-            if soft[i] or soft[p]:
-                b, v, below = np.float64(share[r, i]), np.float64(share[r, p]), at + np.uint64(w) * FOUR
-                a, u = 1.0 - b, 1.0 - v
-                if squared:
-                    a, b, u, v = a * a, b * b, u * u, v * v
-                _put(s, at, a * u, d)
-                _put(s, at + FOUR, a * v, d)
-                _put(s, below, b * u, d)
-                _put(s, below + FOUR, b * v, d)
-            else:
-                _put(s, at, 1.0, d)
-
-
 @kernel
 def _add_one(rows, design, begin, end, s, out):
-    """`_add_four` for one lane."""
+    """`add_eight` for one lane, in double precision."""
     low, coarse, share = rows
     soft, main_at, child, parent, pair_at, width = design
     for r in range(begin, end):
@@ -177,7 +110,7 @@ def _add_one(rows, design, begin, end, s, out):
 
 @kernel
 def _take_one(rows, design, begin, end, slopes, squared, s):
-    """`_take_four` for one lane."""
+    """`take_eight` for one lane, in double precision."""
     low, coarse, share = rows
     soft, main_at, child, parent, pair_at, width = design
     for r in range(begin, end):
@@ -207,25 +140,26 @@ def _take_one(rows, design, begin, end, slopes, squared, s):
 
 
 @kernel
-def add_up(rows, design, begin, end, scores, out):
-    """out[class, r - begin] = the scores of rows begin .. end - 1."""
-    groups, _, lanes = scores.shape
+def _as_single(scores):
+    """The scores in single precision, float32[groups, cells, 8]."""
+    groups, cells, lanes = scores.shape
+    single = np.zeros((groups, cells, 8), dtype=np.float32)
     for g in range(groups):
-        if lanes == 1:
-            _add_one(rows, design, begin, end, scores[g].ravel(), out[g : g + 1])
-        else:
-            _add_four(rows, design, begin, end, scores[g].ravel(), out[4 * g : 4 * g + 4])
+        for j in range(cells):
+            for k in range(lanes):
+                single[g, j, k] = scores[g, j, k]
+    return single
 
 
 @kernel
-def take_apart(rows, design, begin, end, slopes, squared, scores):
-    """The transpose of `add_up`: scores get what slopes[class, r - begin] are by each."""
-    groups, _, lanes = scores.shape
-    for g in range(groups):
-        if lanes == 1:
-            _take_one(rows, design, begin, end, slopes[g : g + 1], squared, scores[g].ravel())
-        else:
-            _take_four(rows, design, begin, end, slopes[4 * g : 4 * g + 4], squared, scores[g].ravel())
+def add_up(rows, design, begin, end, scores, out):
+    """out[class, r - begin] = the scores of rows begin .. end - 1; eight lines for each group of several lanes."""
+    if scores.shape[2] == 1:
+        _add_one(rows, design, begin, end, scores.ravel(), out)
+        return
+    single = _as_single(scores)
+    for g in range(len(single)):
+        add_eight(rows, design, begin, end, single[g].ravel(), out[8 * g : 8 * g + 8])
 
 
 @kernel
@@ -267,14 +201,27 @@ def loss_and_slopes(rows, design, C, classes, weights, scores, second, found):
     Twin: tests.naive.soft.loss.
     """
     groups, _, lanes = scores.shape
-    n, z = len(classes), np.empty((groups * lanes, BLOCK))
+    n, z, loss = len(classes), np.empty((1 if lanes == 1 else 8 * groups, BLOCK)), 0.0
     found[:] = 0.0
-    loss = 0.0
+    if lanes == 1:
+        for begin in range(0, n, BLOCK):
+            end = min(begin + BLOCK, n)
+            _add_one(rows, design, begin, end, scores.ravel(), z)
+            loss += _slopes(z, end - begin, C, classes, begin, weights, second)
+            _take_one(rows, design, begin, end, z, second, found.ravel())
+        return loss
+    single = _as_single(scores)
+    part = np.zeros_like(single)
     for begin in range(0, n, BLOCK):
         end = min(begin + BLOCK, n)
-        add_up(rows, design, begin, end, scores, z)
+        for g in range(groups):
+            add_eight(rows, design, begin, end, single[g].ravel(), z[8 * g : 8 * g + 8])
         loss += _slopes(z, end - begin, C, classes, begin, weights, second)
-        take_apart(rows, design, begin, end, z, second, found)
+        for g in range(groups):
+            take_eight(rows, design, begin, end, z[8 * g : 8 * g + 8], second, part[g].ravel())
+        if end % SUMMED == 0 or end == n:
+            found += part[:, :, :lanes]
+            part[:] = 0.0
     return loss
 
 
@@ -286,4 +233,5 @@ def empty_rows(n: int, attributes: int) -> Rows:
 
 def zero_scores(n_classes: int, cells: int) -> NDArray[np.float64]:
     """Scores of zero, for n_classes classes."""
-    return np.zeros((1, cells, 1) if n_classes <= 2 else (-(-n_classes // 4), cells, 4))
+    lanes = 1 if n_classes <= 2 else min(n_classes, 8)
+    return np.zeros((-(-n_classes // 8), cells, lanes))

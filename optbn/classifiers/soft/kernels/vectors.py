@@ -1,4 +1,4 @@
-"""Kernels in which four neighbouring numbers become one vector.
+"""Kernels in which neighbouring numbers become one vector.
 
 LLVM finds such groups in straight code with a pass that numba leaves out unless a variable says so for a whole process;
 here it runs for the kernels that are written for it, which makes them three times faster. It changes no result.
