@@ -21,9 +21,7 @@ def test_effects_add_up_to_the_scores() -> None:
     scores = logs - logs.mean(axis=1, keepdims=True)
     planes = np.moveaxis(network.scores, 2, 1).reshape(-1, network.scores.shape[1])[:3]
     own = planes[:, 0] - planes[:, 0].mean()
-    assert fitted.contributions(X).sum(axis=1) + own == pytest.approx(
-        scores, abs=1e-5
-    )  # single precision
+    assert fitted.contributions(X).sum(axis=1) + own == pytest.approx(scores, abs=1e-5)  # single precision
     row = X.iloc[[7]]  # its age is missing: of a number effects are given at some values only
     places = [column.name for column in fitted.members_[0].columns]
     total = own.copy()
