@@ -8,6 +8,7 @@ again.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from optbn.classifiers.eskdb import ESKDB
 from optbn.classifiers.member import Member, normalised
 from optbn.classifiers.soft.ensemble import left_out
+from optbn.classifiers.soft.kernels.cutting import cut
 from optbn.classifiers.soft.places import Scale
 from optbn.classifiers.soft.training import Data
 from optbn.classifiers.source import InMemory
@@ -34,18 +36,32 @@ class CodedNetwork:
     scales: tuple[Scale, ...]
 
     def at(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[n, C]: P(y | x) at places, float64[a, n]."""
-        return normalised(self.member.log_joint(self.member.codes(as_table(self.scales, places))))
+        """float64[n, C]: P(y | x) at places, float64[a, n]; only the attributes that were selected are coded."""
+        codes = np.full((places.shape[1], len(places)), -1, dtype=np.int32)
+        cut(places, *self._cuts, codes)
+        for i in self.member.parents:
+            if not len(self.scales[i].points):
+                codes[:, i] = self.member.columns[i].encode(as_column(self.scales[i], places[i]))
+        return normalised(self.member.log_joint(codes))
+
+    @functools.cached_property
+    def _cuts(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]:
+        """Those of the selected numbers, see `kernels.cutting`."""
+        cuts: list[NDArray[np.float64]] = [np.zeros(0)] * len(self.scales)
+        missing = np.full(len(self.scales), -2, dtype=np.int32)
+        for i in self.member.parents:
+            column = self.member.columns[i]
+            if len(self.scales[i].points):
+                assert column.cuts is not None
+                cuts[i], missing[i] = column.cuts, -1 if column.missing is None else column.missing
+        return np.concatenate(cuts), np.cumsum([0, *map(len, cuts)]), missing
 
 
-def as_table(scales: Sequence[Scale], places: NDArray[np.float64]) -> list[Values]:
-    """Places as columns."""
-    return [
-        Values(f"place {i + 1}", place)
-        if len(scale.points)
-        else Values(f"place {i + 1}", place.astype(np.int64), tuple(str(cell) for cell in range(scale.n_cells)))
-        for i, (scale, place) in enumerate(zip(scales, places, strict=True))
-    ]
+def as_column(scale: Scale, place: NDArray[np.float64]) -> Values:
+    """The places of an attribute as a column."""
+    if len(scale.points):
+        return Values("place", place)
+    return Values("place", place.astype(np.int64), tuple(str(cell) for cell in range(scale.n_cells)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +80,7 @@ class Counted:
         seed: np.random.SeedSequence, n_jobs: int | None,
     ) -> Counted:  # fmt: skip
         """inside  the weights that those learn from which leave a fold out: network t has those of number t modulo 5"""
-        table = as_table(scales, data.places)
+        table = [as_column(scale, place) for scale, place in zip(scales, data.places, strict=True)]
         if any(len(scale.points) for scale in scales):
             return _by_folds(scales, data, table, inside, n_networks, seed, n_jobs)
         source = InMemory(table, data.classes, data.weights, data.n_classes)

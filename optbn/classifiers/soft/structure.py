@@ -9,8 +9,10 @@ that a fit takes about as long whatever the number of attributes.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +51,7 @@ class Structure:
         """Cells of each attribute in pairs."""
         return [len(k) + 1 if len(k) else int(s.coarse.max()) + 1 for k, s in zip(self.knots, self.scales, strict=True)]
 
-    @property
+    @functools.cached_property
     def design(self) -> Design:
         """Where its scores stand."""
         mains, sizes = self.mains, self.in_pairs
@@ -72,11 +74,16 @@ class Structure:
     def rows(self, places: NDArray[np.float64], first: int = 0, n: int | None = None) -> Rows:
         """Cells of n rows of places from the first on."""
         rows = empty_rows(places.shape[1] - first if n is None else n, len(places))
-        knot_at = np.concatenate([[0], np.cumsum([len(k) for k in self.knots])]).astype(np.int64)
-        coarse_at = np.concatenate([[0], np.cumsum([len(s.coarse) for s in self.scales])]).astype(np.int64)
-        coarse = np.concatenate([s.coarse for s in self.scales])
-        spread(places, first, np.concatenate([np.zeros(0), *self.knots]), knot_at, coarse, coarse_at, rows)
+        spread(places, first, *self._end_to_end, rows)
         return rows
+
+    @functools.cached_property
+    def _end_to_end(self) -> tuple[NDArray[Any], ...]:
+        """All knots and where each attribute's begin, and likewise what the cells are in pairs."""
+        knot_at = np.cumsum([0, *map(len, self.knots)])
+        coarse_at = np.cumsum([0, *(len(s.coarse) for s in self.scales)])
+        knots, coarse = np.concatenate([np.zeros(0), *self.knots]), np.concatenate([s.coarse for s in self.scales])
+        return knots, knot_at.astype(np.int64), coarse, coarse_at.astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -60,10 +60,16 @@ def spread(places, first, knots, knot_at, coarse, coarse_at, rows):
     A place of an attribute with knots (ascending) is a rank, NaN where it is missing; any other is its cell.
     """
     low, pair, share = rows
+    inner = np.empty(len(low), dtype=np.int16)
     for i in range(low.shape[1]):
         begin, end = knot_at[i], knot_at[i + 1]
+        some = places[i, first : first + len(low)]
+        inner[:] = 0  # knots between the ends that are not above: counted, for a search guesses wrong at half its steps
+        for j in range(begin + 1, end - 1):
+            for r in range(len(low)):
+                inner[r] += knots[j] <= some[r]
         for r in range(len(low)):
-            place = places[i, first + r]
+            place = some[r]
             share[r, i] = 0.0
             if begin == end:
                 low[r, i] = np.int16(place)
@@ -74,15 +80,9 @@ def spread(places, first, knots, knot_at, coarse, coarse_at, rows):
             elif end == begin + 1:
                 low[r, i] = 0
             else:
-                a, b = begin, end - 1
-                while b - a > 1:
-                    middle = (a + b) >> 1
-                    if knots[middle] <= place:
-                        a = middle
-                    else:
-                        b = middle
-                low[r, i] = a - begin
-                share[r, i] = min(max((place - knots[a]) / (knots[b] - knots[a]), 0.0), 1.0)
+                a = begin + inner[r]
+                low[r, i] = inner[r]
+                share[r, i] = min(max((place - knots[a]) / (knots[a + 1] - knots[a]), 0.0), 1.0)
             pair[r, i] = low[r, i]
 
 
