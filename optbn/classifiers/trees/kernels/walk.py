@@ -32,6 +32,9 @@ def child(node, value, kind, cut, first, children, branch):
         return -2
     else:
         wanted = np.int32(value)
+    there = low + wanted  # mostly no branch is missing
+    if low <= there < high and branch[there] == wanted:
+        return there
     while low < high:
         middle = (low + high) >> 1
         if branch[middle] < wanted:
