@@ -20,9 +20,9 @@ import numpy as np
 from optbn_solvers import Budget, Constraints, ScoreTable, Status, solve
 from optbn_solvers.base.errors import ConstraintError, InfeasibleError
 from optbn_solvers.base.protocol import capabilities
-from optbn_solvers.front.kbest import k_best
 from optbn_solvers.front.near import best_graphs
 from optbn_solvers.front.registry import solver_class
+from tests.kbest import k_best
 from tests.naive.constraints import best_obeying, random_constraints
 from tests.naive.solvers import KINDS, random_table, random_unpruned_table
 

@@ -51,7 +51,7 @@ from optbn.scores.count_table import CountTable, categorical_levels, count_table
 from optbn.scores.kernels import counts as kernels
 from optbn.scores.kernels.bounds import worth_counting
 from optbn.scores.kernels.sets import binomials, join, sets_between
-from optbn.scores.protocol import BoundScore
+from optbn.scores.protocol import BoundScore, Floats
 from optbn.scores.terms import Term, TermBook, n_log_n
 
 DENSE_CELLS = 1 << 14  # tables with more cells are laid out only if rows are as many
@@ -129,12 +129,7 @@ class CountScore:
         """Keep tables of smaller sets only up to that many bytes."""
         self._lower_bytes = size // 4
 
-    def block(
-        self,
-        sets: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
-        floor: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """See BoundScore."""
         return self.bounded_block(sets, wanted, floor)[0]
 
@@ -144,11 +139,8 @@ class CountScore:
         return self._urn or self._terms.price(self._rows) > 0
 
     def bounded_block(
-        self,
-        sets: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
-        floor: NDArray[np.float64] | None = None,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None
+    ) -> tuple[Floats, Floats]:
         """See optbn.scores.protocol."""
         sets = np.ascontiguousarray(sets, dtype=np.int32)
         price = self._terms.price(self._rows)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.kernels.gaussian import residuals
+from optbn.scores.protocol import Floats
 from optbn.scores.units import RealPrior, check_range, standardised
 
 SMALLEST_SQUARE = 1e-280  # below, digits of the cross products of columns as they come are lost
@@ -70,12 +71,7 @@ class GaussianScore:
         self._coefficients = coefficients
         self._smallest = SMALLEST_RESIDUAL * np.diag(matrix)
 
-    def block(
-        self,
-        sets: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
-        floor: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """See BoundScore; no floor is needed, a family costs a few multiplications."""
         sets = np.ascontiguousarray(sets, dtype=np.int32)
         log_det, residual, bad = residuals(sets, self._matrix, self._smallest)

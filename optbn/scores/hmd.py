@@ -33,6 +33,7 @@ from optbn.base.settings import check_positive
 from optbn.data.dataset import Dataset
 from optbn.scores.count_table import CountTable, categorical_levels, count_table
 from optbn.scores.kernels.evidence import score_sets
+from optbn.scores.protocol import Floats
 
 MOST_KEYS = 1 << 30
 """Rows times levels of a column: the size of a table that tells contexts apart."""
@@ -82,9 +83,7 @@ class BoundHMD:
     levels: NDArray[np.int64]
     orders: NDArray[np.int64]
 
-    def block(
-        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """See optbn.scores.protocol.BoundScore."""
         out = np.full(wanted.shape, -np.inf)
         known = np.full(wanted.shape, -np.inf) if floor is None else np.ascontiguousarray(floor)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
 from optbn.data.interventions import Interventions
-from optbn.scores.protocol import BoundScore, LocalScore
+from optbn.scores.protocol import BoundScore, Floats, LocalScore
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,7 @@ class InterventionalBound:
             if bound is not None and hasattr(bound, "limit_memory"):
                 bound.limit_memory(size // len(self.parts))
 
-    def block(
-        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """Each child's scores from its own part."""
         scores = np.full(wanted.shape, -np.inf)
         for children, bound in self.parts:

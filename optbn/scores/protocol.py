@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 
 from optbn.data.dataset import Dataset
 
+Floats = NDArray[np.float64]
+
 
 class LocalScore(Protocol):
     """Hyper-parameters; `bind` is pure and keeps what it precomputes in the BoundScore."""
@@ -38,12 +40,7 @@ class LocalScore(Protocol):
 class BoundScore(Protocol):
     """A score tied to its data. Methods may be called from several threads or processes at once."""
 
-    def block(
-        self,
-        sets: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
-        floor: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """float64[m, n]: the score of response v given predictor set `sets[i]`, wherever `wanted[i, v]`.
 
         sets    int32[m, k], members ascending, sets in lexicographic order (so neighbours share prefixes)

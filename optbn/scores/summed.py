@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
 from optbn.scores.left_out import too_dear
-from optbn.scores.protocol import BoundScore, LocalScore
+from optbn.scores.protocol import BoundScore, Floats, LocalScore
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,7 @@ class BoundSum:
         """What one of the parts leaves out is left out."""
         return np.logical_or.reduce([too_dear(bound, sets) for bound in self.parts])
 
-    def block(
-        self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def block(self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None) -> Floats:
         """The sum; the floor is that of sums and says nothing of a part."""
         return np.asarray(sum(bound.block(sets, wanted, None) for bound in self.parts))
 

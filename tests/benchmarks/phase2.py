@@ -16,9 +16,9 @@ from optbn_solvers import SOLVERS, Budget, Solution, solve
 from optbn_solvers.base.files import read_table
 from optbn_solvers.base.standing import Standing, standing
 from optbn_solvers.front.components import restrict
-from optbn_solvers.front.kbest import k_best
 from optbn_solvers.front.posterior import posterior
 from tests.benchmarks import Figure, peak_memory
+from tests.kbest import k_best
 from tests.paths import shared_neighbour
 
 SEEDS = (1, 2, 3)

@@ -8,7 +8,7 @@ import pytest
 from optbn_solvers import Budget
 from optbn_solvers.base.errors import InfeasibleError, StoppedError, TableError, TooLargeError
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.front.kbest import k_best
+from tests.kbest import k_best
 from tests.naive.solvers import KINDS, random_table, random_unpruned_table, scores_of_all_dags
 
 

@@ -8,8 +8,8 @@ import pytest
 from optbn_solvers import Budget
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.errors import ConstraintError, InfeasibleError, StoppedError, TableError
-from optbn_solvers.front.kbest import k_best
 from optbn_solvers.front.near import best_graphs, class_of
+from tests.kbest import k_best
 from tests.naive.constraints import obeys, random_constraints
 from tests.naive.solvers import all_dags, random_table, random_unpruned_table, scores_of_all_dags
 

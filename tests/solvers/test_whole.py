@@ -17,10 +17,10 @@ from optbn_solvers.base.files.jkl import write_rows
 from optbn_solvers.base.files.rows import Rows
 from optbn_solvers.base.kernels.masks import pack_sets
 from optbn_solvers.base.whole import is_whole
-from optbn_solvers.front.kbest import k_best
 from optbn_solvers.front.near import best_graphs
 from optbn_solvers.front.posterior import posterior
 from optbn_solvers.verify import written
+from tests.kbest import k_best
 
 
 def all_sets(seed: int = 0, n: int = 5, most: int = 2) -> Rows:

@@ -3,7 +3,7 @@
 The cluster search (search) visits every graph that costs less than a limit, in one tree, when its limit stays put
 until graphs are known: a node is a graph once every variable has one family left. For the k best the limit begins a
 little below the optimum and is moved away until k graphs are there; it is lowered to the k-th as they come. So the
-cost follows the number of graphs near the optimum, and not 2^n as in `optbn_solvers.front.kbest`.
+cost follows the number of graphs near the optimum, and not 2^n as for the recurrence over subsets.
 
 Graphs are those the table has families for: build it with `keep_dominated`, so that graphs with a family that one of
 its subsets beats count. A table without those is refused, unless the families it has are all that is meant
