@@ -12,7 +12,9 @@ from optbn.base.errors import DataError, LimitError, UnsupportedError
 from optbn.data.dataset import Categorical
 from optbn.scores.full_table import FT, FTP
 from optbn.scores.kernels.by_site import regroup, tabulate_by_site
+from optbn.scores.kernels.rows import add_counts, clear_row, copy_counts, subtract_counts
 from optbn.scores.kernels.sites import refine, tabulate
+from optbn_solvers.base.compiled import kernel
 from tests.naive import pcart as naive
 from tests.scores_pcart.columns import all_sets, check_blocks, golden, random_data, score
 
@@ -131,7 +133,7 @@ def test_rows_site_after_site_add_up_to_the_same_bits(seed):
     """Of one-hot codes in several widths, weights, gaps in real columns; values far apart."""
     rng = np.random.default_rng(seed)
     n_rows, reals, width = int(rng.integers(1, 60)), 8 * int(rng.integers(0, 4)), 32 * int(rng.integers(1, 4))
-    onehot = rng.integers(0, 2, (n_rows, width)).astype((np.uint8, np.uint16, np.int32)[seed % 3])
+    onehot = rng.integers(0, 2, (n_rows, width)).astype((np.uint8, np.uint16, np.uint32)[seed % 3])
     onehot[:, -1] = rng.integers(1, 5, n_rows) if seed % 2 else 1
     there = np.where(rng.random(reals) < 0.3, rng.integers(0, width - 1, reals), -1)
     values = rng.normal(size=(n_rows, reals)) * 10.0 ** rng.integers(-3, 4, (n_rows, reals))
@@ -154,3 +156,24 @@ def test_rows_site_after_site_add_up_to_the_same_bits(seed):
         results.append((rows[:n], counts[:n], mean[:n], spread[:n]))
     for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.twin
+def test_rows_are_cleared_copied_added_and_subtracted():
+    @kernel
+    def all_of(target, source):
+        copy_counts(target, 0, source, 1)
+        add_counts(target, 1, source, 2)
+        subtract_counts(target, 2, target, 1)
+        clear_row(target, 3)
+
+    rng = np.random.default_rng(0)
+    for kind, width, wider in ((np.uint8, 32, 64), (np.uint16, 64, 64), (np.uint32, 96, 128)):
+        target = rng.integers(500, 900, (5, width)).astype(np.uint32)
+        source = rng.integers(0, 200, (3, wider)).astype(kind)
+        expected = target.copy()
+        expected[0], expected[3] = source[1, :width], 0
+        expected[1] += source[2, :width]
+        expected[2] -= expected[1]
+        all_of(target, source)
+        np.testing.assert_array_equal(target, expected)

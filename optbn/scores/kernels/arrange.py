@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from optbn_solvers.base.compiled import leaf, part
+from optbn_solvers.base.compiled import leaf
 
 ROWS = 11
-"""Rows of the table that `arrange` fills: column, level_lanes, level_start, run_end, run_row, run_levels, real,
-real_row, number, number_row, real_end."""
-
-
-@part
-def begins_run(lane, q, levels, table_row):
-    """Whether lane q has another row of tables, or number of levels, than the one before."""
-    return q == 0 or table_row[lane[q]] != table_row[lane[q - 1]] or levels[lane[q]] != levels[lane[q - 1]]
+COLUMN, LEVEL_LANES, LEVEL_START, RUN_END, RUN_ROW, RUN_LEVELS, REAL_COLUMN, REAL_ROW, NUMBER, NUMBER_ROW, REAL_END = (
+    range(ROWS)
+)
+"""Rows of the table that `arrange` fills."""
 
 
 @leaf
@@ -20,47 +16,50 @@ def arrange(lane, n_lanes, cats, responses, table):
     """(width, levels, runs) of the responses lane[:n_lanes], of which the first `cats` are categorical.
 
     Fills int64[ROWS, room for as many as there are columns of codes, responses and levels, at least 3]:
-    column[:width], the column of codes behind each count of a slot, level by level; level_lanes[:levels], how many
-    lanes have that level, and level_start, where their counts begin; run_end, run_row and run_levels[:runs], lanes
-    with one row of tables and one number of levels; then of every real lane `real`, the column of its moments, and
-    real_row, its row of tables; number, where its counts of rows with and without a number begin, or -1 where all rows
-    have one, and number_row, their row of tables; and real_end, after which lane its run of lanes ends that have one
-    row of tables and whose rows all have a number.
+    COLUMN (up to width), the column of codes behind each count of a slot, level by level; LEVEL_LANES (up to levels),
+    how many lanes have that level, and LEVEL_START, where their counts begin; RUN_END, RUN_ROW and RUN_LEVELS (up to
+    runs), lanes with one row of tables and one number of levels; then of every real lane REAL_COLUMN, the column of its
+    moments, and REAL_ROW, its row of tables; NUMBER, where its counts of rows with and without a number begin, or -1
+    where all rows have one, and NUMBER_ROW, their row of tables; and REAL_END, after which lane its run of lanes ends
+    that have one row of tables and whose rows all have a number.
     """
     _, _, start, levels, table_row, _, real, there, there_row = responses
-    column, level_lanes, level_start, run_end, run_row = table[0], table[1], table[2], table[3], table[4]
-    run_levels, real_column, real_row, number, number_row = table[5], table[6], table[7], table[8], table[9]
     runs, most = 0, 0
     for q in range(cats):
-        most = max(most, levels[lane[q]])
-        if begins_run(lane, q, levels, table_row):
-            run_row[runs] = table_row[lane[q]]
-            run_levels[runs] = levels[lane[q]]
+        v = lane[q]
+        most = max(most, levels[v])
+        if q == 0 or table_row[v] != table_row[lane[q - 1]] or levels[v] != levels[lane[q - 1]]:
+            table[RUN_ROW, runs] = table_row[v]
+            table[RUN_LEVELS, runs] = levels[v]
             runs += 1
-        run_end[runs - 1] = q + 1
-    level_start[0] = level_start[1] = level_start[2] = 0
+        table[RUN_END, runs - 1] = q + 1
+    for level in range(3):
+        table[LEVEL_START, level] = 0
     width = 0
     for level in range(most):
-        level_start[level] = width
+        table[LEVEL_START, level] = width
         q = 0
         while q < cats and levels[lane[q]] > level:
-            column[width] = start[lane[q]] + level
+            table[COLUMN, width] = start[lane[q]] + level
             width += 1
             q += 1
-        level_lanes[level] = q
-    for q in range(cats, n_lanes):
-        v = lane[q]
-        real_column[q - cats] = real[v]
-        real_row[q - cats] = table_row[v]
-        number[q - cats] = -1
-        number_row[q - cats] = there_row[v]
+        table[LEVEL_LANES, level] = q
+    for q in range(n_lanes - cats):
+        v = lane[cats + q]
+        table[REAL_COLUMN, q] = real[v]
+        table[REAL_ROW, q] = table_row[v]
+        table[NUMBER, q] = -1
+        table[NUMBER_ROW, q] = there_row[v]
         if there[v] >= 0:
-            column[width] = there[v]
-            column[width + 1] = there[v] + 1
-            number[q - cats] = width
+            table[COLUMN, width] = there[v]
+            table[COLUMN, width + 1] = there[v] + 1
+            table[NUMBER, q] = width
             width += 2
-    real_end = table[10]
+    end = n_lanes - cats
     for q in range(n_lanes - cats - 1, -1, -1):
-        together = q + 1 < n_lanes - cats and number[q] == number[q + 1] == -1 and real_row[q] == real_row[q + 1]
-        real_end[q] = real_end[q + 1] if together else q + 1
+        if q + 1 < n_lanes - cats:
+            plain = table[NUMBER, q] < 0 and table[NUMBER, q + 1] < 0
+            if not plain or table[REAL_ROW, q] != table[REAL_ROW, q + 1]:
+                end = q + 1
+        table[REAL_END, q] = end
     return width, most, runs

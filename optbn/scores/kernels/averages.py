@@ -14,7 +14,18 @@ import math
 
 import numpy as np
 
-from optbn.scores.kernels.arrange import ROWS, arrange
+from optbn.scores.kernels.arrange import (
+    COLUMN,
+    LEVEL_LANES,
+    NUMBER,
+    NUMBER_ROW,
+    REAL_COLUMN,
+    REAL_ROW,
+    ROWS,
+    RUN_END,
+    RUN_ROW,
+    arrange,
+)
 from optbn.scores.kernels.parts import finest_part, splits
 from optbn.scores.kernels.sites import refine, tabulate
 from optbn_solvers.base.compiled import kernel, part
@@ -136,8 +147,8 @@ def leaves(box, a, b, leaf_cost, content, lanes, tables, work, leaf):
     """leaf[1:] = log m - log 4C of a box with rows, and its contents: those of its site, or of boxes a and b."""
     site_counts, site_mean, site_spread = content
     table, width, most, runs, cats, reals = lanes
-    column, level_lanes, run_end, run_row = table[0], table[1], table[3], table[4]
-    real, real_row, number, number_row = table[6], table[7], table[8], table[9]
+    column, level_lanes, run_end, run_row = table[COLUMN], table[LEVEL_LANES], table[RUN_END], table[RUN_ROW]
+    real, real_row, number, number_row = table[REAL_COLUMN], table[REAL_ROW], table[NUMBER], table[NUMBER_ROW]
     count_table, total_table, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
     rows, site_of, _, _, _, counts, mean, spread, _, _ = work
     n, s = rows[box], site_of[box]

@@ -13,14 +13,13 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
+from optbn.scores.kernels.rows import COUNTS, SMALL, WORD, Matrix, loop
 from optbn.scores.kernels.simd import WIDTH
 from optbn_solvers.base.compiled import leaf
 
-CODES = 32
 MOST_NUMBERS = 1 << 15
 """Rows times real columns: of more than these it takes longer."""
-WORD, SMALL = ir.IntType(64), ir.IntType(32)
-FLOATS, COUNTS = ir.VectorType(ir.DoubleType(), WIDTH), ir.VectorType(SMALL, CODES)
+FLOATS = ir.VectorType(ir.DoubleType(), WIDTH)
 
 
 def _zero(kind):
@@ -33,56 +32,15 @@ def _broadcast(builder, value, width=WIDTH):
     return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), _zero(ir.VectorType(SMALL, width)))
 
 
-def _loop(builder, end, step, state, body):
-    """state = body(t, state) for every step-th t below end, state being a list."""
-    entry = builder.block
-    head, inside, done = (builder.append_basic_block(name) for name in ("head", "inside", "done"))
-    builder.branch(head)
-    builder.position_at_end(head)
-    t, *running = (builder.phi(kind) for kind in (WORD, *(value.type for value in state)))
-    for phi, value in zip((t, *running), (ir.Constant(WORD, 0), *state), strict=True):
-        phi.add_incoming(value, entry)
-    builder.cbranch(builder.icmp_signed("<", t, end), inside, done)
-    builder.position_at_end(inside)
-    after = body(t, running)
-    for phi, value in zip((t, *running), (builder.add(t, ir.Constant(WORD, step)), *after), strict=True):
-        phi.add_incoming(value, builder.block)
-    builder.branch(head)
-    builder.position_at_end(done)
+def _number(builder, array, row):
+    """The whole number in a row of one column."""
+    return builder.zext(builder.load(array.place(row, ir.Constant(WORD, 0))), WORD)
 
 
-class _Matrix:
-    """An array of two dimensions, or of one."""
-
-    def __init__(self, context, builder, kind, value):
-        array = context.make_array(kind)(context, builder, value)
-        self._builder, self.element = builder, context.get_data_type(kind.dtype)
-        self._start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
-        self._stride = builder.extract_value(array.strides, 0)
-        self.length = builder.extract_value(array.shape, kind.ndim - 1)
-
-    def place(self, row, column, kind=None):
-        """A pointer to the element in a row and column, or the vector of that kind that begins there."""
-        builder = self._builder
-        start = builder.gep(self._start, [builder.mul(row, self._stride)])
-        start = builder.gep(builder.bitcast(start, self.element.as_pointer()), [column])
-        return start if kind is None else builder.bitcast(start, kind.as_pointer())
-
-    def number(self, row):
-        """The whole number in a row of one column."""
-        found = self._builder.load(self.place(row, ir.Constant(WORD, 0)))
-        return self._builder.zext(found, WORD) if found.type != WORD else found
-
-    def weight(self, row):
-        """The last number of a row, as eight doubles."""
-        last = self._builder.sub(self.length, ir.Constant(WORD, 1))
-        return _broadcast(
-            self._builder, self._builder.uitofp(self._builder.load(self.place(row, last)), ir.DoubleType())
-        )
-
-    def load(self, row, at, kind):
-        """The vector that begins in a row and column."""
-        return self._builder.load(self.place(row, at, kind), align=1)
+def _weight(builder, codes, row):
+    """The last code of a row, as eight doubles."""
+    last = builder.load(codes.place(row, builder.sub(codes.length, ir.Constant(WORD, 1))))
+    return _broadcast(builder, builder.uitofp(last, ir.DoubleType()))
 
 
 def _add_up(builder, out, site, order, columns, kind, term):
@@ -93,30 +51,28 @@ def _add_up(builder, out, site, order, columns, kind, term):
     def of_columns(at, _):
         def of_row(t, running):
             before, total = running
-            row = order.number(t)
-            s = site.number(row)
+            row = _number(builder, order, t)
+            s = _number(builder, site, row)
             here = _broadcast(builder, builder.trunc(s, SMALL), kind.count)  # of one number LLVM would make a jump
             kept = builder.select(builder.icmp_signed("==", here, before), total, _zero(kind))
             total = add(kept, term(row, s, at))
             builder.store(total, out.place(s, at, kind), align=4)
             return here, total
 
-        _loop(builder, order.length, 1, [ir.Constant(words, [-1] * kind.count), _zero(kind)], of_row)
+        loop(builder, order.length, 1, [ir.Constant(words, [-1] * kind.count), _zero(kind)], of_row)
         return ()
 
-    _loop(builder, columns, kind.count, [], of_columns)
+    loop(builder, columns, kind.count, [], of_columns)
 
 
 @intrinsic
 def _vector_counts(typingctx, counts, site, order, onehot):
     def generate(context, builder, signature, arguments):
         pairs = zip(signature.args, arguments, strict=True)
-        counts, site, order, onehot = (_Matrix(context, builder, *pair) for pair in pairs)
-        narrow = ir.VectorType(onehot.element, CODES)
+        counts, site, order, onehot = (Matrix(context, builder, *pair) for pair in pairs)
 
         def codes(row, s, at):
-            found = onehot.load(row, at, narrow)
-            return found if narrow == COUNTS else builder.zext(found, COUNTS)
+            return onehot.counts(row, at)
 
         _add_up(builder, counts, site, order, onehot.length, COUNTS, codes)
         return context.get_dummy_value()
@@ -128,10 +84,10 @@ def _vector_counts(typingctx, counts, site, order, onehot):
 def _vector_sums(typingctx, sums, site, order, onehot, values):
     def generate(context, builder, signature, arguments):
         pairs = zip(signature.args, arguments, strict=True)
-        sums, site, order, onehot, values = (_Matrix(context, builder, *pair) for pair in pairs)
+        sums, site, order, onehot, values = (Matrix(context, builder, *pair) for pair in pairs)
 
         def weighted(row, s, at):
-            return builder.fmul(onehot.weight(row), values.load(row, at, FLOATS))
+            return builder.fmul(_weight(builder, onehot, row), values.load(row, at, FLOATS))
 
         _add_up(builder, sums, site, order, values.length, FLOATS, weighted)
         return context.get_dummy_value()
@@ -143,12 +99,12 @@ def _vector_sums(typingctx, sums, site, order, onehot, values):
 def _vector_squares(typingctx, spread, site, order, onehot, values, mean):
     def generate(context, builder, signature, arguments):
         pairs = zip(signature.args, arguments, strict=True)
-        spread, site, order, onehot, values, mean = (_Matrix(context, builder, *pair) for pair in pairs)
+        spread, site, order, onehot, values, mean = (Matrix(context, builder, *pair) for pair in pairs)
 
         def square(row, s, at):
             middle = mean.load(s, at, FLOATS)
             away = builder.fsub(values.load(row, at, FLOATS), middle)
-            return builder.fmul(onehot.weight(row), builder.fmul(away, away))
+            return builder.fmul(_weight(builder, onehot, row), builder.fmul(away, away))
 
         _add_up(builder, spread, site, order, values.length, FLOATS, square)
         return context.get_dummy_value()

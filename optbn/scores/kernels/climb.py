@@ -15,6 +15,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from optbn.scores.kernels.arrange import (
+    COLUMN,
+    LEVEL_START,
+    NUMBER,
+    NUMBER_ROW,
+    REAL_COLUMN,
+    REAL_END,
+    REAL_ROW,
+    RUN_END,
+    RUN_LEVELS,
+    RUN_ROW,
+)
 from optbn.scores.kernels.normal import normal_leaves
 from optbn.scores.kernels.simd import WIDTH, raise_to_best_sum
 from optbn_solvers.base.compiled import leaf, part
@@ -27,7 +39,7 @@ def real_slots(plan, n_slots, leaf_cost, site_content, lanes, tables, mean, spre
     first, second, rows, _, _, _ = plan
     _, site_mean, site_spread = site_content
     table, _, _, _, cats, reals = lanes
-    real, real_row, number, real_end = table[6], table[7], table[8], table[10]
+    real, real_row, number, real_end = table[REAL_COLUMN], table[REAL_ROW], table[NUMBER], table[REAL_END]
     _, _, constant, power, shrink, scale, _, _ = tables
     plain = 0
     while plain < reals and number[plain] < 0:
@@ -61,7 +73,7 @@ def real_slots(plan, n_slots, leaf_cost, site_content, lanes, tables, mean, spre
 def mixed_leaves(mean, spread, counts, s, a, b, n, plain, lanes, tables, leaf_cost, value):
     """The same of slot s and the real lanes after those, once its counts are known; n rows."""
     table, _, _, _, cats, reals = lanes
-    real_row, number, number_row = table[7], table[8], table[9]
+    real_row, number, number_row = table[REAL_ROW], table[NUMBER], table[NUMBER_ROW]
     _, _, real_constant, real_power, real_shrink, real_scale, there_level, there_total = tables
     for q in range(plain, reals):
         t, there = real_row[q], number[q]
@@ -93,8 +105,8 @@ def climb(plan, n_slots, leaf_cost, site_content, lanes, tables, work):
     first, second, rows, offset, left, right = plan
     site_counts = site_content[0]
     table, width, _, runs, cats, reals = lanes
-    column, level_start, run_end, run_row = table[0], table[2], table[3], table[4]
-    run_levels = table[5]
+    column, level_start, run_end, run_row = table[COLUMN], table[LEVEL_START], table[RUN_END], table[RUN_ROW]
+    run_levels = table[RUN_LEVELS]
     count_table, total_table, _, _, _, _, _, _ = tables
     counts, mean, spread, value = work
     level_1, level_2 = np.uint64(level_start[1]), np.uint64(level_start[2])

@@ -18,6 +18,7 @@ is multiplied by its units: all counts are of units then, and moments are of wei
 from __future__ import annotations
 
 from optbn.scores.kernels.moments import add_row, add_squares
+from optbn.scores.kernels.rows import add_counts, clear_row, copy_counts, subtract_counts
 from optbn.scores.kernels.simd import add_bits
 from optbn_solvers.base.compiled import leaf, part
 
@@ -61,20 +62,16 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
     """
     width, reals = onehot.shape[1], values.shape[1]
     for s in range(n):
-        for w in range(width):
-            counts[s, w] = 0
+        clear_row(counts, s)
     for i in range(len(site)):
-        s = site[i]
-        for w in range(width):
-            counts[s, w] += onehot[i, w]
+        add_counts(counts, site[i], onehot, i)
     for s in range(n):
         rows[s] = counts[s, width - 1]
     if reals == 0:
         return
     for s in range(n):
-        for r in range(reals):
-            mean[s, r] = 0.0
-            spread[s, r] = 0.0
+        clear_row(mean, s)
+        clear_row(spread, s)
     for i in range(len(site)):
         s = site[i]
         add_row(mean, s, values, i, reals, float(onehot[i, width - 1]))
@@ -94,19 +91,11 @@ def tabulate(site, n, onehot, values, there, rows, counts, mean, spread):
 
 
 @part
-def clear(recent, recent_rows, s):
-    """Nothing is to be added to the counts of site s."""
-    for w in range(recent.shape[1]):
-        recent[s, w] = 0
-    recent_rows[s] = 0
-
-
-@part
-def flush(recent, recent_rows, s, counts, width):
+def flush(recent, recent_rows, s, counts):
     """Add to the counts of site s what is to be added."""
-    for w in range(width):
-        counts[s, w] += recent[s, w]
-    clear(recent, recent_rows, s)
+    add_counts(counts, s, recent, s)
+    clear_row(recent, s)
+    recent_rows[s] = 0
 
 
 @leaf
@@ -136,22 +125,21 @@ def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, few,
             for j in range(depth):
                 coordinates[s, j] = prefix_coordinates[prefix_site[i], j]
             coordinates[s, depth] = cells[i]
-            for w in range(width):
-                counts[s, w] = 0
+            clear_row(counts, s)
             if in_bits:
-                clear(recent, recent_rows, s)
+                clear_row(recent, s)
+                recent_rows[s] = 0
             n += 1
         if in_bits:
             if recent_rows[s] == MOST_RECENT:
-                flush(recent, recent_rows, s, counts, width)
+                flush(recent, recent_rows, s, counts)
             add_bits(recent, s, bits, i)
             recent_rows[s] += 1
         else:
-            for w in range(width):
-                counts[s, w] += onehot[i, w]
+            add_counts(counts, s, onehot, i)
     for s in range(n):
         if in_bits:
-            flush(recent, recent_rows, s, counts, width)
+            flush(recent, recent_rows, s, counts)
         rows[s] = counts[s, width - 1]
     for p in range(n_prefix):
         left = prefix_rows[p]
@@ -160,13 +148,11 @@ def tabulate_last(cells, size, common, away, prefix, depth, onehot, lookup, few,
                 left -= rows[lookup[p * size + x]]
         if left == 0:
             continue
-        for w in range(width):
-            counts[n, w] = prefix_counts[p, w]
+        copy_counts(counts, n, prefix_counts, p)
         for x in range(size):
             s = lookup[p * size + x]
             if s >= 0:
-                for w in range(width):
-                    counts[n, w] -= counts[s, w]
+                subtract_counts(counts, n, counts, s)
         for j in range(depth):
             coordinates[n, j] = prefix_coordinates[p, j]
         coordinates[n, depth] = common

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn.scores.kernels.arrange import ROWS
+from optbn.scores.kernels.arrange import REAL_COLUMN, REAL_END, REAL_ROW, ROWS
 from optbn.scores.kernels.climb import real_slots
 from optbn.scores.kernels.trees import score_trees
 from optbn.scores.trees.boxes import Boxes, Laid, ranges
@@ -156,8 +156,8 @@ def _real_leaves(
     responses = leaves.responses
     table = np.full((ROWS, max(len(lanes), 3)), -1, np.int64)
     row = responses.row[lanes]
-    table[6, : len(lanes)], table[7, : len(lanes)] = responses.real[lanes], row
-    table[10, : len(lanes)] = [int(np.flatnonzero(row == t)[-1]) + 1 for t in row]
+    table[REAL_COLUMN, : len(lanes)], table[REAL_ROW, : len(lanes)] = responses.real[lanes], row
+    table[REAL_END, : len(lanes)] = [int(np.flatnonzero(row == t)[-1]) + 1 for t in row]
     _, mean, spread, value = work
     side_by_side = table, 0, 0, 0, cats, len(lanes)
     real_slots(laid.plan, len(value), cost, content, side_by_side, leaves.tables_of(lanes), mean, spread, value)
