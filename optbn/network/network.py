@@ -121,8 +121,7 @@ class BayesianNetwork:
         return pandas.DataFrame(self.structure.arcs, columns=["from", "to"])
 
     def save(self, path: str | PathLike[str], reader: str | None = None) -> None:
-        """Write the network to the file at `path`, in the format of its ending (json keeps everything), for a `reader`
-        if one is named (see `write_network`)."""
+        """Write the network to the file at `path`, in the format of its ending, for a `reader`; see `write_network`."""
         write_network(self, path, reader=reader)
 
     @classmethod
@@ -225,8 +224,7 @@ class BayesianNetwork:
         return probabilities(self, target, data, unseen)
 
     def predict(self, target: str, data: DataLike, *, unseen: str = "refuse") -> NDArray[Any]:
-        """The most probable level of the target in every row of the data, or its mean if it is real; `unseen` as in
-        `predict_proba`."""
+        """The target's most probable level in every row of the data, or its mean; `unseen` as in `predict_proba`."""
         from optbn.network.prediction import predictions
 
         return predictions(self, target, data, unseen)
@@ -263,8 +261,8 @@ class BayesianNetwork:
             raise UnsupportedError(
                 f"evidence is a dictionary such as {{'age': 40}}, not of type {type(evidence).__name__}"
             )
-        given = {**(evidence or {}), **more}
-        return query(self, targets, given) if interval is None else query_interval(self, targets, given, interval)
+        known = {**(evidence or {}), **more}
+        return query(self, targets, known) if interval is None else query_interval(self, targets, known, interval)
 
     def probability(self, event: Mapping[str, Any], evidence: Mapping[str, Any] | None = None) -> float:
         """P(event | evidence), exact: probability({"lung": "yes", "age": ">60"}, {"smoke": "yes"})."""
