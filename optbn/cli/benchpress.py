@@ -132,7 +132,7 @@ RESERVED = 0.8
 
 
 def _end_with(job: dict[str, Any]) -> None:
-    """The process: 0 done, 3 no graph in time, 2 a mistake, said on stderr."""
+    """The process: 0 done, 3 no graph in time, 2 a mistake, with a line on stderr."""
     try:
         raise SystemExit(0 if work(job) else 3)
     except (OptbnError, SolverError, OSError) as error:

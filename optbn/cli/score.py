@@ -65,7 +65,7 @@ def _constraints(options: Values) -> dict[str, Any]:
     """The keywords of `score_table` that say which families there are."""
     from optbn.scores.parent_sets import DEFAULT_LIMIT
 
-    most = limits(options.max_parents) or {"*": DEFAULT_LIMIT}  # said in full: files and answers name the limit
+    most = limits(options.max_parents) or {"*": DEFAULT_LIMIT}  # in full: files and answers name the limit
     return {"max_parents": most, **constraints(vars(options))}
 
 

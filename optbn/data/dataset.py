@@ -116,7 +116,7 @@ class Dataset:
     def batches(
         path: PathLike, schema: SchemaLike = None, *, rows: int = 65_536, missing: MissingLike = "refuse", **how: Any
     ) -> Iterator[Dataset]:
-        """Blocks of so many rows of the file at `path`, in order, all with the same domains, without ever holding it.
+        """Blocks of `rows` rows of the file at `path`, all with the same domains, without ever holding the whole file.
         Columns that the schema leaves open are inferred first, in a pass of their own; `missing` and `how` are what
         `optbn.read` takes besides."""
         from optbn.data.read import batches

@@ -1,7 +1,7 @@
 """What was noticed about a table, a line each, with a grade that says what becomes of it.
 
-    certain    there is one reading; it is taken and said
-    probable   another reading is possible and unlikely; the likely one is taken and said, `strict` refuses it
+    certain    there is one reading; it is taken and reported
+    probable   another reading is possible and unlikely; the likely one is taken and reported; `strict` refuses it
     doubtful   two readings are about as likely; refused, with the option that settles it
     note       nothing changes; the user may not have meant it
 

@@ -211,7 +211,7 @@ class Origin:
         return Text(self.where, self.open(), self.size, encoding, change)
 
     def encoding(self, declared: str | None) -> tuple[str, tuple[Finding, ...]]:
-        """The encoding, and what is to be said of it if nobody declared it."""
+        """The encoding, and findings about it if nobody declared it."""
         if declared is not None:
             return declared, ()
         stream = self.open()

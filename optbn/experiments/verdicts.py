@@ -55,7 +55,7 @@ class Compared:
 
     @property
     def least_p(self) -> float:
-        """What p would be if every pair said the same."""
+        """What p would be if every pair agreed."""
         return min(1.0, self.tails * 2.0**-self.pairs)
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class UncertainPosterior(Posterior):
-    """A posterior whose probabilities have intervals, each of probability `interval` by what the data said.
+    """A posterior whose probabilities have intervals, each of probability `interval` given the data.
 
     sd, low, high   in the shape of `probabilities`
     """

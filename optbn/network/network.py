@@ -42,7 +42,7 @@ class BayesianNetwork:
     """names, domains and CPDs, one each per variable; parents are named by the CPDs.
 
     name        what the network is called, for people
-    properties  what a file said besides (variable, or "" for the network -> "key = value" lines); kept by every format
+    properties  what a file has besides (variable, or "" for the network -> "key = value" lines); kept by every format
     precision   of fitted parameters: how many rows each cell's distribution is worth, float64[cells] per variable. The
                 posterior of a cell is Dirichlet(precision * probabilities); see `intervals`. Kept by JSON alone.
 

@@ -87,7 +87,7 @@ def scores_of(
     progress: Callable[[int, int], None] | None = None,
     enough: Callable[[], bool] | None = None,
 ) -> NDArray[np.float64]:
-    """The scores of the families, in their order; nan where `enough` said so before they were begun."""
+    """The scores of the families, in their order; nan where `enough` was true before they were begun."""
     scores = np.full(len(families), np.nan)
     done = 0
     most = max(1, memory // 4 // jobs // (BYTES_PER_FAMILY * len(families.names)))

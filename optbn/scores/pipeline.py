@@ -1,6 +1,6 @@
 """The whole of Phase I: data and a score in, a ScoreTable out.
 
-All families of so many parents, level by level (levels.py), those of likeliest parents as a list (listed.py), or sets
+All families up to a size, level by level (levels.py), those of likeliest parents as a list (listed.py), or sets
 that grow until bounds end them (growing.py); on the threads here, or elsewhere (cluster.py).
 """
 

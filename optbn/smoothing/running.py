@@ -74,7 +74,7 @@ class RunningFit:
         return self
 
     def network(self, *, threads: int = 1) -> BayesianNetwork:
-        """The network of all rows so far, made by so many threads."""
+        """The network of all rows so far, fitted by `threads` threads."""
         check_jobs(threads)
         if not self._fits:
             raise DataError("there are no rows yet; call partial_fit first")

@@ -65,7 +65,7 @@ def sampled_posterior(
     budget: Budget | None = None,
     only_listed: bool = False,
 ) -> SampledPosterior:
-    """Average over orders of several chains (see the module's header), of so many sweeps or until the chains agree."""
+    """Average over orders of several chains (see the header), for `sweeps` sweeps or until the chains agree."""
     if (sweeps is not None and sweeps < 8) or chains < 2:
         raise TableError(f"{chains} chains of {sweeps} sweeps: expected at least 2 chains of 8")
     need_whole(table, "averages over graphs", only_listed)

@@ -21,7 +21,7 @@ from optbn_solvers.proofs.kernels.room import coefficients_of_subset_rows
 
 SLICE = 1 << 24  # families looked at between looks at the clock: some hundredths of a second
 LARGEST_DENOMINATOR = 1 << 8  # table sums are below 2^51, and the checker adds in 64 bits
-ROOM, ROOM_PER_BYTE = 1 << 23, 32  # coefficients of subset rows: 64 MB, and so many more for each byte of a proof
+ROOM, ROOM_PER_BYTE = 1 << 23, 32  # coefficients of subset rows: 64 MB, and more for each byte of a proof
 GROWS = {
     tree.MORE_ROWS: ("rows", "within"),
     tree.MORE_MEMBERS: ("members",),

@@ -67,7 +67,7 @@ class Encoding:
         return f"x{row + 1}"
 
     def write(self, out: TextIO, demands: Sequence[str], more: int) -> None:
-        """The OPB file, with the rows of constraints, which have so many more variables."""
+        """The OPB file, with the rows of constraints, which bring variables of their own."""
         variables = len(self.table) + self.n * (self.n - 1) // 2 + more
         out.write(f"* #variable= {variables} #constraint= {self.own_rows + len(demands)}\n")
         losses = (f"{loss} {self.choice(row)}" for row, loss in enumerate(self.loss) if loss)

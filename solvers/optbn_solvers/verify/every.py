@@ -1,4 +1,4 @@
-"""Every acyclic graph of at least so many units, once each: the checker's own enumeration, for up to 18 variables.
+"""Every acyclic graph of at least some units, once each: the checker's own enumeration, for up to 18 variables.
 
 A graph is built in one order only: the next variable is always the first of those whose parents are all placed. So one
 that was passed over, for a later one, when W was placed, has a parent outside W. What the others can bring at most
@@ -66,6 +66,6 @@ class _Every:
             earlier.append(v)
 
     def can_wait(self, u: int, placed: int, least: int) -> bool:
-        """Whether a variable has a family of so many units that is not ready yet."""
+        """Whether a variable has a family of at least that many units that is not ready yet."""
         self.work.count(STEP)
         return any(units >= least and mask & ~placed for mask, units in self.families[u])

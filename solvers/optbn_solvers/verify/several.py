@@ -121,7 +121,7 @@ def _check_shares(reading: Reading, graphs: Sequence[Sequence[int]], shares: Map
 def _check_nothing_is_left_out(
     reading: Reading, several: Several, known: Mapping[tuple[int, ...], int], least: int, work: Work
 ) -> None:
-    """CheckFailed if a graph of at least so many units is not known, or is better than what is known of its class."""
+    """CheckFailed if a graph of at least that many units is not known, or is better than what is known of its class."""
     for graph in graphs_from(reading.allowed, least, work):
         arcs = {(u, v) for v, mask in enumerate(graph) for u in members_of(mask)}
         if reading.rules is not None and reading.rules.wrong(arcs) is not None:

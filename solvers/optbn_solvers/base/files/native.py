@@ -76,7 +76,7 @@ def _columns(content: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def read_about(path: str | Path) -> dict[str, Any]:
-    """What the writer said about the scores in a native file."""
+    """What the writer noted about the scores in a native file."""
     import pyarrow.parquet as pq
 
     about: dict[str, Any] = _head(pq.read_schema(path).metadata, str(path))["about"]
