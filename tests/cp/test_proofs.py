@@ -15,6 +15,7 @@ import pytest
 import optbn_solvers.proofs.format
 import optbn_solvers.proofs.writer
 from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.protocol import Budget
 from optbn_solvers.base.solution import ClusterRow, Exhausted, Proof, RowBound, Status, SubsetRow, Tree
 from optbn_solvers.base.solution_json import from_json, to_json
 from optbn_solvers.base.table import ScoreTable
@@ -24,8 +25,12 @@ from optbn_solvers.proofs import fast, reference
 from optbn_solvers.proofs.format import numbers, read_proof
 from optbn_solvers.proofs.kernels import varint
 from optbn_solvers.proofs.writer import ProofWriter, write_rows, write_tree
+from optbn_solvers.relaxation.localcuts import LocalCuts
+from optbn_solvers.relaxation.orders import search
 from optbn_solvers.relaxation.root import RootSettings
+from optbn_solvers.relaxation.strengthen import _root
 from optbn_solvers.search import workspace
+from optbn_solvers.search.below import below
 from optbn_solvers.search.solver import ClusterSearch
 from optbn_solvers.verify import verify
 from tests.fuzz.heavy import varints
@@ -75,6 +80,27 @@ def test_proofs_that_begin_with_local_cuts(tmp_path):
         assert table.total_units(solution.choice) == best
         assert check_both(table, path) == (best, solution.choice)
     assert restarted > 10
+
+
+def test_proofs_that_begin_where_a_ledger_ended(tmp_path):
+    """With its families, its bound, and a chain of filters that proves both, from few rounds of the root."""
+    path = tmp_path / "t.proof"
+    searched = 0
+    for trial, table, best in random_tables(150, seed=4, sizes=(6, 10), rows=(30, 60)):
+        rows = search(table, seed=trial, starts=1, kicks=0)
+        how = RootSettings(most_rounds=1 + trial % 4, largest_part=0)
+        ledger = _root(table, rows, how, trial, Budget(), lambda rows, bound: None, LocalCuts)
+        start = None if ledger.closed else below(ledger, lambda: False)
+        if start is None:
+            continue
+        assert start.bound <= ledger.bound
+        assert set(start.rows.tolist()) <= set(ledger.families.rows[ledger.alive].tolist())
+        found = ClusterSearch(greedy=False, restarts=0, rows=start, proof=str(path))
+        solution = found.solve(table, start=ledger.rows.tolist())
+        assert table.total_units(solution.choice) == best
+        assert check_both(table, path) == (best, solution.choice)
+        searched += 1
+    assert searched > 10
 
 
 def test_proofs_of_bounds_that_ended_early(tmp_path, monkeypatch):

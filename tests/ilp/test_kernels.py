@@ -10,10 +10,11 @@ import pytest
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.kernels.cuts import cut_clusters
-from optbn_solvers.relaxation.kernels.local import CUT, INSIDE, lift, outside
+from optbn_solvers.relaxation.kernels.lifting import lift
+from optbn_solvers.relaxation.kernels.local import CUT, INSIDE, outside
 from optbn_solvers.relaxation.kernels.polish import sink_order
 from optbn_solvers.relaxation.kernels.separation import climb_clusters, stuck_sets
-from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag, max_dag_around
+from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag, max_dag_around, placed_last
 from optbn_solvers.relaxation.localcuts import LocalCuts, overlapping
 from optbn_solvers.relaxation.polish import least_out_order
 from optbn_solvers.relaxation.root import select_rows
@@ -70,9 +71,15 @@ def test_best_dag_on_a_subset(m):
         gain[:, 0] = 0
         for i in range(m):
             gain[i, [t for t in range(1 << m) if t >> i & 1]] = 0
-        best, value, last = gain.copy(), np.zeros(1 << m, dtype=np.int64), np.zeros(1 << m, dtype=np.int64)
+        best, value = gain.T.copy(), np.zeros(1 << m, dtype=np.int64)
         close_upwards(best)
-        assert max_dag(best, value, last) == naive.most(gain)
+        assert max_dag(best, value) == naive.most(gain)
+        among, earned = (1 << m) - 1, 0
+        while among:
+            i = placed_last(best, value, among)
+            among ^= 1 << i
+            earned += max(gain[i, t] for t in range(1 << m) if t & ~among == 0)
+        assert earned == naive.most(gain)
         node, parents = int(rng.integers(m)), 0
         for j in range(m):
             if j != node and rng.random() < 0.5:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import optbn_solvers.relaxation.replay as replay
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.base.solution import Solution, Status
 from optbn_solvers.relaxation.ascent import dual_ascent, reduced_costs
@@ -109,6 +110,39 @@ def test_bounds_are_those_of_fractions():
         before = ledger.bound
         ledger.settle(stage, entries)
         assert ledger.bound == max(ledger.score, min(before, expected.__floor__()))
+
+
+@pytest.mark.parametrize("room", [0, 20_000_000])
+def test_replayed_stages_leave_what_the_ledger_left(room, monkeypatch):
+    """In arrays, whether entries are kept or not, and with Python's integers."""
+    monkeypatch.setattr(replay, "MOST_ENTRIES", room)
+    rng = np.random.default_rng(room % 7)
+    dropped = 0
+    for case in range(60):
+        table = random_table(rng, int(rng.integers(2, 5)), KINDS[case % 5], rows=8)
+        ledger = open_ledger(table, poor_graph(table, 4))
+        unit = max(1, int(np.ptp(table.units)))
+        stages = []
+        for _ in range(4):
+            bits = int(rng.integers(0, 60 if case % 4 == 0 else 4))
+            rows = [random_row(rng, table.n) for _ in range(4)]
+            stages.append(Stage([(row, int(rng.integers(0, unit // 8 + 1)) << bits) for row in rows], bits))
+        again = replay.Replay(table, ledger.rows)
+        for stage in stages:
+            before = ledger.bound, int(ledger.alive.sum())
+            ledger.settle(stage, [row.entries(ledger.families) for row, _ in stage.rows])
+            changed = again.apply(stage)
+            assert again.bound == ledger.bound
+            assert ledger.closed or (again.alive == ledger.alive).all()
+            assert ledger.closed or changed == (before != (ledger.bound, int(ledger.alive.sum())))
+        dropped += len(table) - int(ledger.alive.sum())
+        bound = ledger.bound
+        few = replay.fewest(again, stages, lambda again=again, bound=bound: again.bound <= bound)
+        again.begin()
+        for stage in few:
+            again.apply(stage)
+        assert again.bound <= bound
+    assert dropped > 10
 
 
 def test_ascents_and_cases():

@@ -130,10 +130,13 @@ class Records:
 
     def filter(self, rows: Sequence[ClusterRow | SubsetRow], kind: int = FILTER) -> None:
         """A node with exactly these rows' multipliers: a FILTER, or the LEAF that ends the proof."""
+        self.filter_by([(self.number(row), row.multiplier) for row in rows], kind)
+
+    def filter_by(self, rows: Sequence[tuple[int, int]], kind: int = FILTER) -> None:
+        """The same of rows by number, with their multipliers."""
         now: dict[int, int] = {}
-        for row in rows:
-            number = self.number(row)
-            now[number] = now.get(number, 0) + row.multiplier
+        for number, multiplier in rows:
+            now[number] = now.get(number, 0) + multiplier
         changes = {r: now.get(r, 0) - self._multipliers.get(r, 0) for r in now | self._multipliers}
         changes = {r: change for r, change in changes.items() if change}
         self._numbers += [kind, len(changes)]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag
+from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag, placed_last
 from optbn_solvers.relaxation.ledger import Ledger, Stage
 from optbn_solvers.relaxation.rows import Pattern
 
@@ -85,16 +85,16 @@ def _solve_part(ledger: Ledger, part: NDArray[np.int64]) -> tuple[Pattern, NDArr
     above = np.where(listed, units - lowest[:, None], 0)
     lift = int(above.max(axis=1).sum()) + 1
     table = np.where(listed, above + lift, 0)
-    best, value, last = table.copy(), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    best, value = table.T.copy(), np.zeros(size, dtype=np.int64)
     close_upwards(best)
-    rhs = int(max_dag(best, value, last))
+    rhs = int(max_dag(best, value))
     row = Pattern(tuple(part.tolist()), table, rhs)
     if rhs < m * lift:
         return row, None
     picks = np.empty(m, dtype=np.int64)
     among = size - 1
     while among:
-        j = int(last[among])
+        j = int(placed_last(best, value, among))
         among ^= 1 << j
         inside = np.flatnonzero(listed[j])
         inside = inside[(inside & ~among) == 0]

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.protocol import Budget
-from optbn_solvers.relaxation.kernels.local import CUT, lift, outside, project
+from optbn_solvers.relaxation.kernels.lifting import lift
+from optbn_solvers.relaxation.kernels.local import CUT, outside, project
 from optbn_solvers.relaxation.rows import Pattern, traces_of
 from optbn_solvers.relaxation.separate import Point
 

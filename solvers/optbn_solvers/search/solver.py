@@ -27,7 +27,7 @@ from optbn_solvers.relaxation.orders import search as local_search
 from optbn_solvers.relaxation.strengthen import Begin, strengthen
 from optbn_solvers.search.kernels import path
 from optbn_solvers.search.kernels import search as kernel
-from optbn_solvers.search.start import Known, apply
+from optbn_solvers.search.start import Known, Start, apply
 from optbn_solvers.search.workspace import Workspace
 
 SLICE_SECONDS = 0.05
@@ -49,7 +49,8 @@ class ClusterSearch:
     patience    an attempt goes on after its nodes if it seems to need at most this many times as many more
     most        nodes after which the last attempt is given up too, unless it seems to end soon; as another solver is
                 to go on then, it does not get more than what it seemed to need
-    rows        rows known before, to begin with: those of another solver's evidence, or of a table this one is part of
+    rows        rows known before, to begin with: those of another solver's evidence, or of a table this one is part of;
+                or what a ledger left, of which the best graph is the start (optbn_solvers.search.below)
     proof       a file to write the proof to (solvers/optbn_solvers/proofs/README.md)
     proof_limit bytes that a proof may take; beyond that it is given up
     carried     without a file: bytes of the search tree that the solution may carry as its evidence
@@ -64,7 +65,7 @@ class ClusterSearch:
     nodes: int = 500
     patience: int = 5
     most: int | None = None
-    rows: RowBound | Known | None = None
+    rows: RowBound | Known | Start | None = None
     proof: str | None = None
     proof_limit: int = DEFAULT_LIMIT
     carried: int = 0
@@ -105,7 +106,7 @@ class _Search:
         evidence = self.evidence or (None if run.bound == run.plain else Exhausted("cp"))
         return run.solution(replace(evidence, rows=self.known) if isinstance(evidence, Exhausted) else evidence)
 
-    def attempt(self, rows: Known | None, nodes: int | None, last: bool) -> None:
+    def attempt(self, rows: Known | Start | None, nodes: int | None, last: bool) -> None:
         """One search from its root; with `nodes` it is given up where it does not promise to end soon after those."""
         settings, table, run = self.settings, self.table, self.run
         work = Workspace(table, settings.seed)
@@ -113,7 +114,7 @@ class _Search:
         if run.rows is not None and run.score is not None:
             work.start_from(run.rows)
             if rows is not None:
-                begin = work.begin_with(apply(rows, run.score), table)
+                begin = work.begin_with(apply(rows, run.score) if isinstance(rows, Known) else rows, table)
         with self.writer() as writer:
             if writer is not None:
                 work.make_room_for_records()

@@ -23,6 +23,7 @@ from optbn_solvers.proofs.format import BRANCH, FILTER, LEAF
 from optbn_solvers.proofs.writer import Records, TreeWriter
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.ledger import Ledger, Stage
+from optbn_solvers.relaxation.replay import Late, Replay, fewest
 from optbn_solvers.relaxation.rows import Row
 
 BITS = 8  # multipliers of a tree count 2^-8 units at the finest: what the compiled checker reads
@@ -133,25 +134,16 @@ class Record:
         return proof
 
     def _filters(self, late: Callable[[], bool]) -> Sequence[Stage] | None:
-        """Stages of the root that leave no more families than the tree began with."""
+        """Stages of the root that leave no more families than the tree began with; None where it takes what is finer
+        than BITS, or it is late."""
         top = self.top
-        stages = [_coarse(stage) for stage in top.stages]
-        everything = Families.of(top.table, np.arange(len(top.table)))
-        length = 1
-        while True:
-            used = stages[-length:]
-            replayed = Ledger(top.table, top.rows, everything)
-            for stage in used:
-                if late():
-                    return None
-                replayed.settle(stage, [row.entries(replayed.families) for row, _ in stage.rows])
-                replayed.restrict()
-            left = replayed.families.rows[replayed.alive]
-            if np.isin(left, self.begun_with, assume_unique=True).all():
-                return used
-            if length >= len(stages):
-                return None  # what is finer than BITS was needed
-            length *= 4
+        replay = Replay(top.table, top.rows, late)
+        others = np.ones(len(top.table), dtype=np.bool_)
+        others[self.begun_with] = False
+        try:
+            return fewest(replay, [_coarse(stage) for stage in top.stages], lambda: not (replay.alive & others).any())
+        except Late:
+            return None
 
 
 def _coarse(stage: Stage) -> Stage:

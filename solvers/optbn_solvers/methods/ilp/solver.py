@@ -6,7 +6,8 @@
     improve       local search for a share of the time of a long root and of the tree            (relaxation.improve)
     finish        what is left in small strongly connected parts is solved by DP                 (ilp.finish)
     refine        the last digits of a root that closed                                          (ilp.refine)
-    cp            cluster search from the root's rows, if it promises to end soon                (optbn_solvers.search)
+    cp            between the rounds of a small table's root: cluster search below it, while it costs little beside
+                  them, and longer if it promises to end soon                               (optbn_solvers.search)
     branch        a short tree with exact bounds                                                 (ilp.branch)
     record        that tree as evidence                                                          (ilp.record)
     tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
@@ -48,11 +49,13 @@ from optbn_solvers.relaxation.refine import refine, within_rounding
 from optbn_solvers.relaxation.repair import obeying
 from optbn_solvers.relaxation.root import THOROUGH, Root, RootSettings, ascend, first_relaxation
 from optbn_solvers.relaxation.rules import Rules
-from optbn_solvers.relaxation.strengthen import some_stages
+from optbn_solvers.search.below import below
 from optbn_solvers.search.solver import ClusterSearch
 
-SEARCH_WORK = 10**9  # of the cluster search: nodes times variables times families
-FEWEST_NODES = 100  # with which it is worth a try
+FIRST_LOOK = 8  # rounds of the root before the cluster search looks below it; then twice as many, and so on
+OVERLAPS_FROM = 16  # rounds: tables that fewer do for need no local cuts on unions of rows
+LAST_LOOK = 1000  # nodes, when the root has stalled
+PATIENCE = 5  # times the nodes of a look that it may take besides if it seems to end then
 SHORT, AHEAD = 10.0, 0.5  # seconds: less time than this is for the graph first, for such a share of it
 TREE_SECONDS, TREE_SHARE = 0.5, 0.03  # after the budget is used up, and of what it was: to write the tree down
 HELD_BACK = 0.2  # seconds of local search that go by before its share begins: small tables need none of it
@@ -68,8 +71,8 @@ class Ilp:
     ascents        random orders of the dual ascent
     root, thorough, branch, tree  settings of the phases
     search_share   of the time of a thorough root and the tree that local search gets
-    search_nodes   what the cluster search may take before the tree (fewer of a large table), unless it promises to
-                   end soon (0: none)
+    search_nodes   what a look of the cluster search below the root may take, for each round of the root so far, unless
+                   it promises to end soon (0: none)
     residual       constraints that the families of the table do not say (optbn_solvers.base.residual)
     carried        bytes of a search tree below the root that the solution may carry as its evidence
     proof          a file for a proof (see proofs/), written when the root closes or there is such a tree
@@ -85,7 +88,7 @@ class Ilp:
     search_share: float = 0.2
     branch: BranchSettings = field(default_factory=BranchSettings)
     tree: TreeSettings = field(default_factory=TreeSettings)
-    search_nodes: int = 1000
+    search_nodes: int = 6
     residual: tuple[Residual, ...] = ()
     carried: int = CARRIED
     proof: str | None = None
@@ -158,22 +161,26 @@ class _Solve:
         return self._solution()
 
     def _work(self, root: Root, improver: Improver) -> None:
-        """The root; a tree below it, if it promises to be short; a thorough root; the tree. A large table has the
-        thorough root at once: there every round costs more than what it does in vain."""
+        """The root, and between its rounds looks below it, for as long as these cost little beside it; then the tree. A
+        large table has a thorough root at once: there every round costs more than what it does in vain."""
         ledger, settings = self.ledger, self.settings
         large = self.table.n * len(ledger.families) > LARGE
         root.improver = improver
         if large and self.budget.remaining() < SHORT:
             improver.credit = AHEAD * self.budget.remaining()
             improver.work()
-        if self._root(root, settings.thorough if large else settings.root):
+        looks = not large and settings.search_nodes > 0 and self.rules is None
+        rounds = FIRST_LOOK
+        while looks:
+            how = replace(settings.root, most_rounds=rounds, overlaps=rounds > OVERLAPS_FROM)
+            if self._root(root, how):
+                return
+            looks = root.rounds == rounds  # it has not ended by itself
+            if self._cluster_search(settings.search_nodes * rounds if looks else LAST_LOOK):
+                return
+            rounds *= 2
+        if self._root(root, settings.thorough):
             return
-        if not large:
-            if self._cluster_search():
-                return
-            self.phase = "root again"
-            if self._root(root, settings.thorough):
-                return
         self._branch(root, improver)
 
     def _root(self, root: Root, how: RootSettings) -> bool:
@@ -230,18 +237,20 @@ class _Solve:
             self.run.lower(ledger.score)
             self.method = Exhausted("scip branch and cut", math.ldexp(result.tolerance, -self.table.exponent))
 
-    def _cluster_search(self) -> bool:
-        """Try the search on clusters (optbn_solvers.search) below the root, as long as it seems to end soon; did it?"""
+    def _cluster_search(self, nodes: int) -> bool:
+        """Try the search on clusters (optbn_solvers.search) below the root for so many nodes, or PATIENCE times as many
+        more if it seems to end then; did it?"""
         ledger, settings = self.ledger, self.settings
-        nodes = min(settings.search_nodes, SEARCH_WORK // (self.table.n * max(1, int(ledger.alive.sum()))))
-        if self.rules is not None or nodes < FEWEST_NODES:
+        start = below(ledger, self.budget.exhausted)
+        if start is None:
             return False
         self.phase = "search"
         search = ClusterSearch(
             greedy=False,
             restarts=0,
             most=nodes,
-            rows=some_stages(ledger),
+            patience=PATIENCE,
+            rows=start,
             seed=settings.seed,
             carried=settings.carried,
         )

@@ -18,18 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.compiled import kernel
-from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag, max_dag_around
+from optbn_solvers.relaxation.kernels.graphs import Rows, Work, best_graph, greedy_graph
+from optbn_solvers.relaxation.kernels.subsets import close_upwards, max_dag
 
 INSIDE, CUT, STUCK = 0, 1, 2
 MOST_MULTIPLE = 60
-EPSILON = 1e-9
-
-
-class Rows(NamedTuple):
-    """Of the linear program: row j is about the pattern pattern[j] of node[j]."""
-
-    node: NDArray[np.int64]
-    pattern: NDArray[np.int64]
+EPSILON, ENOUGH = 1e-9, 1e-7
 
 
 class Basis(NamedTuple):
@@ -38,16 +32,6 @@ class Basis(NamedTuple):
     inverse: NDArray[np.float64]
     basic: NDArray[np.float64]
     cost: NDArray[np.float64]
-
-
-class Work(NamedTuple):
-    """Scratch: of the subset DP, and a column with its image under the inverse."""
-
-    best: NDArray[np.float64]
-    value: NDArray[np.float64]
-    last: NDArray[np.int64]
-    column: NDArray[np.float64]
-    step: NDArray[np.float64]
 
 
 @kernel
@@ -84,7 +68,7 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
         return INSIDE, 0, 0.0
     rows = Rows(node[:r], pattern[:r])
     basis = Basis(np.eye(r), x[:r].copy(), np.ones(r))  # the first one: every pattern alone is a DAG
-    work = Work(np.zeros((m, size)), np.zeros(size), np.zeros(size, dtype=np.int64), np.zeros(r), np.zeros(r))
+    work = Work(np.zeros((size, m)), np.zeros(size), np.zeros(m, dtype=np.int64), np.zeros(r), np.zeros(r))
     _begin(rows, basis, x[:r], work)
     state, total, dual = _optimum(rows, basis, least_violation, most_pivots, work)
     if state != CUT:
@@ -98,9 +82,9 @@ def outside(weight, least_weight, least_violation, most_rows, most_pivots, table
     best = work.best
     for i in range(m):
         for among in range(size):
-            best[i, among] = table[i, among]
+            best[among, i] = table[i, among]
     close_upwards(best)
-    if max_dag(best, work.value, work.last) > rhs:
+    if max_dag(best, work.value) > rhs:
         return STUCK, 0, total - 1.0
     return CUT, rhs, total - 1.0
 
@@ -128,11 +112,7 @@ def _begin(rows, basis, x, work):
     column, step = work.column, work.step
     rest, spent = x.copy(), np.zeros(r, dtype=np.bool_)
     for _ in range(r):
-        _best_graph(rows.node, rows.pattern, rest, work.best, work.value, work.last, column)
-        leaving = np.int64(-1)
-        for j in range(r):
-            if column[j] > 0 and (leaving < 0 or rest[j] < rest[leaving]):
-                leaving = j
+        leaving = greedy_graph(rows, rest, work)
         if leaving < 0 or rest[leaving] <= 1e-12:
             break
         share = rest[leaving]
@@ -165,7 +145,7 @@ def _optimum(rows, basis, least_violation, most_pivots, work):
             column[:] = 0.0
             column[lowest] = -1.0
             entering = 0.0
-        elif _best_graph(rows.node, rows.pattern, dual, work.best, work.value, work.last, column) <= 1.0 + 1e-7:
+        elif best_graph(rows, dual, work) <= 1.0 + ENOUGH:
             return CUT, total, dual
         _direction(basis.inverse, column, step)
         leaving = _leaving(basis.basic, step)
@@ -217,69 +197,6 @@ def _whole_multiple(dual):
         if whole:
             return multiple
     return 0
-
-
-@kernel
-def lift(table, rhs, present):
-    """Raise the coefficients of other patterns as far as the row stays true, small patterns first, in place.
-
-    `present` bool[m, N] marks the patterns some family has; only they are worth the effort. A pattern's coefficient
-    is the rhs less the most the other nodes can earn beside it, and at least that of any subset. In the end every
-    pattern has the largest coefficient of its subsets. Cost: one DP per pattern.
-    """
-    m, size = table.shape
-    best, value = np.zeros((m, size)), np.zeros(size)
-    for i in range(m):
-        for among in range(size):
-            best[i, among] = table[i, among]
-    close_upwards(best)
-    for members in range(1, m):
-        for among in range(1, size):
-            count = 0
-            for b in range(m):
-                count += (among >> b) & 1
-            if count != members:
-                continue
-            for i in range(m):
-                if (among >> i) & 1 or not present[i, among] or table[i, among] > 0:
-                    continue
-                lifted = rhs - max_dag_around(best, value, i, among)
-                if lifted > best[i, among]:
-                    free = (size - 1) & ~among & ~(1 << i)
-                    more = free
-                    while True:
-                        if best[i, among | more] < lifted:
-                            best[i, among | more] = lifted
-                        if more == 0:
-                            break
-                        more = (more - 1) & free
-    for i in range(m):
-        for among in range(size):
-            table[i, among] = 0 if (among >> i) & 1 else np.int64(best[i, among])
-
-
-@kernel
-def _best_graph(node, pattern, gain, best, value, last, column):
-    """Fill `column` with the patterns (gains > 0) a best DAG uses; returns its gain."""
-    size = best.shape[1]
-    best[:] = 0.0
-    for j in range(len(node)):
-        if gain[j] > best[node[j], pattern[j]]:
-            best[node[j], pattern[j]] = gain[j]
-    close_upwards(best)
-    most = max_dag(best, value, last)
-    column[:] = 0.0
-    among = size - 1
-    while among:
-        i = last[among]
-        among ^= 1 << i
-        chosen = -1
-        for j in range(len(node)):
-            if node[j] == i and pattern[j] & ~among == 0 and gain[j] > (gain[chosen] if chosen >= 0 else 1e-12):
-                chosen = j
-        if chosen >= 0:
-            column[chosen] = 1.0
-    return most
 
 
 @kernel
