@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,9 @@ class Model:
         if absent:
             raise ValueError(f"the column {absent[0]!r} is not there")
         values = [_values(columns[name]) for name in self.features]
-        members = self._record["members"]
-        total: Array = 0.0
-        for member, weight in zip(members, self._record["weights"], strict=True):
-            total = total + weight * _posterior(member, values, len(self.classes))
-        p = _normalised(total) ** self._record.get("power", 1.0)
-        p = _normalised(p)
-        return _calibrated(p, self._record.get("curves"))
+        weighted = zip(self._record["weights"], self._record["members"], strict=True)
+        p = _normalised(sum(weight * _posterior(member, values, len(self.classes)) for weight, member in weighted))
+        return _calibrated(_normalised(p ** self._record.get("power", 1.0)), self._record.get("curves"))
 
     def predict(self, columns: Mapping[str, Sequence[Any]]) -> list[Any]:
         """The most probable class of each row."""
@@ -92,12 +88,16 @@ def _numbers(values: list[Any]) -> Array:
     return np.array([np.nan if v is None else truth.get(v) or float(truth.get(v, v)) for v in values], dtype=float)
 
 
+def _cut(column: Any, numbers: Array) -> Array:
+    missing = -1 if column["missing"] is None else column["missing"]
+    return np.where(np.isnan(numbers), missing, np.searchsorted(column["cuts"], numbers, side="left"))
+
+
 def _codes(column: Any, values: list[Any]) -> Array:
     """The code of each value, -1 where nothing is known."""
-    missing = -1 if column["missing"] is None else column["missing"]
     if column["cuts"] is not None:
-        data = _numbers(values)
-        return np.where(np.isnan(data), missing, np.searchsorted(column["cuts"], data, side="left"))
+        return _cut(column, _numbers(values))
+    missing = -1 if column["missing"] is None else column["missing"]
     known = {level: code for code, level in enumerate(column["levels"])}
     for own in TRUTH[:3]:
         if known.keys() <= set(own):
@@ -110,11 +110,8 @@ def _as_numbers(columns: Sequence[Any], values: Sequence[list[Any]]) -> Array:
     """float64[a, n]: numbers as they are, levels as numbers, NaN where nothing is known."""
     found = []
     for column, each in zip(columns, values, strict=True):
-        if column["levels"] is None:
-            found.append(_numbers(each))
-        else:
-            codes = _codes(column, each)
-            found.append(np.where(codes < 0, np.nan, codes))
+        known = _numbers(each) if column["levels"] is None else _codes(column, each)
+        found.append(known if column["levels"] is None else np.where(known < 0, np.nan, known))
     return np.array(found, dtype=float)
 
 
@@ -126,13 +123,10 @@ def _posterior(member: Any, values: Sequence[list[Any]], classes: int) -> Array:
         return _walk(member, _as_numbers(columns, values), [c["missing"] is not None for c in columns],
                      [c["levels"] is not None for c in columns])  # fmt: skip
     codes = [_codes(column, each) for column, each in zip(columns, values, strict=True)]
-    if kind == "network":
-        return _softmax(_log_joint(member, codes, classes))
-    if kind == "super_parents":
-        return _softmax(_super_parents(member, codes, classes))
-    if kind == "pair_parents":
-        return _softmax(_pair_parents(member, codes, classes))
-    raise ValueError(f"a member of kind {kind!r} needs optbn itself")
+    logs = {"network": _log_joint, "super_parents": _super_parents, "pair_parents": _pair_parents}.get(kind)
+    if logs is None:
+        raise ValueError(f"a member of kind {kind!r} needs optbn itself")
+    return _softmax(logs(member, codes, classes))
 
 
 class _Branches:
@@ -161,8 +155,7 @@ def _log_joint(network: Any, codes: Sequence[Array], classes: int) -> Array:
         values = np.array([[-np.inf if v is None else v for v in row] for row in tree["values"]], dtype=float)
         x = codes[attribute]
         for y in range(classes):
-            node = np.zeros(n, dtype=int)
-            alive = np.ones(n, dtype=bool)
+            node, alive = np.zeros(n, dtype=int), np.ones(n, dtype=bool)
             for value in (np.full(n, y), *(codes[p] for p in questions)):
                 below = branches.child(node, value)
                 alive &= below >= 0
@@ -171,38 +164,41 @@ def _log_joint(network: Any, codes: Sequence[Array], classes: int) -> Array:
     return out
 
 
+def _together(terms: Iterable[tuple[Array, Array]], otherwise: Array) -> Array:
+    """The logarithm of the sum over (rows, logs), of a row that is in none what is said otherwise."""
+    total = np.full_like(otherwise, -np.inf)
+    for rows, logs in terms:
+        total = np.where(rows[:, None], np.logaddexp(total, logs), total)
+    return np.where(np.isneginf(total).all(axis=1)[:, None], otherwise, total)
+
+
 def _super_parents(member: Any, codes: Sequence[Array], classes: int) -> Array:
-    total = np.full((len(codes[0]), classes), -np.inf)
-    for i, (network, frequent) in enumerate(zip(member["members"], member["frequent"], strict=True)):
-        used = np.append(np.array(frequent, dtype=bool), False)[codes[i]] & (codes[i] >= 0)
-        logs = _log_joint(network, codes, classes)
-        total = np.where(used[:, None], np.logaddexp(total, logs), total)
-    none: Array = np.isneginf(total).all(axis=1)
-    return np.where(none[:, None], _log_joint(member["naive"], codes, classes), total)
+    terms = (
+        (np.append(np.array(frequent, dtype=bool), False)[codes[i]] & (codes[i] >= 0), _log_joint(one, codes, classes))
+        for i, (one, frequent) in enumerate(zip(member["members"], member["frequent"], strict=True))
+    )
+    return _together(terms, _log_joint(member["naive"], codes, classes))
 
 
 def _pair_parents(member: Any, codes: Sequence[Array], classes: int) -> Array:
     resolved = [each.copy() for each in codes]
     for i, x, j, z in member["general"]:
         resolved[i][(codes[i] == x) & (codes[j] == z)] = -1
-    total = np.full((len(codes[0]), classes), -np.inf)
+    terms = []
     tables = zip(member["pairs"], member["members"], member["weights"], member["frequent"], strict=True)
     for (p, q), network, weight, frequent in tables:
         if weight > 0:
             known = (resolved[p] >= 0) & (resolved[q] >= 0)
-            used: Array = known & np.array(frequent, dtype=bool)[resolved[p], resolved[q]]
-            logs = _log_joint(network, resolved, classes) + np.log(weight)
-            total = np.where(used[:, None], np.logaddexp(total, logs), total)
-    none: Array = np.isneginf(total).all(axis=1)
-    return np.where(none[:, None], _super_parents(member["single"], resolved, classes), total)
+            rows = known & np.array(frequent, dtype=bool)[resolved[p], resolved[q]]
+            terms.append((rows, _log_joint(network, resolved, classes) + np.log(weight)))
+    return _together(terms, _super_parents(member["single"], resolved, classes))
 
 
 def _walk(tree: Any, values: Array, third: Sequence[bool], nominal: Sequence[bool]) -> Array:
     """What a decision tree says; rows with unknown values go down all branches by the rows these had."""
     branches = _Branches(tree["fanout"], tree["branch"])
-    attribute = np.array(tree["attribute"])
+    attribute, answers = np.array(tree["attribute"]), np.array(tree["probabilities"])
     cut = np.array([np.inf if c is None else c for c in tree["cut"]])
-    answers = np.array(tree["probabilities"])
     totals = np.array(tree.get("totals", [1.0] * len(attribute)))
     is_nominal, has_third = np.array(nominal), np.array(third)
     out = np.zeros((values.shape[1], answers.shape[1]))
@@ -228,15 +224,12 @@ def _walk(tree: Any, values: Array, third: Sequence[bool], nominal: Sequence[boo
 
 
 def _mixture(member: Any, values: Sequence[list[Any]], classes: int) -> Array:
-    columns = member["columns"]
-    numbers = _as_numbers(columns, values)
-    places, text = [], [column["levels"] is not None for column in columns]
-    for column, scale, each in zip(columns, member["scales"], numbers, strict=True):
+    columns, places = member["columns"], []
+    text = [column["levels"] is not None for column in columns]
+    for column, scale, each in zip(columns, member["scales"], _as_numbers(columns, values), strict=True):
         if column["levels"] is not None:
             cells = np.array([*scale["cells"], max(scale["cells"], default=-1) + 1])
-            known: Array = np.isfinite(each)
-            if column["missing"] is not None:
-                known = known & (each != column["missing"])
+            known = np.isfinite(each) & (each != column["missing"])  # None is no number
             places.append(cells[np.where(known, each, len(cells) - 1).astype(int)].astype(float))
         elif scale["points"]:
             places.append(np.interp(each, scale["points"], scale["ranks"]))
@@ -247,10 +240,7 @@ def _mixture(member: Any, values: Sequence[list[Any]], classes: int) -> Array:
     parts += [_walk(tree, at, [not t for t in text], text) for tree in member["trees"]]
     for network in member["counted"]:
         coded = [
-            np.where(np.isnan(p), -1 if c["missing"] is None else c["missing"], np.searchsorted(c["cuts"], p))
-            if c["cuts"] is not None
-            else p.astype(int)
-            for c, p in zip(network["columns"], at, strict=True)
+            _cut(c, p) if c["cuts"] is not None else p.astype(int) for c, p in zip(network["columns"], at, strict=True)
         ]
         parts.append(_softmax(_log_joint(network, coded, classes)))
     return _normalised(sum(share * part for share, part in zip(member["shares"], parts, strict=True)))
@@ -259,7 +249,7 @@ def _mixture(member: Any, values: Sequence[list[Any]], classes: int) -> Array:
 def _soft(network: Any, scales: Sequence[Any], places: Array, classes: int) -> Array:
     """Scores of soft cells: a value has up to two, a pair up to four."""
     scores = np.array(network["scores"])
-    mains, pairs, sizes, counts = [], [], [], []
+    mains, pairs = [], []  # (cells and shares, how many cells) of each attribute
     for knots, scale, place in zip(network["knots"], scales, places, strict=True):
         if knots:
             known = np.nan_to_num(place)
@@ -267,34 +257,27 @@ def _soft(network: Any, scales: Sequence[Any], places: Array, classes: int) -> A
             high = np.minimum(low + 1, len(knots) - 1)
             width = np.where(high > low, np.array(knots)[high] - np.array(knots)[low], 1.0)
             share = np.where(high > low, np.clip((known - np.array(knots)[low]) / width, 0.0, 1.0), 0.0)
-            share = share.astype(np.float32).astype(float)
-            gone = np.isnan(place)
-            own = [
-                (np.where(gone, len(knots), low), np.where(gone, 1.0, 1.0 - share)),
-                (high, np.where(gone, 0.0, share)),
-            ]
-            mains.append(own)
-            pairs.append(own)
-            counts.append(len(knots) + 1)
-            sizes.append(len(knots) + 1)
+            share = np.where(np.isnan(place), 0.0, share.astype(np.float32))
+            own = [(np.where(np.isnan(place), len(knots), low), 1.0 - share), (high, share)]
+            mains.append((own, len(knots) + 1))
+            pairs.append(mains[-1])
         else:
             cell, one = place.astype(int), np.ones(len(place))
-            mains.append([(cell, one)])
-            pairs.append([(np.array(scale["coarse"])[cell], one)])
-            counts.append(max(scale["cells"], default=-1) + 2)
-            sizes.append(max(scale["coarse"]) + 1)
+            mains.append(([(cell, one)], max(scale["cells"], default=-1) + 2))
+            pairs.append(([(np.array(scale["coarse"])[cell], one)], max(scale["coarse"]) + 1))
     total = np.tile(scores[:, 0], (places.shape[1], 1))
     start = 1
-    for own, count in zip(mains, counts, strict=True):
+    for own, count in mains:
         for cell, share in own:
             total += share[:, None] * scores[:, start + cell].T
         start += count
     for i, parents in network["parents"]:
         for p in parents:
-            for c, a in pairs[i]:
-                for d, b in pairs[p]:
-                    total += (a * b)[:, None] * scores[:, start + c * sizes[p] + d].T
-            start += sizes[i] * sizes[p]
+            (first, height), (second, width) = pairs[i], pairs[p]
+            for c, a in first:
+                for d, b in second:
+                    total += (a * b)[:, None] * scores[:, start + c * width + d].T
+            start += height * width
     if classes == 1:
         return np.zeros((len(total), 1))
     return np.column_stack([np.zeros(len(total)), total]) if classes == 2 else total
