@@ -43,10 +43,12 @@ def proof_of(network, rows, score, most, evidence=None, **how):
 def proofs():
     found = {
         "rows": proof_of("asia", 300, "bdeu", 2, solver="ilp", search_nodes=0),
-        "tree": proof_of("child", 500, "bdeu", 2),
+        "tree": proof_of("insurance", 300, "bdeu", 2),
+        "large claim": proof_of("child", 500, "bdeu", 2),
         "claim": proof_of("asia", 300, "bdeu", 2, Exhausted("dp")),
     }
     assert found["rows"]["evidence"]["kind"] == "rows"
+    assert [part["evidence"]["kind"] for part in found["large claim"]["evidence"]["parts"]] == ["exhausted"]
     assert [part["evidence"]["kind"] for part in found["tree"]["evidence"]["parts"]] == ["tree"]
     return found
 
@@ -55,7 +57,7 @@ def checked(driver, *proofs):
     return driver.execute_script(CHECK, [json.dumps(proof) for proof in proofs])
 
 
-@pytest.mark.parametrize("kind", ["rows", "tree", "claim"])
+@pytest.mark.parametrize("kind", ["rows", "tree", "claim", "large claim"])
 def test_right_proofs_are_proved(open_page, proofs, kind):
     driver = open_page(report_of(optbn.load_network("asia")))
     ((optimal, gap, nodes),) = checked(driver, proofs[kind])

@@ -2,7 +2,7 @@
 // The same rules as solvers/optbn_solvers/verify (rows, stages, parts) and proofs (trees), written once more: the Python
 // checker has its words on the mathematics. Every mistake in the evidence throws an Error that says what is wrong.
 
-const LARGEST_SUBSET = 12, LARGEST_CLAIM = 16; // variables
+const LARGEST_SUBSET = 12, LARGEST_CLAIM = 20; // variables
 const must = (holds, words) => { if (!holds) throw new Error(words); };
 function exactly(x) { // numbers beyond 2^53 travel as texts
   must(Number.isSafeInteger(x) || (typeof x === "string" && /^-?\d{1,400}$/.test(x)), `${x} is not a whole number`);
@@ -17,24 +17,19 @@ function checkSet(members, allowed, what) {
 
 // f(U) = max over v in U of f(U - v) + the best of v with its parents in U - v; families by place: [[pattern, units], ..]
 function bestChoice(families) {
-  const size = 1 << families.length, best = families.map((own) => {
-    const within = new Array(size).fill(null);
-    for (const [pattern, units] of own) if (within[pattern] === null || units > within[pattern]) within[pattern] = units;
-    for (let bit = 1; bit < size; bit *= 2)
-      for (let set = 0; set < size; set++)
-        if (set & bit && within[set ^ bit] !== null && (within[set] === null || within[set ^ bit] > within[set])) within[set] = within[set ^ bit];
-    return within;
-  });
-  const f = new Array(size).fill(null);
+  const ordered = families.map((own) => [...own].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)));
+  const f = new Array(1 << families.length).fill(null);
   f[0] = 0n;
-  for (let set = 1; set < size; set++)
-    best.forEach((within, i) => {
+  for (let set = 1; set < f.length; set++)
+    for (let i = 0; i < ordered.length; i++) {
       const rest = set & ~(1 << i);
-      if (!(set >> i & 1) || f[rest] === null || within[rest] === null) return;
-      const sum = f[rest] + within[rest];
+      if (rest === set || f[rest] === null) continue;
+      const first = ordered[i].find(([pattern]) => (pattern & ~rest) === 0); // the best that fits
+      if (!first) continue;
+      const sum = f[rest] + first[1];
       if (f[set] === null || sum > f[set]) f[set] = sum;
-    });
-  return f[size - 1];
+    }
+  return f[f.length - 1];
 }
 function subsetRow(members, coefficients, rhs) { // {within, rhs, worth}, once it is proved that no acyclic graph exceeds the right side
   must(members.length <= LARGEST_SUBSET, `a subset row has ${members.length} members, and at most ${LARGEST_SUBSET} are checked`);

@@ -9,10 +9,11 @@
     branch      branch and cut (ilp) from the best graph so far: at most for as long as the recurrence would take
     race        branch and cut against the cluster search, instead of branching alone, if asked for (`jobs`)
 
-Few variables go to the recurrence at once, very dense tables to it or to the order graph. A step that is given up costs
-at most about what the next one does, so the whole costs at most a small multiple of the best choice. Search and
-branching also leave the better evidence: a tree or rows that the checker replays, where the others leave a claim
-(beyond PROVED variables). The numbers below are set on the tables of tests/benchmarks/auto.py.
+Up to 20 variables go to the recurrence at once, very dense tables to it or to the order graph. A step that is given up
+costs at most about what the next one does, so the whole costs at most a small multiple of the best choice. Search and
+branching leave a tree or rows that the checker replays; the others (beyond PROVED variables) leave a claim, which the
+checker confirms by a recursion of its own up to 22 variables. The numbers below are set on the tables of
+tests/benchmarks/auto.py.
 
 The steps and their reasons are in the Solution's statistics, per component.
 """
@@ -41,9 +42,8 @@ from optbn_solvers.relaxation.orders import search
 
 DP_SECONDS = 1.2e-9  # per n 2^n, one core
 PROVED = 12  # variables up to which the recurrence leaves a proof
-QUICK = 0.05  # seconds: that soon the recurrence is preferred from
-DENSE = 80  # families per variable on
-VERY_DENSE = 250  # the same: of few variables the order graph is quicker than a short search
+QUICK = 0.05  # seconds: that soon the recurrence is preferred (up to 20 variables): search takes 20 s to be compiled
+VERY_DENSE = 250  # families per variable: of few variables the order graph is quicker than a short search
 FEW = 30  # variables: from here on branching is as quick as a short search, which need not be compiled then
 NODES = 500  # of that search; if it seems to end soon, it may take
 MORE = 5  # times as many
@@ -116,8 +116,8 @@ class Steps:
         orders = very_dense and table.n <= ORDERS
         if fits and table.n <= PROVED:
             run.step("dp", whole, f"{size}: the recurrence takes no time and leaves a proof")
-        elif fits and density >= DENSE and seconds <= QUICK:
-            run.step("dp", whole, f"{size}: dense, and {price}")
+        elif fits and seconds <= QUICK:
+            run.step("dp", whole, f"{size}: {price}")
         if run.settled:
             return run.solution()
         most = seconds if fits else math.inf
