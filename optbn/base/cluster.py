@@ -99,7 +99,10 @@ class Cluster:
         """How many tasks can be worked on at the moment."""
         count, at = self._looked
         if time.monotonic() - at > 2.0:
-            count = max(1, sum(self.client.nthreads().values()))
+            try:
+                count = max(1, sum(self.client.nthreads().values()))
+            except (OSError, TimeoutError) as error:  # its scheduler dies while it answers
+                raise ClusterError(f"the cluster cannot be reached any more: {error}") from None
             self._looked = count, time.monotonic()
         return count
 
