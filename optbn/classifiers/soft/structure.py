@@ -41,12 +41,12 @@ class Structure:
     knots: tuple[NDArray[np.float64], ...]
     parents: Parents
 
-    @property
+    @functools.cached_property
     def mains(self) -> list[int]:
         """Cells of each attribute by itself."""
         return [len(k) + 1 if len(k) else s.n_cells for k, s in zip(self.knots, self.scales, strict=True)]
 
-    @property
+    @functools.cached_property
     def in_pairs(self) -> list[int]:
         """Cells of each attribute in pairs."""
         return [len(k) + 1 if len(k) else int(s.coarse.max()) + 1 for k, s in zip(self.knots, self.scales, strict=True)]
@@ -64,7 +64,7 @@ class Structure:
             pair_at[:-1].astype(np.int64), np.array([sizes[p] for _, p in pairs], dtype=np.int64),
         )  # fmt: skip
 
-    @property
+    @functools.cached_property
     def cells(self) -> int:
         """Scores of a class, with room for the cell after the last one's row, which a share of 0 touches."""
         sizes = self.in_pairs
