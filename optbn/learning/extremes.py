@@ -19,24 +19,26 @@ import numpy as np
 from optbn.base.errors import OptbnError
 from optbn.data.dataset import Dataset, Real
 from optbn.scores.families import Families
-from optbn.scores.listed import score_families
+from optbn.scores.listed import scores_of
+from optbn.scores.scoring import bind
 from optbn_solvers.base.clock import working
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optbn.scores.protocol import LocalScore
+    from optbn.scores.protocol import BoundScore, LocalScore
 
+SECONDS_PER_ROW = 1e-6  # for its ranks, and to lay it out
 FEW_VALUES = 64  # that could be read as levels
 SHOWN = 6  # arcs that the note names
 MOST_PARENTS = 6  # whose subsets are all scored
 
 
 def arcs_of_extremes(
-    data: Dataset, method: LocalScore, parent_sets: Sequence[Sequence[str]], until: float
+    data: Dataset, method: LocalScore, parent_sets: Sequence[Sequence[str]], until: float, memory: int
 ) -> list[tuple[str, str]]:
     """(parent, child) of those arcs into real columns, as far as there is time until `until` (of `working`)."""
-    arcs, took = [], 0.0
+    arcs, took = [], SECONDS_PER_ROW * data.n_rows
     for child, domain, parents in zip(data.names, data.domains, parent_sets, strict=True):
         if not isinstance(domain, Real) or not 0 < len(parents) <= MOST_PARENTS or domain.low == domain.high:
             continue
@@ -46,13 +48,24 @@ def arcs_of_extremes(
         subsets = [some for size in range(len(parents) + 1) for some in itertools.combinations(parents, size)]
         rows = _by_ranks(data.select([child, *parents]))
         try:
+            bound = bind(method, rows, memory)
+            if begun + took + _expected(bound, len(parents)) > until:
+                continue
             families = Families.build(rows.names, [(child, some) for some in subsets])
-            best = subsets[int(score_families(rows, families, method, jobs=1).scores.argmax())]
+            best = subsets[int(scores_of(bound, families, 1, memory).argmax())]
         except OptbnError:  # settings that name other columns, or a family that is too dear
             continue
         arcs += [(parent, child) for parent in parents if parent not in best]
         took = working() - begun
     return arcs
+
+
+def _expected(bound: BoundScore, parents: int) -> float:
+    """The seconds that a score expects of these parents and their subsets, as far as it has a notion."""
+    if not hasattr(bound, "seconds"):
+        return 0.0
+    dearest = float(bound.seconds(np.arange(1, parents + 1, dtype=np.int32)[None, :])[0])
+    return float(getattr(bound, "preparation", 0.0)) + 2 * dearest
 
 
 def extremes_note(data: Dataset, arcs: Sequence[tuple[str, str]]) -> str:

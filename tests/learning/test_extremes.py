@@ -11,6 +11,8 @@ import optbn
 from optbn.learning.extremes import arcs_of_extremes, normal_scores
 from optbn.scores import load_score
 
+MEMORY = 1 << 30
+
 
 @pytest.fixture(scope="module")
 def counts() -> optbn.Dataset:
@@ -24,7 +26,7 @@ def counts() -> optbn.Dataset:
 
 def test_arcs_that_only_extreme_values_call_for_are_named(counts: optbn.Dataset) -> None:
     sets = [(), (), ("age", "balance"), ("age", "balance")]
-    arcs = arcs_of_extremes(counts, load_score("pcart"), sets, math.inf)
+    arcs = arcs_of_extremes(counts, load_score("pcart"), sets, math.inf, MEMORY)
     assert arcs == [("balance", "amount"), ("age", "calls"), ("balance", "calls")]
 
 
@@ -53,4 +55,4 @@ def test_normal_scores_do_not_depend_on_the_scale_and_ties_share_one() -> None:
 
 
 def test_no_time_no_note(counts: optbn.Dataset) -> None:
-    assert arcs_of_extremes(counts, load_score("pcart"), [(), (), (), ("age",)], -math.inf) == []
+    assert arcs_of_extremes(counts, load_score("pcart"), [(), (), (), ("age",)], -math.inf, MEMORY) == []

@@ -48,6 +48,6 @@ def _doubt_extremes(job: Job) -> None:
     until = math.inf if left is None else working() + left
     with job.watch.phase("fit"):
         sets = [job.learned.structure.parents(name) for name in job.data.names]
-        arcs = arcs_of_extremes(job.data, job.method, sets, until)
+        arcs = arcs_of_extremes(job.data, job.method, sets, until, job.scoring.memory)
     if note := extremes_note(job.data, arcs):
         job.notes.append(note)
