@@ -52,8 +52,7 @@ from optbn_solvers.relaxation.rules import Rules
 from optbn_solvers.search.below import below
 from optbn_solvers.search.solver import ClusterSearch
 
-FIRST_LOOK = 8  # rounds of the root before the cluster search looks below it; then twice as many, and so on
-OVERLAPS_FROM = 16  # rounds: tables that fewer do for need no local cuts on unions of rows
+FIRST_LOOK = 24  # rounds of the root before the cluster search looks below it; then twice as many, and so on
 LAST_LOOK = 1000  # nodes, when the root has stalled
 PATIENCE = 5  # times the nodes of a look that it may take besides if it seems to end then
 SHORT, AHEAD = 10.0, 0.5  # seconds: less time than this is for the graph first, for such a share of it
@@ -172,7 +171,7 @@ class _Solve:
         looks = not large and settings.search_nodes > 0 and self.rules is None
         rounds = FIRST_LOOK
         while looks:
-            how = replace(settings.root, most_rounds=rounds, overlaps=rounds > OVERLAPS_FROM)
+            how = replace(settings.root, most_rounds=rounds, overlaps=rounds > FIRST_LOOK)
             if self._root(root, how):
                 return
             looks = root.rounds == rounds  # it has not ended by itself
