@@ -182,7 +182,7 @@ def test_roots_that_close_are_proved(name):
     solution = Ilp().solve(table)
     assert solution.status is Status.OPTIMAL
     assert solution.score == pytest.approx(best, abs=1e-6)
-    assert verify(table, solution).optimal
+    assert verify(table, solution, bound_of_proof).optimal
 
 
 OTHERS = {"autos_bdeu1_p4": "dp", "autos_bic_p5": "cp", "carpo100_bdeu1_p2": "cp", "flag_bdeu1_p3": "cp",
