@@ -84,8 +84,10 @@ def test_sums_over_rows_are_those_of_plain_numbers():
         for i in range(50):
             plain[0][site[i]] += weights[i] * source[i]
             plain[1][site[i]] += weights[i] * (source[i] - 0.5) ** 2
-        np.testing.assert_array_equal(found[0], plain[0])
-        np.testing.assert_array_equal(found[1], plain[1])
+        for one, other in zip(
+            found, plain, strict=True
+        ):  # the kernels fill whole vectors, plain Python what is asked for
+            np.testing.assert_array_equal(one[:, :columns], other[:, :columns])
 
 
 @kernel
