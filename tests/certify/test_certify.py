@@ -350,7 +350,7 @@ def test_from_data_to_a_certificate_on_the_command_line(tmp_path, capsys):
     refused("can", "--score", "k2")
     refused("more than --max-parents 0", "--max-parents", 0)
     refused("constraints", constraints={"max_arcs": 3})
-    refused("on which grid", tolerance=None)
+    refused("to which grid", tolerance=None)
     refused("refuse and value", "--missing", "drop")
     refused("cycle", parents=answer["parents"] | {"asia": ["tub"], "tub": ["asia"]})
     (tmp_path / "real.csv").write_text(asia.read_text().replace("yes", "1.5").replace("no", "2.25"))

@@ -28,7 +28,7 @@ from optbn_solvers.proofs.writer import ProofWriter, write_rows, write_tree
 from optbn_solvers.relaxation.localcuts import LocalCuts
 from optbn_solvers.relaxation.orders import search
 from optbn_solvers.relaxation.root import RootSettings
-from optbn_solvers.relaxation.strengthen import _root
+from optbn_solvers.relaxation.strengthen import Begin, _root
 from optbn_solvers.search import workspace
 from optbn_solvers.search.below import below
 from optbn_solvers.search.solver import ClusterSearch
@@ -89,7 +89,7 @@ def test_proofs_that_begin_where_a_ledger_ended(tmp_path):
     for trial, table, best in random_tables(150, seed=4, sizes=(6, 10), rows=(30, 60)):
         rows = search(table, seed=trial, starts=1, kicks=0)
         how = RootSettings(most_rounds=1 + trial % 4, largest_part=0)
-        ledger = _root(table, rows, how, trial, Budget(), lambda rows, bound: None, LocalCuts)
+        ledger = _root(Begin(table, rows, Budget(), lambda rows, bound: None), how, trial, LocalCuts)
         start = None if ledger.closed else below(ledger, lambda: False)
         if start is None:
             continue

@@ -53,7 +53,8 @@ def test_learning_is_its_steps(asia):
     assert found.network == optbn.fit(optbn.structure_of(scores, found.solution), asia, "bdeu")
     report = found.report
     assert report.outcome.proved and report.settings["max parents"] == 2 and report.families_scored == 8 * 29
-    assert [phase.name for phase in report.phases] == ["read", "score", "solve", "fit"]
+    phases = [phase.name for phase in report.phases if phase.name != "compile"]
+    assert phases == ["read", "score", "solve", "fit"]
     assert {(a.parent, a.child) for a in report.arcs} == set(found.network.structure.arcs)
     assert all(sum(report.counts[name]) == asia.n_rows for name in asia.names)
     assert report.model() == found.network
@@ -202,7 +203,7 @@ def test_a_sampler_that_would_not_end_gives_way(asia):
     found = optbn.learn(asia, score="bic", max_parents=2, time_limit=6.0, smoother=HDP(effective=1e9, max_sweeps=10**9))
     (note,) = found.report.notes
     assert "distributions are m-estimates: HDP would not have been done" in note
-    assert sum(phase.wall for phase in found.report.phases) < 7.5
+    assert sum(phase.wall for phase in found.report.phases if phase.name != "compile") < 7.5
 
 
 def test_alternatives_and_probabilities_of_arcs():

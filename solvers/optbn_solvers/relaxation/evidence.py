@@ -12,10 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from optbn_solvers.base.errors import StoppedError
 from optbn_solvers.base.solution import BoundRow, RowBound
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.ledger import Ledger, Stage
-from optbn_solvers.relaxation.replay import Late, Replay, fewest
+from optbn_solvers.relaxation.replay import Replay, fewest
 from optbn_solvers.relaxation.rows import Row
 
 
@@ -24,7 +25,7 @@ def row_bound(ledger: Ledger, late: Callable[[], bool] = lambda: False) -> RowBo
     replay = Replay(ledger.table, ledger.rows, late)
     try:
         used = fewest(replay, ledger.stages, lambda: replay.bound <= ledger.bound)
-    except Late:
+    except StoppedError:
         used = list(ledger.stages)
     if used is None:
         raise AssertionError("the stages of the ledger do not add up to its bound")

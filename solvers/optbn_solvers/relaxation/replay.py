@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn_solvers.base.errors import StoppedError
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.kernels.families import subtract_rows
@@ -25,13 +26,9 @@ MOST_ENTRIES = 20_000_000  # that are kept: 320 MB; those of other rows are work
 FIRST_ENTRIES = 1 << 16
 
 
-class Late(Exception):
-    """There was no time for a stage."""
-
-
 class Replay:
     """What the stages applied since `begin` prove: no graph has more than `bound` units, and one that beats `rows` has
-    families that are `alive`. Where `late` says so, a stage is not applied (Late)."""
+    families that are `alive`. Where `late` says so, a stage is not applied (StoppedError)."""
 
     def __init__(self, table: ScoreTable, rows: NDArray[np.int64], late: Callable[[], bool] = lambda: False) -> None:
         self.table, self.rows, self.late = table, rows, late
@@ -53,7 +50,7 @@ class Replay:
     def apply(self, stage: Stage) -> bool:
         """Use a stage; whether it lowered the bound or dropped a family."""
         if self.late():
-            raise Late
+            raise StoppedError("no time was left to replay a stage")
         adjusted = self.adjusted(stage)
         if adjusted is None:
             books = Ledger(self.table, self.rows, self._families)
@@ -89,7 +86,7 @@ class Replay:
             number = self._number.get(id(row))
             if number is None:
                 if self.late():
-                    raise Late
+                    raise StoppedError("no time was left to replay a stage")
                 found = row.entries(self._families)
                 number = self._keep(row, found)
             if number is None:
@@ -139,7 +136,7 @@ def _total(tops: NDArray[np.int64], stage: Stage) -> int:
 
 def fewest(replay: Replay, stages: Sequence[Stage], enough: Callable[[], bool]) -> list[Stage] | None:
     """Few of the stages, in the order to be applied, after which `enough` says that the replay proves enough; None
-    when all of them do not. Raises Late only while there is nothing to fall back on.
+    when all of them do not. Raises StoppedError only while there is nothing to fall back on.
 
     Usually the last stages do: the final multipliers are good ones, and a stage may be applied again to what it left.
     So it is the shortest suffix of length 1, 2, 4, .. that does, and of it only the stages that matter. On large tables
@@ -170,6 +167,6 @@ def fewest(replay: Replay, stages: Sequence[Stage], enough: Callable[[], bool]) 
                 return min(used, every, key=len)
             left -= AGAIN * length
             length *= 2
-    except Late:
+    except StoppedError:
         pass
     return every

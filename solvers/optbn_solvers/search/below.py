@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn_solvers.base.errors import StoppedError
 from optbn_solvers.base.solution import ClusterRow, SubsetRow
 from optbn_solvers.proofs.writer import Records
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.ledger import Ledger, Stage
-from optbn_solvers.relaxation.replay import Late, Replay, fewest
+from optbn_solvers.relaxation.replay import Replay, fewest
 from optbn_solvers.relaxation.rows import Cluster, Opening, Pattern, Row
 from optbn_solvers.search.kernels.subsets import CLASSES
 from optbn_solvers.search.start import Start
@@ -46,7 +47,7 @@ def below(ledger: Ledger, late: Callable[[], bool]) -> Start | None:
             replay.apply(best)
             stages = [*stages, best]
         adjusted = replay.adjusted(stages[-1]) if stages else table.units
-    except Late:
+    except StoppedError:
         return None
     if adjusted is None or replay.bound <= replay.score:
         return None

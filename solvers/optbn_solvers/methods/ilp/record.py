@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn_solvers.base.errors import StoppedError
 from optbn_solvers.base.solution import ClusterRow, SubsetRow, Tree
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.proofs.format import BRANCH, FILTER, LEAF
 from optbn_solvers.proofs.writer import Records, TreeWriter
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.ledger import Ledger, Stage
-from optbn_solvers.relaxation.replay import Late, Replay, fewest
+from optbn_solvers.relaxation.replay import Replay, fewest
 from optbn_solvers.relaxation.rows import Row
 
 BITS = 8  # multipliers of a tree count 2^-8 units at the finest: what the compiled checker reads
@@ -142,7 +143,7 @@ class Record:
         others[self.begun_with] = False
         try:
             return fewest(replay, [_coarse(stage) for stage in top.stages], lambda: not (replay.alive & others).any())
-        except Late:
+        except StoppedError:
             return None
 
 
