@@ -17,7 +17,9 @@ MANY_NAMES = 20
 _ID = re.compile(
     r"(?:^|[\W_])(?i:id|ids|nr|nbr|no|num|number|key|uuid|guid|index|row|rowid|rownum|ssn)\.?$|[a-z](?:ID|Id)$"
 )
-_CODE = re.compile(r"(?:^|[\W_])(?i:zip|plz|fips|naics|sic|icd\d*|(?:zip|post|postal)?.?code)$|[a-z]Code$")
+_CODE = re.compile(
+    r"(?:^|[\W_])(?i:ids?|key|zip|plz|fips|naics|sic|icd\d*|(?:zip|post|postal)?.?code)$|[a-z](?:ID|Id|Code)$"
+)
 
 
 def row_names(column: Texts, texts: Sequence[str]) -> Judgement | None:
@@ -47,7 +49,7 @@ def is_id(name: str) -> bool:
 
 def is_code(name: str) -> bool:
     """Whether a name is one that keys and codes have, whose numbers are no amounts."""
-    return is_id(name) or _CODE.search(name) is not None
+    return _CODE.search(name) is not None
 
 
 def keys(name: str, rows: int) -> Judgement:

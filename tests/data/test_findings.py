@@ -76,6 +76,6 @@ def test_codes_that_are_read_as_amounts_are_named(name):
     rows = "".join(f"{17 * i % 40 + 10},{i % 3}\n" for i in range(200))
     found = reading(io.BytesIO(f"{name},k\n{rows}".encode()))
     assert any(f"are read as amounts: {name!r}; --column" in str(one) for one in found.findings)
-    for other in ("age", "valid", "humid", "gross", "decode"):
+    for other in ("age", "valid", "humid", "gross", "decode", "education-num"):
         found = reading(io.BytesIO(f"{other},k\n{rows}".encode()))
         assert not found.findings
