@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from optbn_solvers.base.clock import compiling
 from optbn_solvers.base.errors import OutOfTime, TooMuch
 from optbn_solvers.base.memory import half_of_memory
 from optbn_solvers.verify.families import FITS, Families, Ints, worth_of_arcs
@@ -41,23 +42,28 @@ BYTES = 24  # of an entry
 class Work:
     """What searches may do in all, in steps (STEPS a second), and what they did; bytes is the most memory.
 
-    Some steps take three times as long as others, so the clock of the thread ends a search as well, half a time late:
-    what a first run loads counts, too.
+    Some steps take three times as long as others, so the clock of the thread ends a search as well, half a time late;
+    what a first run compiles does not count.
     """
 
     most: float
     bytes: int
     out_of_time: Callable[[], bool] = lambda: False
     done: float = 0.0
-    begun: float = field(default_factory=time.thread_time)
+    begun: float = field(default_factory=lambda: _spent())
 
     def count(self, steps: float) -> None:
         """A search is about to do this many steps more."""
         self.done += steps
-        if self.done > self.most or (time.thread_time() - self.begun) * STEPS > 1.5 * self.most:
+        if self.done > self.most or (_spent() - self.begun) * STEPS > 1.5 * self.most:
             raise TooMuch
         if self.out_of_time():
             raise OutOfTime
+
+
+def _spent() -> float:
+    """The CPU seconds of this thread, without what compiling took."""
+    return time.thread_time() - compiling.seconds
 
 
 @dataclass(frozen=True)
