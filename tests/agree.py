@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from optbn_solvers import Budget, Constraints, ScoreTable, Status, solve
+from optbn_solvers import SOLVERS, Budget, Constraints, ScoreTable, Status, solve
 from optbn_solvers.base.errors import ConstraintError, InfeasibleError
 from optbn_solvers.base.protocol import capabilities
 from optbn_solvers.front.near import best_graphs
@@ -27,17 +27,14 @@ from tests.naive.constraints import best_obeying, random_constraints
 from tests.naive.solvers import KINDS, random_table, random_unpruned_table
 
 NO_MEMORY = 8  # bytes: not even one variable for the recurrence
-# what is compared: solver, its settings, bytes of memory
+# what is compared: solver, its settings, bytes of memory; every exact solver as it is, and some in other ways
 WAYS: dict[str, tuple[str, dict[str, Any], int | None]] = {
-    "auto": ("auto", {}, None),
+    **{name: (name, {}, None) for name in SOLVERS if capabilities(solver_class(name)).exact},
     "auto without the recurrence": ("auto", {}, NO_MEMORY),
     "auto as a race": ("auto", {"jobs": 2}, NO_MEMORY),
     "cp": ("cp", {"carried": 10**6}, None),
     "cp without a first graph": ("cp", {"greedy": False}, None),
-    "ilp": ("ilp", {}, None),
-    "astar": ("astar", {}, None),
     "astar with a poor bound": ("astar", {"greedy": False, "rounds": 1}, NO_MEMORY << 10),
-    "maxsat": ("maxsat", {}, None),
 }
 SLOW = {"maxsat": 8}  # variables beyond which it takes too long
 FOLDER = Path("results/agree")

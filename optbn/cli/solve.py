@@ -22,7 +22,7 @@ from optbn_solvers.base.atomic import replacing
 from optbn_solvers.base.clock import age
 from optbn_solvers.base.errors import CheckFailed
 from optbn_solvers.base.standing import Standing, checked_bound, checked_gap, standing
-from optbn_solvers.front.registry import load_solver
+from optbn_solvers.front.registry import load_solver, solver_with
 
 if TYPE_CHECKING:
     from optbn_solvers import Constraints, ScoreTable, Solution
@@ -117,14 +117,15 @@ def _solver(options: Values) -> tuple[str, dict[str, Any]]:
     solver, chosen = options.solver, settings(options.setting)
     if options.proof is None:
         return solver, chosen
+    certifying = solver_with("certify", "carried")
     if options.proof.endswith(".pbp"):  # of rows or a tree, which branch and cut leaves
         check_writable(options.proof)
-        return ("ilp", {"carried": LARGEST_TREE} | chosen) if solver == "auto" else (solver, chosen)
-    if options.certify and options.proof is not None and solver not in ("auto", "ilp"):
-        raise UnsupportedError(f"--certify does not go with --solver {solver}: only ilp writes such a proof")
+        return (certifying, {"carried": LARGEST_TREE} | chosen) if solver == "auto" else (solver, chosen)
+    if options.certify and solver not in ("auto", certifying):
+        raise UnsupportedError(f"--certify does not go with --solver {solver}: only {certifying} writes such a proof")
     check_writable(options.proof)
     if solver == "auto":
-        solver = "ilp" if options.certify else "cp"
+        solver = certifying if options.certify else solver_with("proof")
     return solver, chosen | {"proof": options.proof} | ({"certify": True} if options.certify else {})
 
 

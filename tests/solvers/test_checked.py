@@ -7,16 +7,17 @@ import re
 import signal
 import threading
 from dataclasses import dataclass, replace
+from typing import get_type_hints
 
 import numpy as np
 import pytest
 
 import optbn_solvers.front.checked
-from optbn_solvers import Budget, Status, solve
+from optbn_solvers import SOLVERS, Budget, Status, solve
 from optbn_solvers.base.errors import CheckFailed, SettingError, UnknownSolverError
-from optbn_solvers.base.protocol import Progress
+from optbn_solvers.base.protocol import Progress, capabilities
 from optbn_solvers.front.checked import stopping_on_interrupt
-from optbn_solvers.front.registry import FROM_ONE, load_solver
+from optbn_solvers.front.registry import FROM_ONE, load_solver, solver_class
 from optbn_solvers.methods.dp import SubsetDP
 from optbn_solvers.relaxation.root import RootSettings
 from tests.naive.solvers import random_table
@@ -78,18 +79,17 @@ def test_settings_that_cannot_be(solver, settings, message):
         Budget(wall=float("nan"))
 
 
+WHOLE_NUMBERS = [
+    (name, setting)
+    for name in sorted(SOLVERS)
+    if capabilities(solver_class(name)).exact
+    for setting, hint in get_type_hints(solver_class(name)).items()
+    if hint in (int, int | None)
+]
+
+
 @pytest.mark.parametrize("value", [0, 1, 10**5])
-@pytest.mark.parametrize(
-    ("solver", "setting"),
-    [
-        *[
-            ("cp", each)
-            for each in ("candidates", "passes", "ahead", "restarts", "nodes", "patience", "most", "carried")
-        ],
-        *[("ilp", each) for each in ("ascents", "search_nodes", "carried", "seed")],
-        *[("astar", "rounds"), ("maxsat", "ascents"), ("auto", "jobs"), ("dp", "threads")],
-    ],
-)
+@pytest.mark.parametrize(("solver", "setting"), WHOLE_NUMBERS)
 def test_the_ends_of_settings(solver, setting, value):
     table = random_table(np.random.default_rng(3), 8, "dense", rows=20)
     if value == 0 and setting in FROM_ONE:

@@ -6,12 +6,14 @@ import itertools
 import threading
 import time
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import networkx
 import numpy as np
 import pytest
 
 import optbn_solvers.front.auto
+import optbn_solvers.methods.dp
 from optbn_solvers import Budget, ScoreTable, Solution, Status
 from optbn_solvers.base.errors import InfeasibleError
 from optbn_solvers.base.solution import ClusterRow, Parts, RowBound, Tree
@@ -184,7 +186,7 @@ def test_auto_takes_its_steps_and_says_why(monkeypatch):
     assert one[1] == ["cp", "astar", "ilp"] and two[1] == ["cp", "astar", "ilp against cp"]
     assert one[0].score == two[0].score == table_optimum(dense)
     assert steps(random_table(rng, 14, "dense", rows=60))[1] == ["dp"]
-    monkeypatch.setattr(optbn_solvers.front.auto, "DP_SECONDS", 4e-7)  # about as long as branch and cut may try
+    monkeypatch.setattr(optbn_solvers.methods.dp, "SECONDS", 4e-7)  # about as long as branch and cut may try
     monkeypatch.setattr(optbn_solvers.front.auto, "QUICK", 0.0)
     stalled, taken = steps(random_table(rng, 15, "dense", rows=150))
     assert taken[:2] == ["cp", "astar"] and stalled.status is Status.OPTIMAL
@@ -220,6 +222,7 @@ class SlowToLoad:
     """The cluster search of a machine that has it to compile: the first call takes half a second more."""
 
     before: list = field(default_factory=list, hash=False, compare=False)
+    capabilities: ClassVar = ClusterSearch.capabilities
 
     def solve(self, table, *args):
         begun = time.process_time()
@@ -278,17 +281,17 @@ def test_a_race_ends_with_its_first():
     table = random_table(rng, 9, "dense")
     best = table_optimum(table)
     events = []
-    found = Race({"dp": SubsetDP(), "never": Endless()}).solve(table, Budget(), None, events.append)
+    found = Race([SubsetDP(), Endless()]).solve(table, Budget(), None, events.append)
     assert found.status is Status.OPTIMAL and found.score == best
     assert all(a.bound >= b.bound and a.seconds <= b.seconds for a, b in itertools.pairwise(events))
     budget = Budget(wall=0.2)
-    found = Race({"a": Endless(), "b": Endless()}).solve(table, budget, found.choice)
+    found = Race([Endless(), Endless()]).solve(table, budget, found.choice)
     assert found.status is Status.FEASIBLE and found.score == best and budget.elapsed() < 1
     budget = Budget()
     threading.Timer(0.1, budget.stop).start()
-    assert Race({"a": Endless(), "b": Endless()}).solve(table, budget).status is Status.UNKNOWN
+    assert Race([Endless(), Endless()]).solve(table, budget).status is Status.UNKNOWN
     with pytest.raises(ArithmeticError):
-        Race({"a": Endless(), "b": Broken()}).solve(table, Budget())
+        Race([Endless(), Broken()]).solve(table, Budget())
 
 
 def test_a_part_of_a_budget():

@@ -70,7 +70,7 @@ def test_against_recursion_over_subsets(name):
             assert solution.status is Status.OPTIMAL and table.total_units(solution.choice) == best
 
 
-@pytest.mark.parametrize("name", sorted(set(EXACT) - {"dp"}))
+@pytest.mark.parametrize("name", EXACT)
 def test_agreement_to_the_bit(name):
     """n = 12, sparse to dense: the same optimum as dynamic programming."""
     for table in random_tables(name, 12, [12], ("plain", "dense", "ties", "signs", "blocks"), seed=9, rows=20):
@@ -206,6 +206,18 @@ def test_the_same_question_has_the_same_answer(name):
     assert first.choice == second.choice or not ABLE[name].deterministic
     assert first.table_digest == table.digest
     verify(table, first)
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+def test_what_it_declares_is_true(name):
+    """Its name, and that up to some variables every optimum of its is proved by evidence; a price is finite there."""
+    able = ABLE[name]
+    assert able.name == name
+    assert able.price is None or able.price(min(able.largest, 8), Budget()) < 1.0
+    for table in random_tables(name, 12, range(1, min(able.proves, 12) + 1), seed=11) if able.proves else ():
+        if optimum_by_subsets(table) is not None:
+            verdict = verify(table, run(name, table))
+            assert verdict.optimal and not verdict.claimed
 
 
 def test_an_unknown_solver_lists_what_exists():

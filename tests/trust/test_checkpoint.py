@@ -14,11 +14,13 @@ import optbn
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.learning import checkpoint
 from optbn.learning.checkpoint import Checkpoint
-from optbn_solvers import Progress, ScoreTable
+from optbn_solvers import SOLVERS, Progress, ScoreTable
 from optbn_solvers.base.errors import CheckFailed
+from optbn_solvers.base.protocol import capabilities
 from optbn_solvers.base.solution import Exhausted, Status
 from optbn_solvers.base.solution_json import from_json, to_json
 from optbn_solvers.front.checked import bound_of_proof
+from optbn_solvers.front.registry import solver_class
 from optbn_solvers.verify import verify
 from tests.naive import phase1 as naive
 
@@ -28,7 +30,7 @@ def table():
     return optbn.score_table(naive.random_categorical(np.random.default_rng(3), 9, 200), "bdeu", 3, jobs=1)
 
 
-@pytest.mark.parametrize("solver", ["ilp", "cp", "dp", "greedy", "auto"])
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
 def test_reports_carry_the_graph_that_they_speak_of(table, solver):
     events: list[Progress] = []
     solution = optbn.solve(table, solver, progress=events.append, cpu_limit=3)
@@ -78,7 +80,7 @@ def test_a_worse_end_keeps_the_better_state(table, tmp_path):
     assert from_json(table, path.read_bytes()).score == best.score
 
 
-@pytest.mark.parametrize("solver", ["ilp", "cp", "dp"])
+@pytest.mark.parametrize("solver", sorted(name for name in SOLVERS if capabilities(solver_class(name)).exact))
 def test_under_constraints(solver, tmp_path, monkeypatch):
     """States obey them, and belong to them."""
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)

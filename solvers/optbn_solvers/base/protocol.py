@@ -167,15 +167,23 @@ class Capabilities:
     largest        variables of the tables it takes, at most
     exact          with enough time and memory it ends with a proved or searched optimum
     deterministic  the same question has the same graph as its answer
+    proves         variables up to which its optimum always comes with evidence that the checker replays
+    dense          many families of a variable hardly slow it down
+    price          the CPU seconds that a number of variables takes within a budget, infinite where its memory is not
+                   enough; None: it depends on the families, so nobody can tell
 
-    That it meets constraints which families cannot say is declared by a setting `residual`, that it writes a proof by a
-    setting `proof`.
+    The rest is declared by settings: one that meets constraints which families cannot say has `residual`, one that
+    writes a proof `proof`, one that can be given up after some nodes `most`. `front.registry.solver_that` finds a
+    solver by all these, so that nobody has to know it by name.
     """
 
     name: str = ""
     largest: int = 2**31
     exact: bool = True
     deterministic: bool = True
+    proves: int = 0
+    dense: bool = False
+    price: Callable[[int, Budget], float] | None = None
 
 
 def capabilities(solver: Any) -> Capabilities:
@@ -185,9 +193,9 @@ def capabilities(solver: Any) -> Capabilities:
     return declared if declared.name else replace(declared, name=kind.__name__.lower())
 
 
-def has_setting(solver: Any, setting: str) -> bool:
-    """Does a solver, or a class of solvers, have a setting of this name?"""
-    return any(field.name == setting for field in fields(solver))
+def has_settings(solver: Any, *settings: str) -> bool:
+    """Does a solver, or a class of solvers, have settings of all these names?"""
+    return {field.name for field in fields(solver)}.issuperset(settings)
 
 
 class Solver(Protocol):

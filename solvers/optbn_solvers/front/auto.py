@@ -1,5 +1,7 @@
 """The choice of a solver: split into components, and for each one begin with what is cheap and switch when it stalls.
 
+The solvers are found by what they declare (base.protocol.Capabilities, `solver_that`); in brackets those there are.
+
     search      some hundred nodes of the cluster search (cp) while variables are few, else a handful if the table is
                 very dense; it goes on as long as it seems to end soon
     recurrence  over subsets (dp): about n 2^n nanoseconds whatever the families, so its price is known beforehand
@@ -11,9 +13,9 @@
 
 Up to 20 variables go to the recurrence at once, very dense tables to it or to the order graph. A step that is given up
 costs at most about what the next one does, so the whole costs at most a small multiple of the best choice. Search and
-branching leave a tree or rows that the checker replays; the others (beyond PROVED variables) leave a claim, which the
-checker confirms by a recursion of its own up to 22 variables. The numbers below are set on the tables of
-tests/benchmarks/auto.py.
+branching leave a tree or rows that the checker replays; the others (beyond the variables for which they leave a proof)
+leave a claim, which the checker confirms by a recursion of its own up to 22 variables. The numbers below are set on the
+tables of tests/benchmarks/auto.py.
 
 The steps and their reasons are in the Solution's statistics, per component.
 """
@@ -24,24 +26,28 @@ import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from optbn_solvers.base.errors import TooLargeError
-from optbn_solvers.base.memory import check_memory
-from optbn_solvers.base.protocol import Budget, Capabilities, Listener, ProgressCallback, Solver, StartRows
+from optbn_solvers.base.protocol import (
+    Budget,
+    Capabilities,
+    Listener,
+    ProgressCallback,
+    Solver,
+    StartRows,
+    capabilities,
+)
 from optbn_solvers.base.residual import ArcLimit, ChildLimit, Residual
 from optbn_solvers.base.solution import Solution, Status
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.front.beside import with_rows_of
 from optbn_solvers.front.components import Components
 from optbn_solvers.front.race import Best, Race
-from optbn_solvers.front.registry import load_solver
+from optbn_solvers.front.registry import load_solver, solver_that, solver_with
 from optbn_solvers.proofs.writer import CARRIED
 from optbn_solvers.relaxation.cases import Cases
 from optbn_solvers.relaxation.orders import search
 
-DP_SECONDS = 1.2e-9  # per n 2^n, one core
-PROVED = 12  # variables up to which the recurrence leaves a proof
 QUICK = 0.05  # seconds: that soon the recurrence is preferred (up to 20 variables): search takes 20 s to be compiled
 VERY_DENSE = 250  # families per variable: of few variables the order graph is quicker than a short search
 FEW = 30  # variables: from here on branching is as quick as a short search, which need not be compiled then
@@ -51,6 +57,8 @@ GLANCE_SECONDS = 1.0  # of large tables a single node may take that long
 GLANCE = 16  # nodes where variables are many and the table very dense: branch and cut begins with far more work
 TRIAL = 3  # times the seconds of the short search: what the order graph may take after it
 ORDERS = 34  # variables up to which very dense tables go to the order graph at once
+SEARCHES = ("restarts", "most", "patience", "carried")  # the settings of a search that can be given up early
+RELAXES = ("residual", "starts")  # of branch and cut: constraints as rows, and a first graph that may be there
 
 
 @dataclass(frozen=True)
@@ -83,15 +91,14 @@ class Auto:
     ) -> Solution:
         """Branch and cut has constraints as rows; on few variables the recurrence, case by case, is quicker."""
         limits = any(isinstance(each, ArcLimit | ChildLimit) for each in self.residual)
-        solver: Solver
-        if table.n <= PROVED and not limits and math.isfinite(recurrence_seconds(table.n, budget)):
-            name, why = "dp", "few variables, case by case"
-            solver = Cases(load_solver("dp"), "dp", self.residual)
+        whole = Recurrence.of(table, budget)
+        if whole.proves and not limits and math.isfinite(whole.seconds):
+            solver, why = whole.solver, "few variables, case by case"
+            solution = Cases(solver, self.residual).solve(table, budget, start, progress)
         else:
-            name, why = "ilp", "constraints as rows"
-            solver = load_solver("ilp", residual=self.residual)
-        solution = solver.solve(table, budget, start, progress)
-        part = {"variables": table.n, "families": len(table), "solver": name, "why": why}
+            solver, why = load_solver(solver_with(*RELAXES), residual=self.residual), "constraints as rows"
+            solution = solver.solve(table, budget, start, progress)
+        part = {"variables": table.n, "families": len(table), "solver": capabilities(solver).name, "why": why}
         return replace(solution, solver="auto", statistics={**solution.statistics, "parts": [part]})
 
 
@@ -108,16 +115,17 @@ class Steps:
         budget = (budget or Budget()).started()
         run = _Run(table, budget, start, progress)
         density = len(table) / table.n
-        seconds = recurrence_seconds(table.n, budget)
-        fits, whole = math.isfinite(seconds) and seconds <= budget.remaining(), load_solver("dp")
+        whole = Recurrence.of(table, budget)
+        seconds = whole.seconds
+        fits = math.isfinite(seconds) and seconds <= budget.remaining()
         size = f"{table.n} variables with {density:.0f} families each"
         price = f"the recurrence takes about {seconds:.1g} s"
         very_dense = density >= VERY_DENSE
         orders = very_dense and table.n <= ORDERS
-        if fits and table.n <= PROVED:
-            run.step("dp", whole, f"{size}: the recurrence takes no time and leaves a proof")
+        if fits and whole.proves:
+            run.step(whole.solver, f"{size}: the recurrence takes no time and leaves a proof")
         elif fits and seconds <= QUICK:
-            run.step("dp", whole, f"{size}: {price}")
+            run.step(whole.solver, f"{size}: {price}")
         if run.settled:
             return run.solution()
         most = seconds if fits else math.inf
@@ -125,37 +133,50 @@ class Steps:
             nodes, how, limit = NODES, "short", max(seconds, QUICK)
             if table.n >= FEW:
                 nodes, how, limit = GLANCE, "very short", min(limit, GLANCE_SECONDS)
-            search = load_solver("cp", restarts=0, most=nodes, patience=MORE, carried=CARRIED)
-            if run.step("cp", search, f"{size}: a {how} search first", limit):
+            search = load_solver(solver_with(*SEARCHES), restarts=0, most=nodes, patience=MORE, carried=CARRIED)
+            if run.step(search, f"{size}: a {how} search first", limit):
                 return run.solution()
         if run.steps and fits and seconds <= max(run.seconds, QUICK):
-            run.step("dp", whole, f"{size}: {price}, not more than was spent on a short search")
+            run.step(whole.solver, f"{size}: {price}, not more than was spent on a short search")
             return run.solution()
         if orders or table.n < FEW:
             again = min(most, budget.remaining() / 2 if orders else TRIAL * run.seconds)
             why = f"{size}: dense, for the relaxation too" if orders else "no end is near, a trial"
-            if run.step("astar", load_solver("astar"), why, again):
+            if run.step(load_solver(solver_that(tries_dense)), why, again):
                 return run.solution()
         if not (orders and fits):
-            branch: Solver = load_solver("ilp", starts=0) if run.steps else load_solver("ilp")
-            name, why = "ilp", "no end is near, the relaxation says more" if run.steps else f"{size}: the relaxation"
+            branch = load_solver(solver_with(*RELAXES), **({"starts": 0} if run.steps else {}))
+            why = "no end is near, the relaxation says more" if run.steps else f"{size}: the relaxation"
             if self.jobs > 1:
-                name, why = "ilp against cp", "no end is near"
-                branch = Race({"ilp": branch, "cp": load_solver("cp", carried=CARRIED, seed=1)})
-            if run.step(name, branch, why, most):
+                why = "no end is near"
+                branch = Race((branch, load_solver(solver_with(*SEARCHES), carried=CARRIED, seed=1)))
+            if run.step(branch, why, most):
                 return run.solution()
         if fits:
-            run.step("dp", whole, f"the step before has had as long as it takes: {price}")
+            run.step(whole.solver, f"the step before has had as long as it takes: {price}")
         return run.solution()
 
 
-def recurrence_seconds(n: int, budget: Budget) -> float:
-    """What dynamic programming over subsets takes; infinite where the memory is not enough."""
-    try:
-        check_memory(n, 8, budget)
-    except TooLargeError:
-        return math.inf
-    return DP_SECONDS * n * 2.0**n
+class Recurrence(NamedTuple):
+    """The solver whose price is known, what it takes for a table, and whether it proves the optimum of one so large."""
+
+    solver: Solver
+    seconds: float
+    proves: bool
+
+    @classmethod
+    def of(cls, table: ScoreTable, budget: Budget) -> Recurrence:
+        """For this table."""
+        solver = load_solver(solver_that(lambda kind: capabilities(kind).price is not None))
+        able = capabilities(solver)
+        assert able.price is not None
+        return cls(solver, able.price(table.n, budget), table.n <= able.proves)
+
+
+def tries_dense(kind: type[Solver]) -> bool:
+    """Is a table of many families worth a try with such a solver, of which nobody knows how long it takes?"""
+    able = capabilities(kind)
+    return able.dense and able.price is None
 
 
 @functools.cache
@@ -184,9 +205,10 @@ class _Run:
         """Nothing more is to be done, or there is no time for it."""
         return self.best is not None and (self.best.gap <= self.budget.gap or self.budget.exhausted())
 
-    def step(self, name: str, solver: Solver, why: str, most: float = math.inf) -> bool:
+    def step(self, solver: Solver, why: str, most: float = math.inf) -> bool:
         """Go on with a solver, for at most this many seconds; returns whether that settled the matter."""
-        working = [*solver.solvers.values()] if isinstance(solver, Race) else [solver]
+        working = [*solver.solvers] if isinstance(solver, Race) else [solver]
+        name = " against ".join(capabilities(each).name for each in working)
         if math.isfinite(most):
             for each in working:
                 ready(each)

@@ -22,7 +22,7 @@ from typing import Any
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.errors import CheckFailed, InfeasibleError
 from optbn_solvers.base.instance import Instance, table_from
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, has_setting
+from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, has_settings
 from optbn_solvers.base.run import LOG
 from optbn_solvers.base.solution import Proof, Solution, Status, Tree
 from optbn_solvers.base.standing import Standing, standing
@@ -80,7 +80,7 @@ def solve(
                 need_whole(table, "graphs with required arcs or paths", only_listed)
             begin = filtered.narrow(rows)
             note = "left out: it breaks the constraints" if rows is not None and begin is None else note
-            solution = _constrained(table, solver, chosen, running, filtered, begin, progress)
+            solution = _constrained(table, chosen, running, filtered, begin, progress)
             solution = replace(solution, constraints=constraints)
         else:
             solution = chosen.solve(table, running, rows, progress)
@@ -117,7 +117,6 @@ def checked(table: ScoreTable, solution: Solution, budget: Budget, work: float =
 
 def _constrained(
     table: ScoreTable,
-    name: str,
     solver: Any,
     budget: Budget,
     filtered: Filtered,
@@ -126,8 +125,8 @@ def _constrained(
 ) -> Solution:
     """The answer on the families that the constraints allow, as one for the whole table."""
     if filtered.residual:
-        own = has_setting(solver, "residual")
-        solver = replace(solver, residual=filtered.residual) if own else Cases(solver, name, filtered.residual)
+        own = has_settings(solver, "residual")
+        solver = replace(solver, residual=filtered.residual) if own else Cases(solver, filtered.residual)
 
     def lifted(choice: Sequence[int] | None) -> tuple[int, ...] | None:
         return None if choice is None else tuple(filtered.rows[list(choice)].tolist())

@@ -7,7 +7,7 @@ differ from run to run, and with it the statistics and, among equals, the graph;
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
@@ -21,9 +21,9 @@ LOOK = 0.05  # seconds between looks at the budget
 
 @dataclass(frozen=True)
 class Race:
-    """The answer of the first of some solvers, by name, that ends; when the budget does first, the narrowest gap."""
+    """The answer of the first of some solvers that ends; when the budget does first, the narrowest gap."""
 
-    solvers: Mapping[str, Solver]
+    solvers: Sequence[Solver]
 
     def solve(
         self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
@@ -33,9 +33,7 @@ class Race:
         listen = None if progress is None else Best(progress)
         own = budget.within()
         with ThreadPoolExecutor(len(self.solvers)) as pool:
-            running = {
-                pool.submit(own.counting(solver.solve), table, own, start, listen) for solver in self.solvers.values()
-            }
+            running = {pool.submit(own.counting(each.solve), table, own, start, listen) for each in self.solvers}
             try:
                 waiting = running
                 while waiting and not any(_settled(each, budget) for each in running - waiting):

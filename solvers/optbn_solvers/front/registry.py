@@ -1,6 +1,7 @@
 """The solvers by name. Adding one: a module with a frozen dataclass that has `solve`, and a line here.
 
-Entries are "module:Class" and are imported when asked for, so that listing names costs nothing.
+Entries are "module:Class" and are imported when asked for, so that listing names costs nothing. Who needs a solver for
+a part finds it by what the solvers declare (`solver_that`).
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+from collections.abc import Callable
 from os import PathLike
 from types import NoneType, UnionType
 from typing import Any, get_args, get_type_hints
 
 from optbn_solvers.base.errors import SettingError, UnknownSolverError
-from optbn_solvers.base.protocol import Solver
+from optbn_solvers.base.protocol import Solver, has_settings
 
 SOLVERS: dict[str, str] = {
     "astar": "optbn_solvers.methods.astar:OrderSearch",
@@ -53,6 +55,16 @@ def load_solver(name: str, **options: Any) -> Solver:
     for option, value in options.items():
         _check(name, option, hints[option], value)
     return found(**options)
+
+
+def solver_that(does: Callable[[type[Solver]], bool]) -> str:
+    """The name of the first solver, in the order of the alphabet, that declares as much."""
+    return next(name for name in sorted(SOLVERS) if does(solver_class(name)))
+
+
+def solver_with(*settings: str) -> str:
+    """The name of the first solver that has these settings."""
+    return solver_that(lambda kind: has_settings(kind, *settings))
 
 
 def _check(solver: str, option: str, kind: Any, value: Any) -> None:

@@ -20,7 +20,6 @@ from optbn_solvers.base.errors import InfeasibleError, StoppedError
 from optbn_solvers.base.protocol import Budget, ProgressCallback
 from optbn_solvers.base.solution import Solution, Status
 from optbn_solvers.base.table import ScoreTable
-from optbn_solvers.front.auto import PROVED
 from optbn_solvers.front.checked import bound_of_proof, checked, solve
 from optbn_solvers.front.registry import load_solver
 from optbn_solvers.proofs.writer import CARRIED
@@ -28,7 +27,7 @@ from optbn_solvers.relaxation.orders import FamilyIndex, climb_order, improve, s
 from optbn_solvers.relaxation.strengthen import Begin, RowPool, strengthen, strengthen_like
 from optbn_solvers.search.solver import ClusterSearch
 from optbn_solvers.search.start import Known
-from optbn_solvers.verify import verify
+from optbn_solvers.verify import LARGEST_SUBSET, verify
 
 ROUNDS = 64  # of the root loop, for rows that many variations share
 KICKS = 100  # of the local search for a table of its own
@@ -142,7 +141,7 @@ class Resembling:
     def solve(self, table: ScoreTable, budget: Budget | None = None) -> Solution:
         """The checked optimum."""
         budget = (budget or Budget()).started()
-        if table.n <= PROVED:  # among equal graphs the recurrence takes the same whatever came before
+        if table.n <= LARGEST_SUBSET:  # among equal graphs the recurrence takes the same whatever came before
             return solve(table, "auto", budget)
         index = FamilyIndex.of(table)
         begin = climb_order(index, range(table.n) if self.order is None else self.order)

@@ -60,7 +60,7 @@ class OrderSearch:
     greedy: bool = True
     rounds: int = ROUNDS_OF_CLUSTERS
     seed: int = 0
-    capabilities: ClassVar = Capabilities("astar", largest=MOST)
+    capabilities: ClassVar = Capabilities("astar", largest=MOST, dense=True)
 
     def solve(
         self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None

@@ -12,6 +12,7 @@ it (the checker has a recurrence of its own for such rows); beyond, the evidence
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn_solvers.base.errors import TooLargeError
 from optbn_solvers.base.memory import check_memory
 from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
 from optbn_solvers.base.run import Run
@@ -34,6 +36,16 @@ from optbn_solvers.verify import LARGEST_SUBSET
 LOW, MID = 13, 5  # measured: blocks of 64 kB, and 32 of them between looks at the lists of families
 ONE_WORD = 62  # variables whose subsets are numbers; memory ends before
 ALONE = 20  # up to here one thread is quicker than starting two
+SECONDS = 1.2e-9  # per n 2^n, one core
+
+
+def price(n: int, budget: Budget) -> float:
+    """The CPU seconds of n variables, infinite where the memory is not enough."""
+    try:
+        check_memory(n, 8, budget)
+    except TooLargeError:
+        return math.inf
+    return SECONDS * n * 2.0**n
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,7 @@ class SubsetDP:
     """The optimum by dynamic programming over subsets; `threads` is None for all cores."""
 
     threads: int | None = None
-    capabilities: ClassVar = Capabilities("dp", largest=ONE_WORD)
+    capabilities: ClassVar = Capabilities("dp", largest=ONE_WORD, proves=LARGEST_SUBSET, dense=True, price=price)
 
     def solve(
         self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None

@@ -36,10 +36,9 @@ from optbn_solvers.relaxation.repair import obeying, repaired
 
 @dataclass(frozen=True)
 class Cases:
-    """`solver`, called `name`, case by case until its answer obeys `residual`."""
+    """`solver`, case by case until its answer obeys `residual`."""
 
     solver: Solver
-    name: str
     residual: tuple[Residual, ...]
 
     def solve(
@@ -54,7 +53,6 @@ class _Search:
 
     def __init__(self, settings: Cases, run: Run) -> None:
         self.settings, self.run, self.table, self.budget = settings, run, run.table, run.budget
-        run.name = settings.name
         self.solver: Any = settings.solver
         self.left: int | None = None  # the highest bound of a case that the solver did not settle
         self.whole = True  # the first case had all families: what proves its bound proves the bound

@@ -120,7 +120,7 @@ class Ilp:
             if first is None:
                 first = obeying(table, self.residual, budget)
             if first is None:
-                return Cases(replace(self, residual=()), "ilp", self.residual).solve(table, budget, None, progress)
+                return Cases(replace(self, residual=()), self.residual).solve(table, budget, None, progress)
             rows = first
         cutting = _Solve(self, run, known, rules)
         solution = cutting.solve(rows)
