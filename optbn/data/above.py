@@ -58,9 +58,12 @@ def _ends_of_parts(rows: Sequence[Sequence[str]], widths: Sequence[int], usual: 
 
 
 def _is_named(row: Sequence[str], width: int) -> bool:
-    """Whether a row has a different name for each column; then those below it may have gaps."""
-    cells = {cell.strip() for cell in row}
-    return len(cells) == width and "" not in cells and not any(map(looks_like_number, cells))
+    """Whether a row has a different name for each column, but perhaps for the first; then those below it may have
+    gaps."""
+    cells = [cell.strip() for cell in row]
+    names = cells if cells[0] else cells[1:]
+    different = len(set(names)) == len(names) and all(names)
+    return len(cells) == width and different and not any(map(looks_like_number, names))
 
 
 def names_behind_a_mark(line: str, fields: Fields, width: int) -> list[str] | None:

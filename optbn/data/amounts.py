@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from optbn.data.findings import Finding, Grade
-from optbn.data.numerals import Notation, Numeral, numerals, three_follow, ways
+from optbn.data.numerals import Notation, Numeral, numerals, three_follow, ways, word_behind
 from optbn.data.schema import FEW, is_number
 from optbn.data.sentinels import finding_of, marking
 from optbn.data.texts import Judgement, Texts, quoted
@@ -14,7 +14,8 @@ from optbn.data.texts import Judgement, Texts, quoted
 
 def amounts(column: Texts, texts: Sequence[str]) -> Judgement | None:
     """Numbers in another way of writing."""
-    parts = numerals(texts)
+    word = word_behind(texts) if len(texts) > FEW else ""
+    parts = numerals(texts, word)
     known = [part for part in parts if part is not None]
     if len(known) < len(texts):
         return None
@@ -50,6 +51,8 @@ def amounts(column: Texts, texts: Sequence[str]) -> Judgement | None:
         what += f" (in {sign})"
     if bare and sign == "%" and grade == "certain":
         what, grade = f"{what}, and so are numbers without the sign, such as {bare[0]!r}", "probable"
+    if word and grade == "certain":
+        grade = "probable"
     remedy = _as(column, other.example) if other else column.another()
     return Judgement("real", way, frozenset(), absent, (column.finding(grade, what, sample, remedy), *findings))
 

@@ -4,8 +4,9 @@ The rules of `optbn.data.schema` hold for texts as programs write them. Here com
 
 1. a marker for missing values (`MARKERS`) among numbers or dates is missing;
 2. texts that are all numbers in one way of writing (`numerals`) are these numbers: thousands, decimal commas, percent,
-   currencies, units. Where signs have two readings (1,500), whole columns of three digits after the sign are thousands
-   if some number has no sign, and doubtful otherwise, unless other columns of the file have decimal commas;
+   currencies, units, the same word behind many numbers. Where signs have two readings (1,500), whole columns of three
+   digits after the sign are thousands if some number has no sign, and doubtful otherwise, unless other columns of the
+   file have decimal commas;
 3. dates and times in one form (`dates`), if they are many, are numbers of days or hours;
 4. a number like -999 or 99999 far from all others is missing; at most two whole numbers written 1.0 are levels, and at
    most `FEW` where some are missing, since that is how pandas writes them;

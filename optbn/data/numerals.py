@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 BLANKS = "\u00a0\u202f\u2009 "
@@ -28,6 +28,8 @@ _TEXT = re.compile(
     rf"(?P<core>[0-9.,](?:[0-9.,]|['\u2019{BLANKS}](?=\d))*+(?:[eE][+-]?\d+)?)"
     rf"(?:(?<=[.,])(?:--?|\u2013|\u2014))?(?P<after>[{BLANKS}]?(?:{_AFTER}))?(?P<close>\))?(?P<trailing>-)?[ ]*+"
 )
+_KNOWN = re.compile(_AFTER)
+_BEHIND = re.compile(rf"[\d.,'\u2019{BLANKS}+\-\u2212]*\d[{BLANKS}]?(?P<word>[^\W\d_][^\d]*?)[{BLANKS}]*")
 _EXAMPLE = re.compile(rf"(?P<before>[^\d]*)1(?:(?P<thousands>[.,'\u2019{BLANKS}])234)?(?P<decimal>[.,])5(?P<after>.*)")
 
 POWER = re.compile(r" *\d{1,4}[eE]\d{1,2} *", re.ASCII)
@@ -69,7 +71,7 @@ class Notation:
 
     def __call__(self, text: str) -> float | None:
         """The number written there, None if it is written in another way."""
-        parts = Numeral.of(text)
+        parts = Numeral.of(text, self.after.strip())
         if parts is None or not self._fits(parts):
             return None
         core = parts.core.replace(self.thousands, "") if self.thousands else parts.core
@@ -101,7 +103,11 @@ class Numeral:
     negative: bool
 
     @classmethod
-    def of(cls, text: str) -> Numeral | None:
+    def of(cls, text: str, unit: str = "") -> Numeral | None:
+        """The parts of a text; `unit` is a word that may stand behind the number besides those known here."""
+        if unit and not _KNOWN.fullmatch(unit) and (bare := text.rstrip(BLANKS)).endswith(unit):
+            number = cls.of(bare.removesuffix(unit).rstrip(BLANKS))
+            return None if number is None or number.after else replace(number, after=unit)
         found = _TEXT.fullmatch(text)
         if not found or bool(found["open"]) != bool(found["close"]):
             return None
@@ -120,9 +126,20 @@ def _plain(core: str) -> str:
     return core.replace("\u2019", "'")
 
 
-def numerals(texts: Iterable[str]) -> list[Numeral | None]:
+def numerals(texts: Iterable[str], unit: str = "") -> list[Numeral | None]:
     """Each text taken apart."""
-    return [Numeral.of(text) for text in texts]
+    return [Numeral.of(text, unit) for text in texts]
+
+
+def word_behind(texts: Sequence[str]) -> str:
+    """The word that stands behind the number in every text, and is no unit known here; "" if there is none. Without a
+    blank or a decimal sign, as in 12A, it belongs to a code."""
+    found = _BEHIND.fullmatch(texts[0])
+    if found is None or _KNOWN.fullmatch(word := found["word"]):
+        return ""
+    bare = [text.rstrip(BLANKS) for text in texts]
+    apart = all(text[-len(word) - 1 :][:1] in BLANKS or set(text) & set(".,") for text in bare)
+    return word if apart and all(text.endswith(word) for text in bare) else ""
 
 
 def ways(parts: Sequence[Numeral]) -> list[Notation]:

@@ -32,7 +32,8 @@ def row_names(column: Texts, texts: Sequence[str]) -> Judgement | None:
     counts = start in (0, 1) and all(column.first[text] == int(text) - start for text in texts)
     if counts and (column.rows > MANY_NAMES or (column.unnamed and column.rows > 1)):
         return numbers_of_rows(column.name, start, column.rows, column.unnamed)
-    return keys(column.name, column.rows) if column.rows > MANY_NAMES and is_id(column.name) else None
+    named = is_id(column.name) or is_code(column.name)
+    return keys(column.name, column.rows) if column.rows > MANY_NAMES and named else None
 
 
 def numbers_of_rows(name: str, start: int, rows: int, unnamed: bool) -> Judgement:
@@ -53,8 +54,8 @@ def is_code(name: str) -> bool:
 
 
 def keys(name: str, rows: int) -> Judgement:
-    """A column of whole numbers, all different, with the name of a key."""
-    what = f"{rows:,} different whole numbers under the name of a key name the rows, so it is left out"
+    """A column of whole numbers, all different, with the name of a key or code."""
+    what = f"{rows:,} different whole numbers under the name of a key or code name the rows, so it is left out"
     return Judgement("ignore", findings=(Finding("probable", what, name, None, f"{kept_as(name, 'real')} keeps it"),))
 
 

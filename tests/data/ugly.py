@@ -65,6 +65,11 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
         {"x": r(0.0, 0.25), "k": lv("a", "b"), "z": lv("a", "a")},
         "probable",
     ),
+    "a title above, the first column without a name, gaps below": (
+        of("Schools;;;;\n;;;;\n;x;k;z;y", lambda i: f"{i + 1};{i / 4};{ab(i)};{ab(i // 2)};{'' if i % 3 else i + 0.5}"),
+        {"X1": OUT, "x": r(0.0, 0.25), "k": lv("a", "b"), "z": lv("a", "a"), "y": r(0.5, None)},
+        "probable",
+    ),
     "a row with one value first": (
         of("x,k,z", "0.5,,", lambda i: f"{i / 4},{ab(i)},{ab(i // 2)}"),
         {"x": r(0.5, 0.0), "k": lv(None, "a"), "z": lv(None, "a")},
@@ -119,6 +124,14 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
     "euros": (of("x;k", lambda i: f"{i + 1}.234,50 \u20ac;{ab(i)}"), {"x": r(1234.5, 2234.5)}, "certain"),
     "kilograms": (of("x,k", lambda i: f"{60 + i} kg,{ab(i)}"), {"x": r(60, 61)}, "certain"),
     "kilograms of many": (of("x,k", lambda i: f"{37 * i + 5}.{i % 10} kg,{ab(i)}"), {"x": r(5, 42.1)}, "certain"),
+    "a word behind the numbers": (of("x,k", lambda i: f"{i + 4}.{i % 10} FTE,{ab(i)}"), {"x": r(4, 5.1)}, "probable"),
+    "a word behind few numbers": (of("x,k", lambda i: f"{i % 3 + 1} rooms,{ab(i)}"), {"x": lv("1 rooms")}, ""),
+    "a letter behind numbers": (of("x,k", lambda i: f"{i % 12 + 1}D,{ab(i)}"), {"x": lv("1D", "2D")}, ""),
+    "a code that names the rows": (
+        of("area code,k", lambda i: f"{70001 + 7 * i},{ab(i)}"),
+        {"area code": OUT},
+        "probable",
+    ),
     "several units": (of("x,k", lambda i: f"{60 + i} {'kg' if i % 2 else 'lb'},{ab(i)}"), REFUSED, "doubtful"),
     "percent, few": (of("x,k", lambda i: f"{10 * (i % 3)} %,{ab(i)}"), {"x": lv("0 %", "10 %")}, ""),
     "percent, here and there": (
