@@ -104,12 +104,17 @@ def _left(options: Values) -> dict[str, float]:
     """What is left of the limits, which count from the start of the program, with some of it for the check."""
     left = {}
     if options.time_limit is not None:
-        grace = CHECK_SHARE * options.time_limit
-        left = {"time_limit": max(0.0, options.time_limit - grace - age()), "grace": max(LEAST_GRACE, grace)}
+        check = _for_the_check(options.time_limit)
+        left = {"time_limit": max(0.0, options.time_limit - check - age()), "grace": max(LEAST_GRACE, check)}
     if options.cpu_limit is not None:
-        check = max(CHECK_SHARE * options.cpu_limit, min(MOST_OF_CHECK, options.cpu_limit / 4))
+        check = _for_the_check(options.cpu_limit)
         left["cpu_limit"] = max(0.0, options.cpu_limit - check - time.process_time())
     return left
+
+
+def _for_the_check(limit: float) -> float:
+    """Seconds of a limit that are kept for the check of the answer, which depends on the size of the table."""
+    return max(CHECK_SHARE * limit, min(USUAL_CHECK, limit / 4))
 
 
 def _solver(options: Values) -> tuple[str, dict[str, Any]]:
@@ -148,8 +153,8 @@ def _read(table: ScoreTable, path: str) -> Solution:
         raise UnsupportedError(f"--start {path}: {error}") from None
 
 
-CHECK_SHARE, LEAST_GRACE = 0.1, 1.0  # of a limit, and seconds, for the check of the answer
-MOST_OF_CHECK = 2.0  # CPU seconds, where they are limited: its size depends on the table
+CHECK_SHARE, USUAL_CHECK = 0.1, 2.0  # of a limit, and seconds of a short one, that the check of the answer may take
+LEAST_GRACE = 1.0  # seconds that it has in any case
 MOST = 10_000  # graphs of a window that are listed
 
 

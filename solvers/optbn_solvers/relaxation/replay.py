@@ -22,8 +22,7 @@ from optbn_solvers.relaxation.rows import Entries, Row
 
 AGAIN = 3  # times a suffix of the stages is applied to what it left
 WORTH = 3  # times as many stages as there are may be applied to find fewer
-MOST_ENTRIES = 20_000_000  # that are kept: 320 MB; those of other rows are worked out each time
-FIRST_ENTRIES = 1 << 16
+MOST_ENTRIES = 20_000_000  # that are kept: 160 MB; those of other rows are worked out each time
 
 
 class Replay:
@@ -39,7 +38,8 @@ class Replay:
         self._rows: list[Row] = []
         self._largest: list[float] = []  # coefficient of each row
         self._starts = [0]
-        self._index, self._value = np.empty(FIRST_ENTRIES, dtype=np.int64), np.empty(FIRST_ENTRIES, dtype=np.int64)
+        # memory that no entry has been written to takes no room
+        self._index, self._value = np.empty(MOST_ENTRIES, dtype=np.int32), np.empty(MOST_ENTRIES, dtype=np.int32)
         self.begin()
 
     def begin(self) -> None:
@@ -109,14 +109,12 @@ class Replay:
         """The number of a row whose entries are kept from now on; None where there is no room for them."""
         index, value = entries
         filled, end = self._starts[-1], self._starts[-1] + len(index)
-        if end > MOST_ENTRIES:
+        largest = float(np.abs(value).max(initial=0))
+        if end > MOST_ENTRIES or largest > np.iinfo(np.int32).max:
             return None
-        if end > len(self._index):
-            room = max(end, 2 * len(self._index))
-            self._index, self._value = np.resize(self._index, room), np.resize(self._value, room)
         self._index[filled:end], self._value[filled:end] = index, value
         self._starts.append(end)
-        self._largest.append(float(np.abs(value).max(initial=0)))
+        self._largest.append(largest)
         self._rows.append(row)
         number = self._number[id(row)] = len(self._rows) - 1
         return number

@@ -83,4 +83,4 @@ def subtract_rows(index, value, starts, which, y, adjusted):
     """adjusted[index[k]] -= y[i] value[k] for the entries k of row which[i], starts[row] to starts[row + 1]."""
     for i in range(len(which)):
         for k in range(starts[which[i]], starts[which[i] + 1]):
-            adjusted[index[k]] -= y[i] * value[k]
+            adjusted[index[k]] -= y[i] * np.int64(value[k])
