@@ -165,7 +165,7 @@ def _log_joint(network: Any, codes: Sequence[Array], classes: int) -> Array:
 
 
 def _together(terms: Iterable[tuple[Array, Array]], otherwise: Array) -> Array:
-    """The logarithm of the sum over (rows, logs), of a row that is in none what is said otherwise."""
+    """Per row, the logarithm of the sum over the (rows, logs) that have the row; `otherwise` where none has it."""
     total = np.full_like(otherwise, -np.inf)
     for rows, logs in terms:
         total = np.where(rows[:, None], np.logaddexp(total, logs), total)

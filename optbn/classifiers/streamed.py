@@ -67,7 +67,7 @@ class Streamed(NetworkClassifier):
         super()._fit_source(source)
 
     def __getattr__(self, name: str) -> Any:
-        """Members, after rows were counted, are made when they are asked for."""
+        """After rows were counted, members are made at their first use."""
         if name in ("members_", "weights_") and "counts_" in self.__dict__:
             self.members_, self.weights_ = self._made()
             return self.__dict__[name]

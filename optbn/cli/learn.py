@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def learn(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     """Find the best Bayesian network for the data, with proof, parameters and a page.
 
-    The cost of scoring is estimated first; on a terminal, you are asked before many minutes of work begin.
+    The cost of scoring is estimated first; on a terminal, `learn` asks you before it begins work of many minutes.
 
     Example: optbn learn data.csv -o model.bif --report page.html
     """

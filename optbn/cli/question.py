@@ -11,7 +11,7 @@ WORD = r'\s*(?:"([^"]*)"|([^"|,=]*?))\s*'
 
 
 class Question(NamedTuple):
-    """What is asked: of `targets` how probable each level is, or of an `event` how probable it is as a whole."""
+    """A question: the distribution of each of `targets`, or the probability of the `event` as a whole."""
 
     kind: Literal["P", "MPE"]
     targets: list[str]

@@ -25,7 +25,7 @@ def notes(domains: Mapping[str, Domain], inferred: Collection[str], rows: int) -
     if len(domains) > WIDE:
         yield Finding(
             "note",
-            f"{len(domains):,} columns: with so many, parent sets stay small; select some columns for larger ones",
+            f"{len(domains):,} columns leave time for small parent sets only; for larger ones select columns",
         )
     elif rows <= FEW and len(domains) > TURNED * rows:
         yield Finding("note", f"{len(domains):,} columns of {rows:,} rows: does the table have its variables as rows?")

@@ -44,7 +44,7 @@ MOST_SECONDS = 1.0  # CPU, of a trial of dear sets
 
 @dataclass
 class Trials:
-    """Of one scoring; `seconds` is asked for size 0, 1, 2, .. in turn. `whole` is the largest size done in full, and
+    """Trials for one scoring: call `seconds` for 0, 1, 2, .. in turn. `whole` is the largest size done in full, and
     `best` has what its sets and their subsets score, float64[sets, n]."""
 
     scoring: Scoring

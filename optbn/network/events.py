@@ -1,7 +1,7 @@
 """How probable it is that something holds: P(age > 60 and plan = plus | evidence).
 
-P(event | evidence) = P(event and evidence) / P(evidence), each by one elimination. A range that is asked for and one
-that is known of the same variable are one range in the numerator.
+P(event | evidence) = P(event and evidence) / P(evidence), each by one elimination. Where event and evidence have a
+range of the same variable, the numerator has the part that both share.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def probability(network: BayesianNetwork, event: Evidence, evidence: Evidence) -
         if name in known.within and found is not None:
             both[name] = found.meets(known.within[name])
         elif name in known.known:
-            raise UnsupportedError(f"{name!r} is both asked for and given")
+            raise UnsupportedError(f"{name!r} is both in the question and in the evidence")
         else:
             both[name] = value if found is None else found
     below = log_probability(known)
@@ -43,7 +43,7 @@ def probability(network: BayesianNetwork, event: Evidence, evidence: Evidence) -
 
 
 def _around(network: BayesianNetwork, name: str, number: float) -> Range:
-    """A number that is asked for, which has a probability only among whole ones."""
+    """The range of a single number, which has a probability only where the variable takes whole numbers."""
     if not support_of(network.cpd(name).leaves).whole:
         raise UnsupportedError(
             f"{name!r} is real: a single number has probability 0; ask for a range, such as {name}>{number:g}"

@@ -249,7 +249,7 @@ def _check(network: BayesianNetwork, targets: tuple[str, ...], states: States) -
     for name in targets:
         network.index(name)  # an unknown name lists the nearest
         if name in states.given:
-            raise UnsupportedError(f"{name!r} is both asked for and given")
+            raise UnsupportedError(f"{name!r} is both in the question and in the evidence")
 
 
 def impossible(states: States) -> UnsupportedError:

@@ -51,7 +51,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a level": (lambda: ASIA.query("lung", smoke="Yes"), "no level of 'smoke' called 'Yes' .did you mean 'yes'"),
     "a truth value": (lambda: ASIA.query("lung", smoke=True), "no level of 'smoke' called 'True'; there are: no, yes"),
     "evidence in a list": (lambda: ASIA.query("lung", ["smoke"]), "evidence is a dictionary such as"),
-    "what is given": (lambda: ASIA.query("lung", lung="yes"), "'lung' is both asked for and given"),
+    "what is given": (lambda: ASIA.query("lung", lung="yes"), "'lung' is both in the question and in the evidence"),
     "an answer's level": (lambda: ASIA.query("lung")["maybe"], "no level of the posterior 'maybe'; there are: no, yes"),
     "a missing column": (lambda: ASIA.predict("lung", ROWS[["asia"]]), "the data have no column 'tub'"),
     "a new level": (lambda: ASIA.predict("lung", ROWS.astype(str) + "!"), "unseen=\"missing\" takes such a cell as"),

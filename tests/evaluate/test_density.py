@@ -91,7 +91,7 @@ def test_impossible_evidence_and_wrong_names_are_said():
         inference.query(network, ["c"])
     with pytest.raises(UnknownNameError, match=r"no level of 'a' called 'yess'.*did you mean 'yes'"):
         inference.query(network, ["b"], {"a": "yess"})
-    with pytest.raises(UnsupportedError, match="both asked for and given"):
+    with pytest.raises(UnsupportedError, match="both in the question and in the evidence"):
         inference.query(network, ["a"], {"a": "no"})
 
 

@@ -188,7 +188,7 @@ def test_large_networks_and_what_would_not_fit():
     [
         (lambda n: n.query("Q"), UnknownNameError, "no variable 'Q'"),
         (lambda n: n.query([]), UnsupportedError, "the query names no variable"),
-        (lambda n: n.query("A", {"A": "a"}), UnsupportedError, "'A' is both asked for and given"),
+        (lambda n: n.query("A", {"A": "a"}), UnsupportedError, "'A' is both in the question and in the evidence"),
         (lambda n: n.query(["A", "A"]), UnsupportedError, "'A' stands in the query twice"),
         (lambda n: n.query("A", {"B": "x"}), UnknownNameError, "no level of 'B' called 'x'"),
         (lambda n: n.query("A", {"X": "much"}), UnsupportedError, "'X' is real: 'much' is not a number"),

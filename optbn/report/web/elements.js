@@ -26,7 +26,7 @@ function fitting(text, width, size) { // as much of the text as the width holds 
 }
 const button = (text, act, attributes) => el("button", { type: "button", text, onclick: act, ...attributes });
 
-const short = (x) => (Number.isNaN(x) ? "unknown" : Math.abs(x) >= 1000 ? x.toFixed(1) : Number(x.toPrecision(4)).toString());
+const short = (x) => (Number.isNaN(x) ? "unknown" : Math.abs(x) >= 1000 ? Number(x.toFixed(1)).toString() : Number(x.toPrecision(4)).toString());
 function numberOf(x, v) { // a variable's number in words: days since 1970-01-01 as a date, hours as a time of day
   if (v.unit === "days" && Number.isFinite(x)) {
     const minutes = v.whole ? 1440 * Math.round(x) : Math.round(x * 1440), text = Math.abs(x) < 1e8 ? new Date(minutes * 60000).toISOString() : "";

@@ -68,7 +68,7 @@ function driversOf(groups, p) {
   const all = blanket();
   fill(holder, {}, [found.length ? list : el("p", { class: "soft", text: "Nothing that is still open changes it." }),
     found.length > listed ? button(`${found.length - listed} more`, () => { listed = Infinity; showTarget(); }, { class: "link" }) : null,
-    all.length ? el("p", {}, "Once ", ...between(all.slice(0, 14).map(variable)), all.length > 14 ? ` and ${all.length - 14} more` : "", all.length > 1 ? " are" : " is", ` known, nothing else matters to ${name} (its `, explained("Markov blanket"), ").") : null,
+    all.length ? el("p", {}, "In this network, once ", ...between(all.slice(0, 14).map(variable)), all.length > 14 ? ` and ${all.length - 14} more` : "", all.length > 1 ? " are" : " is", ` known, nothing else matters to ${name} (its `, explained("Markov blanket"), ").") : null,
     el("p", { class: "soft", text: "These go together with it; whether acting on one changes it is another question: choose \"set\" above the graph to ask that." })]);
   return holder;
 }

@@ -19,7 +19,7 @@ from optbn.scores.trees.fitted import sides_of_part
 
 Ints = NDArray[np.int64]
 LARGEST_SIZE = 50
-"""Cells of a predictor: sets of so many levels are floating-point numbers too."""
+"""Cells of a predictor at most: a set of them, as bits, is still a whole number that floats hold exactly (2^53)."""
 Plan = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], Ints, NDArray[np.uint32], NDArray[np.uint32]]
 
 
@@ -35,7 +35,7 @@ class Laid:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """All boxes of predictors of so many kinds and sizes.
+    """All boxes of predictors with these kinds and sizes.
 
     finest       per predictor the parts that are one cell, times its stride, and the bit of each cell
     shift        uint64[k], where a predictor's bits begin;  real bool[k]

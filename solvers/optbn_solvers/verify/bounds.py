@@ -32,7 +32,7 @@ class Bound:
 
 
 class Bounds:
-    """The evidence of one solution: `choice` is the graph in hand, `stated` the bound that is said to follow."""
+    """The evidence of one solution: `choice` is the graph in hand, `stated` the bound that the solution claims."""
 
     def __init__(
         self,

@@ -67,7 +67,7 @@ class Reading:
             return math.inf if units > 0 else -math.inf
 
     def graph(self, choice: Sequence[int], score: float | None) -> int:
-        """The exact score of an acyclic choice of families that obeys the constraints, which is said to be `score`."""
+        """The exact score of a choice of families; CheckFailed if it has a cycle, breaks a rule or misses `score`."""
         if len(choice) != self.n:
             raise CheckFailed(f"the graph has {len(choice)} families, but there are {self.n} variables")
         for v, row in enumerate(choice):
