@@ -22,7 +22,8 @@ ADDED = {
     ),
     "solver": (
         "solvers/optbn_solvers/methods/toy.py", "solvers/optbn_solvers/front/registry.py",
-        "SOLVERS: dict[str, str] = {", '"toy": "optbn_solvers.methods.toy:Toy",', ["tests/solvers/test_conformance.py"],
+        "SOLVERS: dict[str, str] = {", '"toy": "optbn_solvers.methods.toy:Toy",',
+        [f"tests/solvers/test_{name}.py" for name in ("conformance", "constraints", "start", "checked")],
     ),
     "smoother": (
         "optbn/smoothing/toy.py", "optbn/smoothing/__init__.py", "SMOOTHERS: dict[str, str] = {",

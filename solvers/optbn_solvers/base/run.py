@@ -1,13 +1,14 @@
 """One solve of one table: what every solver does besides its idea.
 
-A solver makes a `Run` and tells it of graphs (`offer`) and bounds (`lower`), asks it whether to go on (`ended`), and
-takes the Solution from it. So a solver that only knows how to guess graphs is
+A solver tells a `Run` of graphs (`offer`) and bounds (`lower`), asks it whether to go on (`ended`), and the Solution
+comes from there. So a solver that only knows how to guess graphs is
 
-    run = Run(self, table, budget, start, progress)
-    while not run.ended:
-        run.offer(guess(table))
-        run.report("guessing")
-    return run.solution()
+    @dataclass(frozen=True)
+    class Guesses(Method):
+        def search(self, run: Run) -> None:
+            while not run.ended:
+                run.offer(guess(run.table))
+                run.report("guessing")
 
 `Run` refuses tables that are too large for the solver or have no acyclic graph, and starts that are none, before the
 solver sees them; it starts the clocks. Scores and bounds are whole units of the table, `bound` is that of every
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import logging
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import TooLargeError
-from optbn_solvers.base.protocol import Budget, Progress, ProgressCallback, capabilities
+from optbn_solvers.base.protocol import Budget, Listener, Progress, ProgressCallback, StartRows, capabilities
 from optbn_solvers.base.solution import Evidence, Solution, Status
 from optbn_solvers.base.start import checked_rows
 from optbn_solvers.base.table import ScoreTable
@@ -151,3 +153,18 @@ class Run:
             solver=self.name,
             statistics={**self.statistics, "cpu": self.budget.cpu_elapsed()},
         )
+
+
+class Method(ABC):
+    """A solver that is its settings and its idea."""
+
+    @abstractmethod
+    def search(self, run: Run) -> Evidence | None:
+        """Work until the run has ended, and return what proves its bound, or says how it was found."""
+
+    def solve(
+        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
+    ) -> Solution:
+        """See `optbn_solvers.base.protocol.Solver`."""
+        run = Run(self, table, budget, start, progress)
+        return run.solution(self.search(run))

@@ -29,9 +29,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
-from optbn_solvers.base.run import Run
-from optbn_solvers.base.solution import Evidence, Exhausted, Solution
+from optbn_solvers.base.protocol import Capabilities
+from optbn_solvers.base.run import Method, Run
+from optbn_solvers.base.solution import Evidence, Exhausted
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.methods.kernels import ordergraph
 from optbn_solvers.relaxation.evidence import row_bound
@@ -49,7 +49,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class OrderSearch:
+class OrderSearch(Method):
     """Layer by layer through the order graph.
 
     greedy  begin with the graph of a local search
@@ -62,11 +62,9 @@ class OrderSearch:
     seed: int = 0
     capabilities: ClassVar = Capabilities("astar", largest=MOST, dense=True)
 
-    def solve(
-        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
-    ) -> Solution:
+    def search(self, run: Run) -> Evidence | None:
         """The optimum; a bound and the best graph met when time or memory end first."""
-        return _Search(self, Run(self, table, budget, start, progress)).solve()
+        return _Search(self, run).solve()
 
 
 class _Search:
@@ -76,7 +74,7 @@ class _Search:
         self.settings, self.run, self.table, self.budget = settings, run, run.table, run.budget
         self.memory = run.budget.bytes
 
-    def solve(self) -> Solution:
+    def solve(self) -> Evidence | None:
         table, settings, run = self.table, self.settings, self.run
         if settings.greedy or run.start is None:
             count = {} if settings.greedy else {"starts": 1, "kicks": 0}
@@ -91,7 +89,7 @@ class _Search:
         else:
             evidence = Exhausted("layers of the order graph, with bounds in exact integers", rows=row_bound(ledger))
         run.statistics = {"states": run.nodes, **run.statistics}
-        return run.solution(evidence)
+        return evidence
 
     def layers(self, ledger: Ledger) -> bool:
         """Search; False when that was ended."""

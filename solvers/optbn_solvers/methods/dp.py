@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from optbn_solvers.base.errors import TooLargeError
 from optbn_solvers.base.memory import check_memory
-from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
-from optbn_solvers.base.run import Run
-from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution, SubsetRow
+from optbn_solvers.base.protocol import Budget, Capabilities
+from optbn_solvers.base.run import Method, Run
+from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, SubsetRow
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.methods.kernels.subsets import sweep
 from optbn_solvers.relaxation.orders import search
@@ -49,17 +49,15 @@ def price(n: int, budget: Budget) -> float:
 
 
 @dataclass(frozen=True)
-class SubsetDP:
+class SubsetDP(Method):
     """The optimum by dynamic programming over subsets; `threads` is None for all cores."""
 
     threads: int | None = None
     capabilities: ClassVar = Capabilities("dp", largest=ONE_WORD, proves=LARGEST_SUBSET, dense=True, price=price)
 
-    def solve(
-        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
-    ) -> Solution:
+    def search(self, run: Run) -> Evidence | None:
         """The optimum; or, when the budget ends first, the start (or local search's graph) and the plain bound."""
-        run = Run(self, table, budget, start, progress)
+        table = run.table
         check_memory(table.n, 8, run.budget)
         if run.rows is None and table.n > ALONE:
             run.take(search(table, starts=2, kicks=20, budget=run.budget))
@@ -69,13 +67,12 @@ class SubsetDP:
             run.report(f"{sweep.done / sweep.f.size:.0%} of subsets")
         run.statistics = {"subsets": sweep.done, "threads": sweep.threads}
         if not sweep.finished:
-            return run.solution()
+            return None
         run.settle(sweep.choice())
         run.report("done")
-        evidence: Evidence = Exhausted("dynamic programming over all subsets, in exact sums")
         if table.n <= LARGEST_SUBSET:
-            evidence = whole_row(table, run.bound)
-        return run.solution(evidence)
+            return whole_row(table, run.bound)
+        return Exhausted("dynamic programming over all subsets, in exact sums")
 
 
 def whole_row(table: ScoreTable, optimum: int) -> RowBound:

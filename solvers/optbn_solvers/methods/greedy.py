@@ -9,15 +9,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
-from optbn_solvers.base.run import Run
-from optbn_solvers.base.solution import Solution
-from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.protocol import Capabilities
+from optbn_solvers.base.run import Method, Run
 from optbn_solvers.relaxation.orders import FamilyIndex, Walk, random_state
 
 
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(Method):
     """Local search as a solver: rounds of starts and kicks until the budget ends.
 
     `seconds` of CPU are the most it takes; None: as the budget says, or 1 when that sets no limit. Each round takes
@@ -30,11 +28,9 @@ class Greedy:
     seed: int = 0
     capabilities: ClassVar = Capabilities("greedy", exact=False, deterministic=False)
 
-    def solve(
-        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
-    ) -> Solution:
+    def search(self, run: Run) -> None:
         """The best graph met; optimal only when it takes every variable's best family."""
-        run = Run(self, table, budget, start, progress)
+        table = run.table
         seconds = self.seconds
         if seconds is None:
             seconds = 1.0 if math.isinf(run.budget.remaining()) else math.inf
@@ -58,4 +54,3 @@ class Greedy:
                     run.report()
         run.take(best.rows)
         run.statistics = {"starts": count, "climbs": run.nodes}
-        return run.solution()

@@ -30,9 +30,9 @@ from pysat.card import CardEnc, EncType
 from pysat.formula import WCNF
 
 from optbn_solvers.base.errors import SolverError
-from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
-from optbn_solvers.base.run import Run
-from optbn_solvers.base.solution import Exhausted, Solution
+from optbn_solvers.base.protocol import Budget, Capabilities
+from optbn_solvers.base.run import Method, Run
+from optbn_solvers.base.solution import Evidence, Exhausted
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.methods.cores import Cores
 from optbn_solvers.relaxation.ascent import dual_ascent, reduced_costs
@@ -44,7 +44,7 @@ MOST_VARIABLES = 100  # the transitivity of the order takes n^3 / 3 clauses
 
 
 @dataclass(frozen=True)
-class MaxSat:
+class MaxSat(Method):
     """Core-guided MaxSAT on exact integer weights.
 
     ascents  random orders of the dual ascent that filters families and finds clusters
@@ -54,12 +54,9 @@ class MaxSat:
     seed: int = 0
     capabilities: ClassVar = Capabilities("maxsat", largest=MOST_VARIABLES)
 
-    def solve(
-        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
-    ) -> Solution:
+    def search(self, run: Run) -> Evidence | None:
         """The best graph; when the budget ends first, that of the local search and the bound of the cores."""
-        run = Run(self, table, budget, start, progress)
-        budget = run.budget
+        table, budget = run.table, run.budget
         run.take(search(table, seed=self.seed, start=run.start, budget=budget))
         top, score = run.plain, table.total_units(run.best)
         alive, clusters, raised = self._ascend(table, top - score, budget)
@@ -79,7 +76,7 @@ class MaxSat:
                 run.settle([families[literal] for literal in model if literal in families])
         run.report("cores")
         run.statistics = {"families": len(alive), "clusters": len(clusters)}
-        return run.solution(Exhausted("maxsat") if run.bound < top else None)
+        return Exhausted("maxsat") if run.bound < top else None
 
     def _ascend(self, table: ScoreTable, gap: int, budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.uint64], int]:
         """(rows that a graph at most `gap` below the best choice can have, clusters, what the bound took off)."""

@@ -18,10 +18,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optbn_solvers.base.protocol import Budget, Capabilities, Listener, StartRows
-from optbn_solvers.base.run import Run
-from optbn_solvers.base.solution import Evidence, Exhausted, RowBound, Solution
-from optbn_solvers.base.table import ScoreTable
+from optbn_solvers.base.protocol import Capabilities
+from optbn_solvers.base.run import Method, Run
+from optbn_solvers.base.solution import Evidence, Exhausted, RowBound
 from optbn_solvers.proofs.writer import DEFAULT_LIMIT, ProofWriter, TreeWriter
 from optbn_solvers.relaxation.orders import search as local_search
 from optbn_solvers.relaxation.strengthen import Begin, strengthen
@@ -37,7 +36,7 @@ FIRST_ROUNDS = 16  # of the root loop; four times as many each time it comes bac
 
 
 @dataclass(frozen=True)
-class ClusterSearch:
+class ClusterSearch(Method):
     """Depth-first branch and bound on overpaid clusters.
 
     candidates  branches looked at ahead at each node
@@ -71,11 +70,9 @@ class ClusterSearch:
     carried: int = 0
     capabilities: ClassVar = Capabilities("cp")
 
-    def solve(
-        self, table: ScoreTable, budget: Budget | None = None, start: StartRows = None, progress: Listener = None
-    ) -> Solution:
+    def search(self, run: Run) -> Evidence | None:
         """The best graph, with a proof where wanted; a bound and the best so far when the budget ends first."""
-        return _Search(self, Run(self, table, budget, start, progress)).solve()
+        return _Search(self, run).solve()
 
 
 class _Search:
@@ -86,7 +83,7 @@ class _Search:
         self.evidence: Evidence | None = None
         self.known: RowBound | None = None  # the rows of the root, which can be checked whatever becomes of the search
 
-    def solve(self) -> Solution:
+    def solve(self) -> Evidence | None:
         settings, run, budget = self.settings, self.run, self.budget
         if settings.greedy:
             run.take(local_search(self.table, seed=settings.seed, start=run.start, budget=budget))
@@ -104,7 +101,7 @@ class _Search:
                 self.known = strengthen(Begin(self.table, run.rows, budget, self.improve), rounds, settings.seed)
                 rows = Known.of(self.table, self.known)
         evidence = self.evidence or (None if run.bound == run.plain else Exhausted("cp"))
-        return run.solution(replace(evidence, rows=self.known) if isinstance(evidence, Exhausted) else evidence)
+        return replace(evidence, rows=self.known) if isinstance(evidence, Exhausted) else evidence
 
     def attempt(self, rows: Known | Start | None, nodes: int | None, last: bool) -> None:
         """One search from its root; with `nodes` it is given up where it does not promise to end soon after those."""
