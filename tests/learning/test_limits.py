@@ -166,6 +166,14 @@ def test_time_left_goes_to_larger_sets_of_the_likeliest_parents(wide):
     )
 
 
+def test_time_left_is_used_beyond_the_usual_size(monkeypatch):
+    """All sets of three are scored and those of four would take too long: the likeliest parents have sets of four."""
+    usual = lambda scoring, *_: Scored(table_of_sets(scoring.at_most(3)), 512, 3)  # noqa: E731
+    monkeypatch.setattr("optbn.learning.steps.scoring.affordable_table", usual)
+    learned = optbn.learn(optbn.load_network("asia").sample(200, 1), score="pcartp", time_limit=600)
+    assert "with at most 3 parents per variable, or 4 of its" in repr(learned)
+
+
 def test_a_round_that_does_not_end_leaves_nothing(wide):
     scoring = Scoring.of(wide, load_score("pcartp"), 3)
     one = Scored(table_of_sets(scoring.at_most(1)), 36, 1)

@@ -55,7 +55,7 @@ OPTIONS: tuple[Option, ...] = (
            names="optbn.network.catalog:catalog"),
     Option("learn", "max_parents", str, None,
            "The largest number of parents of any variable; all for no limit, where the score has bounds that end the "
-           "enumeration (bic, aic, bdeu, bds, k2).", ("-D",), shown="3, or fewer to fit the time", python=True,
+           "enumeration (bic, aic, bdeu, bds, k2).", ("-D",), shown="3, or what the time limit bears", python=True,
            label="max parents", repeats=True),
     Option("score", "max_parents", list[str], None,
            "The largest number of parents: a number or all, or NAME=NUMBER for one variable. May be repeated.", ("-D",),

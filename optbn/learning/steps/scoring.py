@@ -140,7 +140,6 @@ def score(job: Job, max_parents: Limit | None, store: str | os.PathLike[str] | N
 def _use_time_left(job: Job, max_parents: Limit | None, listen: Callable[[ScoreProgress], None]) -> None:
     """Families left out as too dear, and sets of one member more among likeliest parents, in the time that is left
     for scoring."""
-    largest = DEFAULT_PARENTS if max_parents is None else job.scoring.sets.largest
     left, begun = job.left(LARGER_SHARE) or 0.0, working()
 
     def listen_to_more(done: int, total: int) -> None:
@@ -150,7 +149,7 @@ def _use_time_left(job: Job, max_parents: Limit | None, listen: Callable[[ScoreP
         job.scored = with_time_left(
             job.scored,
             job.scoring,
-            min(largest, job.scoring.sets.largest),
+            job.scoring.sets.largest,
             working() + left,
             AGAIN_SHARE * (job.time_limit or 0.0),
             job.jobs,
