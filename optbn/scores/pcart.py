@@ -11,6 +11,7 @@ algorithms", International Journal of Approximate Reasoning 115, 2019.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, get_args
@@ -43,6 +44,7 @@ from optbn.scores.trees.responses import BoundLeaves, tabulated
 from optbn.scores.trees.scratch import Scratch
 from optbn.scores.trees.sieve import NO_TERMS, Terms, sieve_space
 from optbn.scores.trees.space import digit_space, lane_space, lattice_space, product_space, site_space
+from optbn.scores.trees.thresholds import Boxes
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +66,7 @@ class PCART(LeafPrior):
     """Optimal decision trees; see optbn/scores/trees/leaves.py for alpha, nu, lambda, mean and a.
 
     max_splits   how often a real predictor may be halved on the way to a leaf; "all": it may be cut between any two of
-                 its values, as often as pays (for columns of some hundred different values, tens where several meet)
+                 its values, as often as pays (one column of a few thousand different values, two of 90, three of 22)
     cuts         what is halved: its rows ("rank") or its "range" (at midpoints); see trees/cuts.py
     gamma        a leaf costs log C/gamma (trees/prior.py): above 0, at most 1/4 (as published); None: no prior on trees
     most_levels  of an unordered predictor; one that declares more is coarsened (trees/columns.py); None: as it is
@@ -179,10 +181,26 @@ class BoundTrees:
             out[some] = self._dense(sets[some], left[some], below, priors.of(some), *extent)[0]
         for i in np.flatnonzero(~dense):
             if wanted[i].any():
-                plan = self._sparse(sets[i], wanted[i], int(priors.leaf_rows[i]))
-                for lanes, work in plan.climb(self.leaves, wanted[i], float(priors.leaf_cost[i])):
-                    out[i, lanes] = work[3][-1, : len(lanes)] + priors.constant[i]
+                cost, leaf_rows = float(priors.leaf_cost[i]), int(priors.leaf_rows[i])
+                for lanes, values in self._not_laid_out(sets[i], wanted[i], cost, leaf_rows):
+                    out[i, lanes] = values + priors.constant[i]
         return out
+
+    def _not_laid_out(
+        self, members: NDArray[np.int32], wanted: NDArray[np.bool_], cost: float, leaf_rows: int
+    ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
+        """(responses, what their best trees are worth) of a set whose lattice is not laid out."""
+        if self._numbered(members):
+            sites, some = Sites.of(self.leaves, members), np.flatnonzero(wanted)
+            values = [Boxes.of(self.leaves, sites, members, v, cost, leaf_rows).value for v in some.tolist()]
+            yield some, np.array(values)
+            return
+        for lanes, found in self._sparse(members, wanted, leaf_rows).climb(self.leaves, wanted, cost):
+            yield lanes, found[3][-1, : len(lanes)]
+
+    def _numbered(self, members: NDArray[np.int32]) -> bool:
+        """Whether a set's boxes are gone through by their numbers."""
+        return bool(self.costs.numbered(members[None, :])[0])
 
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTree:
         """The optimal tree of one family."""
@@ -202,6 +220,11 @@ class BoundTrees:
                 digits = self._digits(sets)[0]
                 shape = tuple(self.columns.predictors.parts[sets[0, digits[::-1]]].tolist())
                 names[np.ix_(used, digits)] = np.column_stack(np.unravel_index(first_box, shape)[::-1])
+        elif self._numbered(sets[0]):
+            sites = Sites.of(self.leaves, sets[0])
+            found = Boxes.of(self.leaves, sites, sets[0], child, cost, int(priors.leaf_rows[0]))
+            names, plan, work = found.as_plan()
+            slots = len(names)
         else:
             sparse = self._sparse(sets[0], wanted[0], int(priors.leaf_rows[0]))
             names, plan = sparse.names, sparse.plan
@@ -353,9 +376,10 @@ class BoundTrees:
         """Raise for a column whose levels alone are too many, before anything is computed for its size."""
         predictors, shapes = self.columns.predictors, self.columns.shapes
         for v in np.unique(sets):
-            if count_splits(int(predictors.kinds[v]), int(predictors.sizes[v])) > MOST_SPLITS:
+            splits = count_splits(int(predictors.kinds[v]), int(predictors.sizes[v]))
+            if splits > MOST_SPLITS and not self._numbered(np.array([v])):
                 raise self._too_large(np.array([v]), "its sets of levels can be split in too many ways")
-        declared = np.array([size for _, size in shapes], np.int64)
+        declared = np.where(self.leaves.is_real, 0, [size for _, size in shapes])
         total = declared[sets].sum(axis=1)
         if total.max(initial=0) > MOST_DECLARED:
             many = f"the parents of a family may declare {MOST_DECLARED} together"

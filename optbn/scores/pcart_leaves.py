@@ -58,6 +58,9 @@ class BoundOwnLeaves(BoundTrees):
             runs[leaf] = np.searchsorted(starts, np.arange(r), side="right") - 1
         return replace(tree, runs=runs)
 
+    def _numbered(self, members: NDArray[np.int32]) -> bool:
+        return False
+
     def _sparse(self, members: NDArray[np.int32], wanted: NDArray[np.bool_], leaf_rows: int) -> SparsePlan:
         if self._own[wanted].any():
             raise self._too_large(members, f"leaf={self.score.leaf!r} needs a lattice that fits into memory")

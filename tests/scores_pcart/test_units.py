@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import optbn
-from optbn.base.errors import DataError, LimitError, OptbnError, UnsupportedError
+from optbn.base.errors import DataError, OptbnError, UnsupportedError
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.scores.full_table import FT
 from optbn.scores.pcart import PCART
@@ -182,6 +182,3 @@ def test_all_thresholds():
             expected, leaves = naive.pcart(data, child, parents, "all")
             assert score(bound, 3, child, parents) == pytest.approx(expected, rel=1e-9, abs=1e-9)
             assert bound.fitted(child, parents).n_leaves == leaves
-    many = real(rng.normal(size=1500), rng.normal(size=1500))
-    with pytest.raises(LimitError, match=r"'x0' has 1500 .*max.splits"):
-        score(PCART(max_splits="all").bind(many), 2, 1, (0,))

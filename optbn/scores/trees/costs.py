@@ -32,11 +32,15 @@ MOST_SPLITS = 1 << 27
 Splits take 8 bytes each, boxes about 200: a gigabyte either way."""
 MOST_SPARSE_SPLITS = 1 << 25
 """A set that may have more of them in the sparse lattice (ten seconds) is left out where others are scored."""
+MOST_NUMBERED, MOST_NUMBERED_SPLITS = 1 << 24, 1 << 32
+"""Where boxes go by their numbers (thresholds.py): more are not gone through; ten seconds a response."""
 SECONDS_PER_SPLIT = 2.5e-7
 SECONDS_PER_CELL, SECONDS_PER_TABLE = 4e-8, 2.5e-8
 """Of the sparse lattice."""
 SECONDS_PER_COUNT, SECONDS_PER_SUM, SECONDS_PER_ROW, SECONDS_PER_SET = 1e-8, 1.5e-9, 1.2e-8, 1e-4
 """For a column of counts of a box; for a response of a split; for a row of each member."""
+SECONDS_PER_NUMBER, SECONDS_PER_CUT = 1e-7, 2e-9
+"""For a response of a numbered box, and of one of its cuts, of which some are looked at."""
 SECONDS_UNCOMPILED = 3e-4, 1e-7, 4e-9
 """Without the kernels: of a set, of a box, of a number that is looked up or added."""
 WORK_BYTES = 1 << 28
@@ -83,8 +87,23 @@ class Costs:
         )
         return fits
 
+    def numbered(self, sets: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether boxes are gone through by their numbers: real members may be cut anywhere (thresholds.py)."""
+        boxes, splits = self.extent(sets)
+        predictors = self.leaves.columns.predictors
+        anywhere = ((predictors.kinds == ORDINAL) & self.leaves.is_real)[sets].any(axis=1)
+        return np.asarray(anywhere & ~self.laid_out(sets, boxes, splits) & (boxes <= MOST_NUMBERED))
+
     def seconds(self, sets: NDArray[np.int32]) -> Floats:
         """Roughly what each set takes: a column of many unordered levels makes a set thousands of times dearer."""
+        found, numbered = self._seconds(sets), self.numbered(sets)
+        if numbered.any():
+            boxes, splits = (extent[numbered] for extent in self.extent(sets))
+            each = boxes * SECONDS_PER_NUMBER + splits * SECONDS_PER_CUT
+            found[numbered] = self.leaves.data.n_variables * each
+        return found
+
+    def _seconds(self, sets: NDArray[np.int32]) -> Floats:
         boxes, splits = self._held(sets)
         planned = np.where(self.laid_out(sets, *self.extent(sets)), 0.0, SECONDS_PER_SPLIT)
         lanes, counts = self.leaves.data.n_variables, int(self.leaves.widths.sum())
@@ -106,15 +125,17 @@ class Costs:
     def bytes(self, sets: NDArray[np.int32]) -> int:
         """Roughly what the dearest of these takes while it is gone through."""
         boxes, splits = self.extent(sets)
-        laid_out = self.laid_out(sets, boxes, splits)
+        laid_out, numbered = self.laid_out(sets, boxes, splits), self.numbered(sets)
         widths, real = self.leaves.widths, self.leaves.is_real
         most = int(boxes[laid_out].max(initial=1))
         dense = most * (DENSE_BOX_BYTES + bytes_per_slot(self.lanes_at_a_time(most), widths, real))
         dense += min(self.sieve_bytes, self._sieve_row * most * (1 + int(widths.max(initial=0)))) + ENTRY_BYTES * most
         dense += SPLIT_BYTES * int(splits[laid_out].max(initial=0))
-        if laid_out.all():
+        dense = max(dense, int(boxes[numbered].max(initial=0)) * self._number_bytes)
+        rest = ~laid_out & ~numbered
+        if not rest.any():
             return dense
-        held, parted = self._held(sets[~laid_out])
+        held, parted = self._held(sets[rest])
         lanes = bytes_per_slot(min(LANES_AT_A_TIME, len(widths)), widths, real)
         sparse = held * (SPARSE_BOX_BYTES + lanes) + parted * SPLIT_BYTES
         return max(dense, int(sparse.max()))
@@ -128,8 +149,9 @@ class Costs:
         one, some = (bytes_per_slot(lanes, widths, real) for lanes in (1, min(LANES_AT_A_TIME, len(widths))))
         bytes_of_box = np.where(laid_out, DENSE_BOX_BYTES + one, SPARSE_BOX_BYTES + some)
         needed = held * bytes_of_box + parted * SPLIT_BYTES
-        dear = parted > np.where(laid_out, MOST_SPLITS, MOST_SPARSE_SPLITS)
-        return np.asarray(dear | (needed > self.room))
+        dear = (parted > np.where(laid_out, MOST_SPLITS, MOST_SPARSE_SPLITS)) | (needed > self.room)
+        long = (splits > MOST_NUMBERED_SPLITS) | (boxes * self._number_bytes > self.room)
+        return np.where(self.numbered(sets), long, dear)
 
     def lanes_at_a_time(self, boxes: int) -> int:
         """How many responses to run together: all, unless their rows of every box would take too much memory."""
@@ -143,6 +165,11 @@ class Costs:
     def sieve_bytes(self) -> int:
         """What the scratch of kernels/sieve.py may take."""
         return min(WORK_BYTES, self.room // 4)
+
+    @property
+    def _number_bytes(self) -> int:
+        """What a numbered box takes."""
+        return 12 + max(4 * int(self.leaves.widths.max(initial=0)), 16 if self.leaves.is_real.any() else 0)
 
     @property
     def _sieve_row(self) -> int:

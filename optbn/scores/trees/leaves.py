@@ -174,6 +174,14 @@ def normal_tables(nu: float, a: float, units: int, unit: float) -> tuple[Floats,
     return constant, power, a * n / (a + n) / unit
 
 
+def highest_density(tables: LeafTables, row: int) -> Floats:
+    """float64[N + 1]: the most by which one unit more can raise log m of a real response's leaf that has, with it, at
+    most so many units; not below 0. What is squared away (S, and where the mean is) only grows with rows, so it is most
+    where both are 0."""
+    raised = np.diff(tables.constant[row]) - np.diff(tables.power[row]) * math.log(tables.scale[row])
+    return np.maximum.accumulate(np.append(0.0, np.maximum(raised, 0.0)))
+
+
 def dirichlet_log_marginals(content: LeafContent, alpha: float) -> Floats:
     """float64[leaves], straight from the formula."""
     assert content.counts is not None

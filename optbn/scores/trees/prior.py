@@ -74,7 +74,8 @@ def log_normaliser(shape: Shape, gamma: float | None = 0.25) -> float:
     part, other, total = np.zeros(len(shape), np.int64), np.zeros(widest, np.int64), np.empty(stride)
     choose = binomials(widest + len(shape), len(shape))
     run = sum_of_trees if work(shape) > FEW_TERMS else getattr(sum_of_trees, "py_func", sum_of_trees)
-    run(np.array(members), choose, _pascal(widest), gamma / splits, part, other, total)
+    levels = max((values for kind, values, *_ in members if kind == CATEGORICAL), default=1)
+    run(np.array(members), choose, _pascal(levels), gamma / splits, part, other, total)
     return -math.log(total[-1])
 
 
