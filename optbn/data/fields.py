@@ -35,6 +35,11 @@ class Fields:
             return csv.reader(lines, delimiter=self.delimiter, quotechar=self.quote, escapechar="\\", doublequote=False)
         return csv.reader(lines, delimiter=self.delimiter, quotechar=self.quote)
 
+    def quoted(self, line: str) -> int:
+        """How many fields of a line stand in quotes."""
+        mark, end = re.escape(self.quote), re.escape(self.delimiter)
+        return len(re.findall(rf"(?:^|(?<={end})){mark}[^{mark}]*{mark}(?=\s*$|{end})", line))
+
 
 def quoting(lines: Sequence[str]) -> tuple[str, bool]:
     """The quotation mark, and whether a backslash stands before those within quotes."""

@@ -94,6 +94,8 @@ def judge(column: Texts) -> Judgement:
         return _levels(column, texts)
     if found.kind == "categorical" and found.findings:
         return found
+    if found.kind == "categorical" and any(text.strip() in "xX" for text in markers):
+        return _levels(column, texts)  # beside a few whole numbers X is ten, or a level like them
     return _without(column, markers, found) if markers else found
 
 

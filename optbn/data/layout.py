@@ -86,7 +86,14 @@ def layout(where: str, head: bytes, whole: bool, options: Options) -> Layout:
     if options.header is None and (names := of_two_lines(rows, findings)):
         skipped += _length_of_rows(head[skipped:], fields, 1)
         return _below_names(where, head, skipped, fields, [names, *rows[2:]], changes, options, findings)
-    header = options.header if options.header is not None else is_header(rows, options.missing_tokens)
+    header = options.header
+    if header is None:
+        header = is_header(rows, options.missing_tokens)
+        if not header and _only_first_quoted(lines, fields, len(rows[0])):
+            findings.append(
+                Finding("certain", "the first row has the names: all of it stands in quotes, the rest does not")
+            )
+            header = True
     if not header and behind is None:
         numbered = tuple(f"X{i}" for i in range(1, len(rows[0]) + 1))
         if options.header is None:
@@ -97,6 +104,13 @@ def layout(where: str, head: bytes, whole: bool, options: Options) -> Layout:
         findings.append(Finding("probable", f"the names are those of the remark above the table ({', '.join(behind)})"))
         return Layout(fields, tuple(behind), skipped, changes, decimal=_decimal(rows), findings=tuple(findings))
     return _below_names(where, head, skipped, fields, rows, changes, options, findings)
+
+
+def _only_first_quoted(lines: Sequence[str], fields: Fields, width: int) -> bool:
+    """Whether each field of the first line stands in quotes, and in no line below: so R writes numbers below names."""
+    filled = [line for line in lines if line.strip()]
+    below = [fields.quoted(line) for line in filled[1:]]
+    return width > 1 and fields.quoted(filled[0]) == width and len(below) > 1 and max(below) < width
 
 
 def _below_names(

@@ -111,8 +111,8 @@ def learn(
 
     data          a Dataset, a data frame, arrays by name, or a file
     score         a name (with its `settings`: ess=10) or a score; pcartp learns optimal decision trees for mixed data
-    max_parents   of any variable; by default 3, or fewer when scoring would take more than its share of the time;
-                  "all" for no limit (see `optbn.score_table`)
+    max_parents   of any variable; by default 3, or fewer when scoring them takes too long, and more where a time limit
+                  bears it; "all" for no limit (see `optbn.score_table`)
     candidates    consider only this many likeliest parents of each variable: a heuristic, for hundreds of variables
     solver        the search method (see `optbn.solve`)
     smoother      how to estimate the probabilities (see `optbn.fit`); by default hierarchical for trees, hdp for

@@ -70,6 +70,12 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
         {"X1": OUT, "x": r(0.0, 0.25), "k": lv("a", "b"), "z": lv("a", "a"), "y": r(0.5, None)},
         "probable",
     ),
+    "names that are numbers, in quotes as R writes them": (
+        of('"","1950","1960"', lambda i: f'"r{i}",{i / 4},{i + 0.5}'),
+        {"X1": OUT, "1950": r(0.0, 0.25), "1960": r(0.5, 1.5)},
+        "probable",
+    ),
+    "an X among few numbers": (of("x,k", lambda i: f"{'X' if i % 6 == 5 else i % 6},{ab(i)}"), {"x": lv("0", "1")}, ""),
     "a row with one value first": (
         of("x,k,z", "0.5,,", lambda i: f"{i / 4},{ab(i)},{ab(i // 2)}"),
         {"x": r(0.5, 0.0), "k": lv(None, "a"), "z": lv(None, "a")},
