@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from optbn.scores.protocol import BoundScore, LocalScore
 
 SECONDS_PER_ROW = 1e-6  # for its ranks, and to lay it out
-FEW_VALUES = 64  # that could be read as levels
+FEW_VALUES = 20  # that could be read as levels
 SHOWN = 6  # arcs that the note names
 MOST_PARENTS = 6  # whose subsets are all scored
 
@@ -80,8 +80,8 @@ def extremes_note(data: Dataset, arcs: Sequence[tuple[str, str]]) -> str:
     note += f"{'it' if one else 'they'} may rest on a few extreme values of the child"
     few = [child for child in children if len(np.unique(data.column(child))) <= FEW_VALUES]
     remedies = [f"read {few[0]!r} as categorical"] if few else []
-    remedies += ["take logarithms, which have shorter tails"] if len(few) < len(children) else []
-    return f"{note} ({', or '.join(remedies)}, to see)"
+    remedies += ["look at its largest and smallest values, or take logarithms"] if len(few) < len(children) else []
+    return f"{note} ({'; '.join(remedies)})"
 
 
 def _by_ranks(family: Dataset) -> Dataset:

@@ -1,9 +1,10 @@
 """Larger parent sets of the likeliest parents alone, in the time that is left once no whole size fits into it.
 
 The table of the sizes that were scored says how much each single parent explains; the k parents of a variable that
-explain most are its likeliest ones. Sets of one member more are scored among the 3 likeliest of each variable, then
-among the 4, and so on. A round that does not end in time leaves nothing behind. The network is therefore the
-best of all whose families have at most the size that was scored whole, or one parent more among the k likeliest.
+explain most are its likeliest ones. Sets of one member more are scored among the 3 likeliest of each variable (or
+as many as they have members), then among one more, and so on. A round that does not end in time leaves nothing
+behind. The network is therefore the best of all whose families have at most the size that was scored whole, or one
+parent more among the k likeliest.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def with_likeliest(
         return scored
     work = _Work(scored, scoring, size, check_jobs(jobs))
     before, seconds_each = 0, 0.0
-    for k in range(FEWEST, MOST + 1):
+    for k in range(max(FEWEST, size), MOST + 1):
         families = work.families(before, k)
         left = until - working()
         if left < LEAST_SECONDS or len(families) * seconds_each > left or (before and work.exhausted(before)):
@@ -53,7 +54,7 @@ def with_likeliest(
         if len(families):
             seconds_each = (working() - begun) / len(families)
         before = k
-    return work.found(before) if work.children else scored
+    return work.found(before) if any(map(len, work.children)) else scored
 
 
 def left_out(scored: Scored, scoring: Scoring) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

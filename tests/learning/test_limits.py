@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -171,7 +172,17 @@ def test_time_left_is_used_beyond_the_usual_size(monkeypatch):
     usual = lambda scoring, *_: Scored(table_of_sets(scoring.at_most(3)), 512, 3)  # noqa: E731
     monkeypatch.setattr("optbn.learning.steps.scoring.affordable_table", usual)
     learned = optbn.learn(optbn.load_network("asia").sample(200, 1), score="pcartp", time_limit=600)
-    assert "with at most 3 parents per variable, or 4 of its" in repr(learned)
+    found = re.search(r"with at most 3 parents per variable, or 4 of its (\d+) likeliest", repr(learned))
+    assert found and int(found[1]) >= 4
+
+
+def test_sets_without_enough_likely_parents_are_not_spoken_of():
+    """Nobody has four parents that explain something alone, so nothing is said of sets of four."""
+    columns = tuple(np.random.default_rng(1).integers(2, size=(8, 50)).astype(np.uint8))
+    data = Dataset(tuple("abcdefgh"), (Categorical(("0", "1")),) * 8, columns)
+    scoring = Scoring.of(data, load_score("bic"), 5)
+    three = Scored(table_of_sets(scoring.at_most(3)), 512, 3)
+    assert with_likeliest(three, scoring, 5, working() + 600, 1, lambda done, total: None) is three
 
 
 def test_a_round_that_does_not_end_leaves_nothing(wide):
