@@ -35,6 +35,7 @@ from optbn.scores.progress import ProgressCallback, ScoreProgress
 from optbn.scores.protocol import LocalScore
 from optbn.scores.scoring import Scoring
 from optbn.scores.store import Store
+from optbn.scores.without_end import refuse_without_end
 from optbn_solvers.base.constraints import Constraints
 from optbn_solvers.base.table import ScoreTable
 
@@ -107,6 +108,8 @@ def table_of_sets(
         while growth.open:
             growth.step()
         return growth.table()
+    if enough is None:
+        refuse_without_end(scoring)
     data, sets, limit = scoring.data, scoring.sets, scoring.memory
     width = group_width(data.n_variables, sets.largest, limit)
     with ExitStack() as stack:

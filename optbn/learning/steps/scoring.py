@@ -40,6 +40,7 @@ from optbn.scores.pipeline import table_of_sets
 from optbn.scores.progress import ScoreProgress
 from optbn.scores.scoring import Scoring
 from optbn.scores.trees.grace import SHORTEST_LIMIT, grace
+from optbn.scores.without_end import refuse_without_end
 from optbn.smoothing import load_smoother
 from optbn.smoothing.default import check_counts
 from optbn_solvers.base.clock import working
@@ -108,6 +109,8 @@ def score(job: Job, max_parents: Limit | None, store: str | os.PathLike[str] | N
         return
     begin = working()
     share = DEFAULT_SCORING_SECONDS if seconds is None else seconds
+    if not limited:
+        refuse_without_end(job.scoring)
     costs = [] if job.scoring.unlimited else _costs(job, limited, share)
     left = DEFAULT_SCORING_SECONDS
     if seconds is not None:
