@@ -48,9 +48,6 @@ class Curves:
         pools = [_pools(p[:, c], (classes == c).astype(np.float64), weights) for c in which]
         return cls(tuple(x for x, _ in pools), tuple(y for _, y in pools))
 
-    def to_record(self) -> list[dict[str, Any]]:
-        return [{"points": x.tolist(), "values": y.tolist()} for x, y in zip(self.points, self.values, strict=True)]
-
     @classmethod
     def from_record(cls, record: Sequence[Any], n_classes: int) -> Curves:
         """The curves, or a DataError that says what does not fit."""

@@ -1,4 +1,4 @@
-"""The types that a classifier's JSON is checked against when it is read (`saved` says what they hold)."""
+"""What a classifier's JSON is: written from these types and checked against them (`saved` says what they hold)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
 class Attribute(Record):
     name: str
     cuts: list[float] | None
-    levels: list[str] | None
+    levels: tuple[str, ...] | None
     missing: int | None
 
 
@@ -109,15 +109,15 @@ class Curve(Record):
     values: list[float]
 
 
-class Classifier(Record):
+class Classifier(Record, kw_only=True):
+    format: str
+    version: int
     classifier: str
     settings: dict[str, str | bool | int | float | None]
     target: str
     classes: list[str | bool | int | float]
     features: list[str] | None
     weights: list[float]
-    members: list[Network | SuperParents | PairParents | Optimum | DecisionTree | Mixture]
-    format: str
-    version: int
     power: float = 1.0
     curves: list[Curve] | None = None
+    members: list[Network | SuperParents | PairParents | Optimum | DecisionTree | Mixture]

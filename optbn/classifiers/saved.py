@@ -36,7 +36,15 @@ from optbn.classifiers.calibrate import Curves
 from optbn.classifiers.member import Member
 from optbn.classifiers.optimal import Optimum
 from optbn.classifiers.record import Classifier, Head
-from optbn.classifiers.saved_networks import column_record, columns_of, expect, networks_of, networks_record
+from optbn.classifiers.saved_networks import (
+    column_record,
+    columns_of,
+    expect,
+    network_of,
+    network_record,
+    networks_of,
+    networks_record,
+)
 from optbn.classifiers.soft.member import Mixture
 from optbn.classifiers.soft.saved import from_record as mixture_of
 from optbn.classifiers.soft.saved import to_record as mixture_record
@@ -58,19 +66,19 @@ def to_json(classifier: Any) -> bytes:
     settings = {key: _plain(value) for key, value in classifier.get_params(deep=False).items()}
     features = getattr(classifier, "feature_names_in_", None)
     return msgspec.json.encode(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "classifier": name,
-            "settings": settings,
-            "target": classifier.target_,
-            "classes": [c.item() if isinstance(c, np.generic) else c for c in classifier.classes_],
-            "features": None if features is None else [str(f) for f in features],
-            "weights": classifier.weights_.tolist(),
-            "power": classifier.power_,
-            "curves": None if classifier.curves_ is None else classifier.curves_.to_record(),
-            "members": [_member(member) for member in classifier.members_],
-        }
+        Classifier(
+            format=FORMAT,
+            version=VERSION,
+            classifier=name,
+            settings=settings,
+            target=classifier.target_,
+            classes=[c.item() if isinstance(c, np.generic) else c for c in classifier.classes_],
+            features=None if features is None else [str(f) for f in features],
+            weights=classifier.weights_.tolist(),
+            power=classifier.power_,
+            curves=_curves(classifier.curves_),
+            members=[_member(member) for member in classifier.members_],
+        )
     )
 
 
@@ -131,7 +139,13 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else repr(value)
 
 
-def _member(member: Any) -> dict[str, Any]:
+def _curves(curves: Curves | None) -> list[records.Curve] | None:
+    if curves is None:
+        return None
+    return [records.Curve(x.tolist(), y.tolist()) for x, y in zip(curves.points, curves.values, strict=True)]
+
+
+def _member(member: Any) -> Any:
     columns = [column_record(column) for column in member.columns]
     if isinstance(member, Member | SuperParents | PairParents):
         return networks_record(member)
@@ -140,10 +154,10 @@ def _member(member: Any) -> dict[str, Any]:
         return to_record(member, columns)
 
     if isinstance(member, Mixture):
-        return mixture_record(member, columns, networks_record)
+        return mixture_record(member, columns, network_record)
 
-    network = msgspec.json.decode(encode(member.bayesian_network, "json"))
-    return {"kind": "bayesian_network", "columns": columns, "target": member.target, "network": network}
+    network = msgspec.json.format(encode(member.bayesian_network, "json"), indent=-1)
+    return records.Optimum(columns, member.target, msgspec.Raw(network))
 
 
 def _read_member(record: Any, classes: int) -> Any:
@@ -153,7 +167,7 @@ def _read_member(record: Any, classes: int) -> Any:
     if isinstance(record, records.DecisionTree):
         return from_record(record, columns, classes)
     if isinstance(record, records.Mixture):
-        return mixture_of(record, columns, classes, lambda network: networks_of(network, classes))
+        return mixture_of(record, columns, classes, lambda network: network_of(network, classes))
 
     network = decode(bytes(record.network), "json", "its network")
     wanted = {record.target: classes, **{column.name: len(column.labels) for column in columns}}

@@ -18,35 +18,42 @@ from optbn.classifiers.member import Member
 from optbn.data.discretise.transformer import Column
 
 
-def networks_record(member: Member | SuperParents | PairParents) -> dict[str, Any]:
+def networks_record(
+    member: Member | SuperParents | PairParents,
+) -> records.Network | records.SuperParents | records.PairParents:
     """One network, or those of an average."""
-    columns = [column_record(column) for column in member.columns]
     if isinstance(member, Member):
-        return {
-            "kind": "network",
-            "columns": columns,
-            "prior": member.prior.tolist(),
-            "parents": [[i, list(p)] for i, p in member.parents.items()],
-            "trees": [_tree(member.forest, t) for t in range(len(member.parents))],
-        }
+        return network_record(member)
     if isinstance(member, SuperParents):
-        return {
-            "kind": "super_parents",
-            "columns": columns,
-            "naive": networks_record(member.naive),
-            "members": [networks_record(each) for each in member.members],
-            "frequent": [f.tolist() for f in member.frequent],
-        }
-    return {
-        "kind": "pair_parents",
-        "columns": columns,
-        "single": networks_record(member.single),
-        "pairs": [list(pair) for pair in member.pairs],
-        "members": [networks_record(each) for each in member.members],
-        "weights": member.weights.tolist(),
-        "frequent": [f.tolist() for f in member.frequent],
-        "general": member.general.tolist(),
-    }
+        return _average_record(member)
+    return records.PairParents(
+        columns=[column_record(column) for column in member.columns],
+        single=_average_record(member.single),
+        pairs=list(member.pairs),
+        members=[network_record(each) for each in member.members],
+        weights=member.weights.tolist(),
+        frequent=[f.tolist() for f in member.frequent],
+        general=member.general.tolist(),
+    )
+
+
+def network_record(member: Member) -> records.Network:
+    """One network."""
+    return records.Network(
+        columns=[column_record(column) for column in member.columns],
+        prior=member.prior.tolist(),
+        parents=[(i, list(p)) for i, p in member.parents.items()],
+        trees=[_tree(member.forest, t) for t in range(len(member.parents))],
+    )
+
+
+def _average_record(member: SuperParents) -> records.SuperParents:
+    return records.SuperParents(
+        columns=[column_record(column) for column in member.columns],
+        naive=network_record(member.naive),
+        members=[network_record(each) for each in member.members],
+        frequent=[f.tolist() for f in member.frequent],
+    )
 
 
 def columns_of(record: Any) -> tuple[Column, ...]:
@@ -56,13 +63,24 @@ def columns_of(record: Any) -> tuple[Column, ...]:
     return columns
 
 
-def networks_of(record: Any, classes: int) -> Any:
+def networks_of(
+    record: records.Network | records.SuperParents | records.PairParents, classes: int
+) -> Member | SuperParents | PairParents:
     """The network or average that was written, or a DataError that says what does not fit."""
-    columns = columns_of(record)
     if isinstance(record, records.Network):
-        return _read_network(record, columns, classes)
+        return network_of(record, classes)
     if isinstance(record, records.PairParents):
-        return _read_pairs(record, columns, classes)
+        return _read_pairs(record, classes)
+    return _read_average(record, classes)
+
+
+def network_of(record: records.Network, classes: int) -> Member:
+    """The network that was written, likewise."""
+    return _read_network(record, columns_of(record), classes)
+
+
+def _read_average(record: records.SuperParents, classes: int) -> SuperParents:
+    columns = columns_of(record)
     naive = _read_network(record.naive, columns, classes)
     members = tuple(_read_network(each, columns, classes) for each in record.members)
     sizes = [column.n_levels for column in columns]
@@ -71,21 +89,17 @@ def networks_of(record: Any, classes: int) -> Any:
     return SuperParents(columns, naive.prior, naive, members, tuple(np.array(f) for f in record.frequent))
 
 
-def column_record(column: Column) -> dict[str, Any]:
-    return {
-        "name": column.name,
-        "cuts": None if column.cuts is None else column.cuts.tolist(),
-        "levels": column.levels,
-        "missing": column.missing,
-    }
+def column_record(column: Column) -> records.Attribute:
+    cuts = None if column.cuts is None else column.cuts.tolist()
+    return records.Attribute(column.name, cuts, column.levels, column.missing)
 
 
-def _read_column(record: Any) -> Column:
+def _read_column(record: records.Attribute) -> Column:
     name = record.name
     if (record.cuts is None) == (record.levels is None):
         raise DataError(f"column {name!r} needs either cuts or levels")
     cuts = None if record.cuts is None else np.array(record.cuts, dtype=np.float64)
-    levels = None if record.levels is None else tuple(record.levels)
+    levels = record.levels
     if cuts is not None:
         expect(bool(np.isfinite(cuts).all() and (np.diff(cuts) > 0).all()), f"the cuts of {name!r} do not ascend")
         expect(record.missing in (None, len(cuts) + 1), f"the code of missing values of {name!r}")
@@ -95,8 +109,8 @@ def _read_column(record: Any) -> Column:
     return Column(name, cuts, levels, record.missing)
 
 
-def _read_pairs(record: Any, columns: tuple[Column, ...], classes: int) -> PairParents:
-    single = networks_of(record.single, classes)
+def _read_pairs(record: records.PairParents, classes: int) -> PairParents:
+    columns, single = columns_of(record), _read_average(record.single, classes)
     sizes = [column.n_levels for column in columns]
     expect([c.n_levels for c in single.columns] == sizes, "its single parents have other columns")
     members = tuple(_read_network(each, columns, classes) for each in record.members)
@@ -112,7 +126,7 @@ def _read_pairs(record: Any, columns: tuple[Column, ...], classes: int) -> PairP
     return PairParents(single, tuple(record.pairs), members, weights, frequent, general)
 
 
-def _read_network(record: Any, columns: tuple[Column, ...], classes: int) -> Member:
+def _read_network(record: records.Network, columns: tuple[Column, ...], classes: int) -> Member:
     sizes = [column.n_levels for column in columns]
     parents = {i: tuple(p) for i, p in record.parents}
     expect(len(parents) == len(record.parents) == len(record.trees), "as many trees as attributes are expected")
@@ -127,7 +141,7 @@ def _read_network(record: Any, columns: tuple[Column, ...], classes: int) -> Mem
     return Member(columns, prior, parents, _forest(parents, record.trees, sizes))
 
 
-def _check_tree(record: Any, attribute: int, size: int, depth: int) -> None:
+def _check_tree(record: records.Tree, attribute: int, size: int, depth: int) -> None:
     """Refuse what is not a tree, breadth first, of at most that depth: the compiled walk believes what it is given."""
     fanout, branch = np.array(record.fanout, dtype=np.int64), np.array(record.branch, dtype=np.int64)
     nodes = len(fanout)
@@ -151,14 +165,14 @@ def expect(fine: bool, what: str) -> None:
         raise DataError(what)
 
 
-def _tree(forest: Forest, t: int) -> dict[str, Any]:
+def _tree(forest: Forest, t: int) -> records.Tree:
     children, branch, values = forest.tree(t)
     finite = np.isfinite(values)
     rows = values.tolist() if finite.all() else np.where(finite, values, None).tolist()  # type: ignore[call-overload]
-    return {"fanout": (children[:, 1] - children[:, 0]).tolist(), "branch": branch.tolist(), "values": rows}
+    return records.Tree((children[:, 1] - children[:, 0]).tolist(), branch.tolist(), rows)
 
 
-def _forest(parents: dict[int, tuple[int, ...]], trees: list[Any], sizes: list[int]) -> Forest:
+def _forest(parents: dict[int, tuple[int, ...]], trees: list[records.Tree], sizes: list[int]) -> Forest:
     stored = []
     for i, record in zip(parents, trees, strict=True):
         first = (1 + np.concatenate([[0], np.cumsum(record.fanout)])).astype(np.int32)

@@ -26,6 +26,7 @@ class _Arc(msgspec.Struct):
     parent: str
     child: str
     share: float
+    probability: float = 0.0
 
 
 class _Graph(msgspec.Struct):
@@ -33,26 +34,32 @@ class _Graph(msgspec.Struct):
     parents: dict[str, list[str]]
 
 
-class _File(msgspec.Struct):
-    format: Literal["optbn-graphs-1"]
+class Graphs(msgspec.Struct, kw_only=True):
+    """The file.
+
+    The probability of an arc is over all graphs of the table where that can be computed (few variables, no
+    constraints), and `mass` is the part that these graphs have; else it is over these graphs, and `mass` is None. What
+    has a default is for people, and not checked.
+    """
+
+    format: Literal["optbn-graphs-1"] = FORMAT
     table: str
     variables: list[str]
     constraints: dict[str, Any]
     per_class: bool
     within: Annotated[float, msgspec.Meta(ge=1)] | None
     complete: bool
+    count: int = 0
+    mass: float | None = None
+    probabilities_over: str = ""
     arcs: list[_Arc]
     graphs: list[_Graph]
 
 
 def described(
     near: Near, per_class: bool, within: float | None, constraints: Mapping[str, Any], only_listed: bool = False
-) -> dict[str, Any]:
-    """Everything about the graphs, as plain values.
-
-    The probability of an arc is over all graphs of the table where that can be computed (few variables, no
-    constraints), and `mass` is the part that these graphs have; else it is over these graphs, and `mass` is None.
-    """
+) -> Graphs:
+    """Everything about the graphs."""
     table, names = near.table, near.table.names
     shares, chances, mass, over = near.shares(), near.probabilities(), None, "these graphs"
     if table.n <= MOST_OF_ALL and not constraints:
@@ -60,26 +67,24 @@ def described(
         chances, over = everything.arcs, "all graphs of the listed parent sets" if only_listed else "all graphs"
         mass = None if per_class else min(1.0, float(np.exp(near.log_mass - everything.log_total)))
     arcs = [
-        {"parent": names[u], "child": names[v], "share": float(shares[u, v]), "probability": float(chances[u, v])}
-        for u, v in np.argwhere(shares > 0).tolist()
+        _Arc(names[u], names[v], float(shares[u, v]), float(chances[u, v])) for u, v in np.argwhere(shares > 0).tolist()
     ]
-    return {
-        "format": FORMAT,
-        "table": table.digest,
-        "variables": list(names),
-        "constraints": dict(constraints),
-        "per_class": per_class,
-        "within": within,
-        "complete": near.complete,
-        "count": len(near.choices),
-        "mass": mass,
-        "probabilities_over": over,
-        "arcs": sorted(arcs, key=lambda arc: (-arc["share"], arc["parent"], arc["child"])),
-        "graphs": [
-            {"score": score, "parents": {child: list(parents) for child, parents in table.graph(choice).items()}}
+    return Graphs(
+        table=table.digest,
+        variables=list(names),
+        constraints=dict(constraints),
+        per_class=per_class,
+        within=within,
+        complete=near.complete,
+        count=len(near.choices),
+        mass=mass,
+        probabilities_over=over,
+        arcs=sorted(arcs, key=lambda arc: (-arc.share, arc.parent, arc.child)),
+        graphs=[
+            _Graph(score, {child: list(parents) for child, parents in table.graph(choice).items()})
             for score, choice in zip(near.scores, near.choices, strict=True)
         ],
-    }
+    )
 
 
 def are_graphs(text: bytes) -> bool:
@@ -94,7 +99,7 @@ def are_graphs(text: bytes) -> bool:
 def several_of(table: ScoreTable, text: bytes) -> Several:
     """What a file of several graphs says, for the checker; CheckFailed where it is not about the table."""
     try:
-        file = msgspec.json.decode(text, type=_File)
+        file = msgspec.json.decode(text, type=Graphs)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CheckFailed(f"not a file of graphs: {error}") from None
     if tuple(file.variables) != table.names:
@@ -118,17 +123,17 @@ def several_of(table: ScoreTable, text: bytes) -> Several:
     )
 
 
-def in_words(found: Mapping[str, Any]) -> list[str]:
+def in_words(found: Graphs) -> list[str]:
     """A few lines for people."""
-    one, many = ("class of graphs", "classes of graphs") if found["per_class"] else ("graph", "graphs")
-    kind = one if found["count"] == 1 else many
-    scores = [graph["score"] for graph in found["graphs"]]
-    whole = "" if found["complete"] else ", and there may be more"
-    lines = [f"{found['count']} {kind}{whole}, scores {scores[0]:.6f} to {scores[-1]:.6f}"]
-    if found["mass"] is not None:
-        lines.append(f"together they have {found['mass']:.2%} of the probability of all graphs of the table")
-    shares = [arc["share"] for arc in found["arcs"]]
-    possible = len(found["variables"]) * (len(found["variables"]) - 1)
+    one, many = ("class of graphs", "classes of graphs") if found.per_class else ("graph", "graphs")
+    kind = one if found.count == 1 else many
+    scores = [graph.score for graph in found.graphs]
+    whole = "" if found.complete else ", and there may be more"
+    lines = [f"{found.count} {kind}{whole}, scores {scores[0]:.6f} to {scores[-1]:.6f}"]
+    if found.mass is not None:
+        lines.append(f"together they have {found.mass:.2%} of the probability of all graphs of the table")
+    shares = [arc.share for arc in found.arcs]
+    possible = len(found.variables) * (len(found.variables) - 1)
     everywhere, mostly = sum(s == 1.0 for s in shares), sum(0.5 <= s < 1.0 for s in shares)
     lines.append(
         f"possible arcs: {everywhere} in all of them, {mostly} in at least half, "
@@ -137,11 +142,11 @@ def in_words(found: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def as_adjacency(found: Mapping[str, Any]) -> str:
+def as_adjacency(found: Graphs) -> str:
     """Per graph a line with its score and a line per variable; a blank line between graphs."""
     blocks = []
-    for graph in found["graphs"]:
-        lines = [f"# {graph['score']!r}"]
-        lines += [f"{child}: {', '.join(parents)}".rstrip() for child, parents in graph["parents"].items()]
+    for graph in found.graphs:
+        lines = [f"# {graph.score!r}"]
+        lines += [f"{child}: {', '.join(parents)}".rstrip() for child, parents in graph.parents.items()]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -57,7 +58,7 @@ def test_changed_files_prove_nothing_false(per_class, within):
         table = random_unpruned_table(rng, 4)
         window = None if within is None else float(np.log(within))
         found = best_graphs(table, 6 if within is None else 10_000, window, per_class, only_listed=True)
-        fields = json.loads(json.dumps(described(found, per_class, within, {}, only_listed=True)))
+        fields = json.loads(msgspec.json.encode(described(found, per_class, within, {}, only_listed=True)))
         assert true(table, several_of(table, json.dumps(fields).encode()))
         for _ in range(150):
             mutant = fields

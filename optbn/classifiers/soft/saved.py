@@ -13,11 +13,11 @@ compiled code believes what it is given.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from optbn.base.errors import DataError
+from optbn.classifiers import record as records
 from optbn.classifiers.member import Member
 from optbn.classifiers.soft.generative import CodedNetwork
 from optbn.classifiers.soft.kernels.scores import zero_scores
@@ -28,24 +28,29 @@ from optbn.classifiers.trees.tree import Tree
 from optbn.data.discretise.transformer import Column
 
 
-def to_record(mixture: Mixture, columns: list[Any], written: Callable[[Member], dict[str, Any]]) -> dict[str, Any]:
+def to_record(
+    mixture: Mixture, columns: list[records.Attribute], written: Callable[[Member], records.Network]
+) -> records.Mixture:
     """The record, with the columns as they are written; `written` is a network's record."""
-    return {
-        "kind": "mixture",
-        "columns": columns,
-        "scales": [
-            {"points": s.points.tolist(), "ranks": s.ranks.tolist(), "cells": s.cells.tolist(),
-             "coarse": s.coarse.tolist()}
+    return records.Mixture(
+        columns=columns,
+        scales=[
+            records.Scale(s.points.tolist(), s.ranks.tolist(), s.cells.tolist(), s.coarse.tolist())
             for s in mixture.places.scales
         ],
-        "shares": mixture.shares.tolist(),
-        "networks": [_network(part) for part in mixture.parts if isinstance(part, SoftNetwork)],
-        "trees": [_tree(part) for part in mixture.parts if isinstance(part, PlacedTree)],
-        "counted": [written(part.member) for part in mixture.parts if isinstance(part, CodedNetwork)],
-    }  # fmt: skip
+        shares=mixture.shares.tolist(),
+        networks=[_network(part) for part in mixture.parts if isinstance(part, SoftNetwork)],
+        trees=[_tree(part) for part in mixture.parts if isinstance(part, PlacedTree)],
+        counted=[written(part.member) for part in mixture.parts if isinstance(part, CodedNetwork)],
+    )
 
 
-def from_record(record: Any, columns: tuple[Column, ...], classes: int, network_of: Callable[[Any], Member]) -> Mixture:
+def from_record(
+    record: records.Mixture,
+    columns: tuple[Column, ...],
+    classes: int,
+    network_of: Callable[[records.Network], Member],
+) -> Mixture:
     """The mixture, or a DataError that says what does not fit; `network_of` reads a network's record."""
     _expect(len(record.scales) == len(columns), "has as many scales as columns")
     scales = tuple(_read_scale(scale, column) for scale, column in zip(record.scales, columns, strict=True))
@@ -63,27 +68,27 @@ def from_record(record: Any, columns: tuple[Column, ...], classes: int, network_
     return Mixture(Places(columns, scales), (*networks, *trees, *counted), shares)
 
 
-def _network(network: SoftNetwork) -> dict[str, Any]:
+def _network(network: SoftNetwork) -> records.SoftNetwork:
     planes = np.moveaxis(network.scores, 2, 1).reshape(-1, network.scores.shape[1])
-    return {
-        "knots": [knots.tolist() for knots in network.structure.knots],
-        "parents": [[i, list(p)] for i, p in network.structure.parents.items()],
-        "scores": planes[: network.n_classes if network.n_classes > 2 else 1].tolist(),
-    }
+    return records.SoftNetwork(
+        knots=[knots.tolist() for knots in network.structure.knots],
+        parents=[(i, list(p)) for i, p in network.structure.parents.items()],
+        scores=planes[: network.n_classes if network.n_classes > 2 else 1].tolist(),
+    )
 
 
-def _tree(placed: PlacedTree) -> dict[str, Any]:
+def _tree(placed: PlacedTree) -> records.PlacedTree:
     tree = placed.tree
-    return {
-        "attribute": tree.attribute.tolist(),
-        "cut": [float(cut) if np.isfinite(cut) else None for cut in tree.cut],
-        "fanout": tree.children.tolist(),
-        "branch": tree.branch.tolist(),
-        "probabilities": placed.probabilities.tolist(),
-    }
+    return records.PlacedTree(
+        attribute=tree.attribute.tolist(),
+        cut=[float(cut) if np.isfinite(cut) else None for cut in tree.cut],
+        fanout=tree.children.tolist(),
+        branch=tree.branch.tolist(),
+        probabilities=placed.probabilities.tolist(),
+    )
 
 
-def _read_scale(record: Any, column: Column) -> Scale:
+def _read_scale(record: records.Scale, column: Column) -> Scale:
     points, ranks = np.array(record.points, dtype=np.float64), np.array(record.ranks, dtype=np.float64)
     cells, coarse = np.array(record.cells, dtype=np.int32), np.array(record.coarse, dtype=np.int32)
     _expect(len(points) == len(ranks), f"has a rank for each point of {column.name!r}")
@@ -105,7 +110,7 @@ def _read_scale(record: Any, column: Column) -> Scale:
     return Scale(points, ranks, cells, coarse)
 
 
-def _read_network(record: Any, scales: tuple[Scale, ...], classes: int) -> SoftNetwork:
+def _read_network(record: records.SoftNetwork, scales: tuple[Scale, ...], classes: int) -> SoftNetwork:
     knots = tuple(np.array(each, dtype=np.float64) for each in record.knots)
     _expect(len(knots) == len(scales), "has knots for each column")
     for each, scale in zip(knots, scales, strict=True):
@@ -127,7 +132,9 @@ def _read_network(record: Any, scales: tuple[Scale, ...], classes: int) -> SoftN
     return SoftNetwork(structure, scores, classes)
 
 
-def _read_tree(record: Any, scales: tuple[Scale, ...], columns: tuple[Column, ...], classes: int) -> PlacedTree:
+def _read_tree(
+    record: records.PlacedTree, scales: tuple[Scale, ...], columns: tuple[Column, ...], classes: int
+) -> PlacedTree:
     attribute, children, branch = (
         np.array(x, dtype=np.int64) for x in (record.attribute, record.fanout, record.branch)
     )

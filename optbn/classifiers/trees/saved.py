@@ -12,35 +12,33 @@ compiled walk believes what it is given.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optbn.base.errors import DataError
+from optbn.classifiers.record import Attribute, DecisionTree
 from optbn.classifiers.trees.member import TreeMember
 from optbn.classifiers.trees.tree import Tree
 from optbn.data.discretise.transformer import Column
 
 
-def to_record(member: TreeMember, columns: list[Any]) -> dict[str, Any]:
+def to_record(member: TreeMember, columns: list[Attribute]) -> DecisionTree:
     """The record, with the columns as they are written."""
     tree = member.tree
-    return {
-        "kind": "decision_tree",
-        "columns": columns,
-        "attribute": tree.attribute.tolist(),
-        "cut": [float(cut) if np.isfinite(cut) else None for cut in tree.cut],
-        "fanout": tree.children.tolist(),
-        "branch": tree.branch.tolist(),
-        "counts": tree.counts.tolist(),
-        "totals": tree.totals.tolist(),
-        "probabilities": member.probabilities.tolist(),
-        "inside": member.inside.tolist(),
-    }
+    return DecisionTree(
+        columns=columns,
+        attribute=tree.attribute.tolist(),
+        cut=[float(cut) if np.isfinite(cut) else None for cut in tree.cut],
+        fanout=tree.children.tolist(),
+        branch=tree.branch.tolist(),
+        counts=tree.counts.tolist(),
+        totals=tree.totals.tolist(),
+        probabilities=member.probabilities.tolist(),
+        inside=member.inside.tolist(),
+    )
 
 
-def from_record(record: Any, columns: tuple[Column, ...], classes: int) -> TreeMember:
+def from_record(record: DecisionTree, columns: tuple[Column, ...], classes: int) -> TreeMember:
     """The member, or a DataError that says what does not fit."""
     attribute, children, branch = (
         np.array(x, dtype=np.int64) for x in (record.attribute, record.fanout, record.branch)

@@ -30,27 +30,28 @@ from optbn_solvers.base.table import ScoreTable
 FORMAT: Literal["optbn-solution-1"] = "optbn-solution-1"
 
 
-class _File(msgspec.Struct, omit_defaults=False):
-    parents: dict[str, list[str]] | None
+class _File(msgspec.Struct, kw_only=True):
+    """The fields in the order of the file."""
+
+    format: Literal["optbn-solution-1"] = FORMAT
+    solver: str = ""
+    status: Status = Status.FEASIBLE
+    standing: str | None = None
     score: float | None
     bound: float | None = None
-    status: Status = Status.FEASIBLE
-    solver: str = ""
+    tolerance: float | None = None
     table: str | None = None
     variables: list[str] | None = None
+    parents: dict[str, list[str]] | None
+    constraints: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     evidence: AnyEvidence | None = None
     statistics: dict[str, Any] = {}
-    tolerance: float | None = None
-    standing: str | None = None
-    constraints: dict[str, Any] = {}
-    format: Literal["optbn-solution-1"] = FORMAT
 
 
 def to_json(table: ScoreTable, solution: Solution) -> bytes:
     """The solution to `table` as indented JSON."""
     graph = None if solution.choice is None else table.graph(solution.choice)
     file = _File(
-        format=FORMAT,
         solver=solution.solver,
         status=solution.status,
         score=solution.score,
@@ -62,12 +63,12 @@ def to_json(table: ScoreTable, solution: Solution) -> bytes:
         statistics=dict(solution.statistics),
         tolerance=table.tolerance,
         standing=standing(solution),
-        constraints=solution.constraints.stated() if solution.constraints else {},
+        constraints=solution.constraints.stated() if solution.constraints else msgspec.UNSET,
     )
     fields = msgspec.to_builtins(file, enc_hook=_plain)
-    order = ["format", "solver", "status", "standing", "score", "bound", "tolerance", "table", "variables", "parents"]
-    order += [*(["constraints"] if solution.constraints else []), "evidence", "statistics"]
-    lines = [f"  {_encode(key)}: {_block(fields[key]) if key == 'parents' else _encode(fields[key])}" for key in order]
+    lines = [
+        f"  {_encode(key)}: {_block(value) if key == 'parents' else _encode(value)}" for key, value in fields.items()
+    ]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
@@ -90,7 +91,7 @@ def from_json(table: ScoreTable, text: bytes | str) -> Solution:
             table_digest=table.digest if file.table is None else file.table,
             solver=file.solver,
             statistics={name: value for name, value in file.statistics.items() if name != "checked"},
-            constraints=constraints_of(table, file.constraints),
+            constraints=constraints_of(table, file.constraints or {}),
         )
     except ValueError as error:
         raise CheckFailed(f"the solution contradicts itself: {error}") from None
