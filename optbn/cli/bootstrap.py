@@ -10,7 +10,7 @@ from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
-from optbn.cli.texts import settings
+from optbn.cli.texts import score_name, settings
 from optbn.scores import load_score
 
 
@@ -40,6 +40,7 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         answer = {
             "resamples": len(found),
             "max_parents": found.max_parents,
+            "restrictions": found.restrictions,
             "proved": int(found.proved.sum()),
             "pairs": rows,
             "consensus": parents,
@@ -49,7 +50,8 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     wanted = f" of {options.resamples}: no time was left for more" if len(found) < options.resamples else ""
     print(f"{counted(len(found), 'resample')}{wanted}, {int(found.proved.sum())} of their best networks proved.")
     short = f"; time was too short for {options.max_parents}" if found.max_parents != options.max_parents else ""
-    print(f"They have at most {counted(found.max_parents or 0, 'parent')} per variable{short}.")
+    limits = ", ".join(found.restrictions) or "all parent sets"
+    print(f"Each is the best by {score_name(method)}, {limits}{short}.")
     shown = [row for row in rows if row["adjacent"] >= options.threshold]
     print(f"Pairs that are adjacent in at least {options.threshold:.0%} of them, with 95 % intervals:\n")
     width = max([len(f"{row['from']} -> {row['to']}") for row in shown], default=4)

@@ -7,10 +7,11 @@ import math
 from typing import Any
 
 import optbn
+from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.progress import bars
 from optbn.cli.reading import DataArgument, with_reading
-from optbn.cli.texts import settings
+from optbn.cli.texts import score_name, settings
 from optbn.scores import load_score
 
 
@@ -21,6 +22,8 @@ def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
 
     Example: optbn edges data.csv --score bdeu --max-parents 3
     """
+    from optbn.learning.restrictions import named
+
     method = load_score(options.score, **settings(options.setting))
     with bars("count") as show:
         found = optbn.edges(
@@ -32,14 +35,15 @@ def edges(how: dict[str, Any], data: DataArgument, options: Values) -> None:
     rows = found.rows()
     if options.as_json:
         finite = [{key: _plain(value) for key, value in row.items()} for row in rows]
-        print(json.dumps({"score": found.score, "proved": found.proved, "arcs": finite}))
+        answer = {"score": found.score, "proved": found.proved, "restrictions": found.restrictions, "arcs": finite}
+        print(json.dumps(answer))
         return
     present = [row for row in rows if row["present"]]
     absent = [row for row in rows if not row["present"]][: options.most]
     by = "" if found.proved else ", says the search"
     print(
-        f"Best network with at most {found.max_parents} parents per variable{by}: "
-        f"score {found.score:.6f}, {len(present)} arcs; {_proved(rows)}."
+        f"{named(found.restrictions)}{by}: {score_name(method)} score {found.score:.6f} nats, "
+        f"{counted(len(present), 'arc')}; {_proved(rows)}."
     )
     _table(
         "Arcs, and the nats lost without them",

@@ -11,7 +11,7 @@ import optbn
 from optbn.base.numbers import counted
 from optbn.cli.options import Values, with_options
 from optbn.cli.reading import DataArgument, with_reading
-from optbn.cli.texts import settings
+from optbn.cli.texts import score_name, settings
 from optbn.scores import load_score
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
 
     Example: optbn gap data.csv theirs.dot --score bdeu
     """
+    from optbn.learning.restrictions import named
+
     method = load_score(options.score, **settings(options.setting))
     found = optbn.gap(
         data, graph, **options.in_time("gap") | {"score": method}, reading=how | {"missing": options.missing}
@@ -36,12 +38,14 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
     if options.as_json:
         print(json.dumps({
             "gap": found.nats, "score": found.score, "best": found.best_score, "proved": found.proved, "families": rows,
+            "restrictions": found.restrictions,
             "arcs": found.graph.arcs, "best_arcs": found.best.arcs, "check": _as_json(found.check),
         }))  # fmt: skip
         return
-    print(f"The graph scores {found.score:.6f} with {found.graph.n_arcs} arcs, {_compared(found.nats)}")
+    by, arcs = score_name(method), counted(found.graph.n_arcs, "arc")
+    print(f"The graph has {arcs} and scores {found.score:.6f} nats ({by}), {_compared(found.nats)} the best")
     proof = "proved" if found.proved else "not proved"
-    print(f"with at most {counted(found.max_parents, 'parent')} per variable, {found.best_score:.6f} ({proof}).")
+    print(f"{named(found.restrictions).removeprefix('Best ')}, which scores {found.best_score:.6f} ({proof}).")
     if rows:
         print(f"\nThe nats lost at each of the {len(rows)} variables that have other parents there\n")
         width = max(len(row["variable"]) for row in rows)
@@ -56,8 +60,8 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
 
 def _compared(nats: float) -> str:
     if abs(nats) < 1e-9:
-        return "as much as the best network"
-    return f"{abs(nats):.6f} nats {'below' if nats > 0 else 'above'} the best network"
+        return "as much as"
+    return f"{abs(nats):.6f} {'below' if nats > 0 else 'above'}"
 
 
 def _print_check(check: MarkovCheck, most: int) -> None:

@@ -1,13 +1,16 @@
-"""How the texts of options are read: settings, limits, arcs and the other constraints on a graph."""
+"""How the texts of options are read: settings, limits, arcs and the other constraints on a graph; names of scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from optbn.base.errors import UnsupportedError
 from optbn.cli.reading import lines
 from optbn_solvers.base.errors import ConstraintError
+
+if TYPE_CHECKING:
+    from optbn.scores.protocol import LocalScore
 
 
 def settings(texts: list[str] | None) -> dict[str, Any]:
@@ -134,3 +137,8 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "independent": ("independences", _every(_separation)),
 }
 """The field of `Constraints` that an option sets, and how its value is read."""
+
+
+def score_name(method: LocalScore) -> str:
+    """What a score is called: "PCARTP", "BDeu"."""
+    return repr(method).partition("(")[0]

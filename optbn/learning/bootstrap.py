@@ -30,6 +30,7 @@ from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.data.dataset import Dataset
 from optbn.learning.kept import Kept
 from optbn.learning.resampling import Resampling
+from optbn.learning.restrictions import restrictions_of
 from optbn.learning.within import CHECK_SHARE, SEARCH_SHARE, size_within
 from optbn.network.structure import Structure
 from optbn.scores import load_score
@@ -54,6 +55,7 @@ class Bootstrap:
     graphs   bool[B, n, n]: [b, u, v], u is a parent of v in the best network of resample b
     proved   bool[B]: that network was proved the best, and the proof checked
     max_parents  the largest number of parents in these networks, less than the option where time was short
+    restrictions   what the networks have in common of which these are the best, in words
     """
 
     names: tuple[str, ...]
@@ -61,6 +63,7 @@ class Bootstrap:
     proved: NDArray[np.bool_]
     scores: NDArray[np.float64]
     max_parents: int | None = None
+    restrictions: tuple[str, ...] = ()
     _classes: list[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]] = field(
         default_factory=list, repr=False
     )
@@ -229,7 +232,7 @@ def bootstrap(
         kept.add(b, [table.parents(row) for row in solution.choice], solution.score, proved)
         longest = max(longest, working() - begun)
     tell("resamples", resamples, resamples)
-    return _gathered(kept, resamples, max_parents)
+    return _gathered(kept, resamples, max_parents, restrictions_of(rows, method, max_parents, memory))
 
 
 def _check(resamples: int, resampling: Resampling | None, seed: int) -> None:
@@ -268,7 +271,7 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(0.0, (centre - spread) / (1 + z2 / n)), min(1.0, (centre + spread) / (1 + z2 / n))
 
 
-def _gathered(kept: Kept, resamples: int, max_parents: int) -> Bootstrap:
+def _gathered(kept: Kept, resamples: int, max_parents: int, restrictions: tuple[str, ...]) -> Bootstrap:
     n = len(kept.names)
     graphs = np.zeros((resamples, n, n), dtype=np.bool_)
     for b in range(resamples):
@@ -276,4 +279,4 @@ def _gathered(kept: Kept, resamples: int, max_parents: int) -> Bootstrap:
             graphs[b, parents, v] = True
     scores = np.array([kept.found[b][1] for b in range(resamples)])
     proved = np.array([kept.found[b][2] for b in range(resamples)])
-    return Bootstrap(kept.names, graphs, proved, scores, max_parents)
+    return Bootstrap(kept.names, graphs, proved, scores, max_parents, restrictions)

@@ -16,6 +16,7 @@ from optbn.base.numbers import counted
 from optbn.base.options import DEFAULT_SCORE
 from optbn.data.anything import DataLike, WeightsLike, as_dataset
 from optbn.learning.constraints import SCORING, all_families
+from optbn.learning.restrictions import restrictions
 from optbn.learning.within import size_within
 from optbn.scores import load_score
 from optbn.scores.protocol import LocalScore
@@ -43,12 +44,14 @@ class EdgeLosses:
     score        of the best network
     max_parents  the largest number of parents of any variable
     edges        the matrices behind `rows`
+    restrictions   what the networks compared have in common, in words
     """
 
     names: tuple[str, ...]
     score: float
     max_parents: int
     edges: Edges
+    restrictions: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per arc of the best network, then one per possible arc between variables that are not adjacent in it.
@@ -171,4 +174,4 @@ def edges(
     table = all_families(scoring, jobs, report("scoring"))
     budget = Budget(wall=max(0.1, until - working()), memory=scoring.memory)
     found = solver.edges(table, budget=budget, progress=report("solving"))
-    return EdgeLosses(rows.names, table.total(found.choice), max_parents, found)
+    return EdgeLosses(rows.names, table.total(found.choice), max_parents, found, restrictions(scoring))

@@ -23,6 +23,7 @@ from optbn.data.dataset import Dataset
 from optbn.evaluate.graphs import Graph
 from optbn.evaluate.markov import MarkovCheck, markov_check
 from optbn.evaluate.sources import as_graph
+from optbn.learning.restrictions import restrictions_of
 from optbn.learning.within import CHECK_SHARE, SEARCH_SHARE, size_within
 from optbn.network.structure import Structure
 from optbn.scores import load_score
@@ -45,6 +46,7 @@ class Gap:
     family_scores        of `graph`, by variable; best_family_scores of `best`
     proved               no graph within the limit on parents scores above `best`
     check                of the independences that the graph implies; None where none was wanted
+    restrictions         what the networks that `best` is the best of have in common, in words
     """
 
     graph: Structure
@@ -54,6 +56,7 @@ class Gap:
     max_parents: int
     proved: bool
     check: MarkovCheck | None
+    restrictions: tuple[str, ...] = ()
 
     @property
     def score(self) -> float:
@@ -140,6 +143,7 @@ def gap(
         size if size < max_parents < rows.n_variables else max_parents,
         standing(solution) is Standing.PROVED,
         check,
+        restrictions_of(rows, method, size, memory),
     )
 
 

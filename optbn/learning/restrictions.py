@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optbn.scores.left_out import Hurried, dear_sets, families_left_out
+from optbn.scores.scoring import Scoring
 
 if TYPE_CHECKING:
-    from optbn.scores.scoring import Scoring
+    from optbn.data.dataset import Dataset
+    from optbn.scores.protocol import LocalScore
 
 SHOWN = 8  # columns that a note names
 OFTEN = 3  # columns that families left out have most often
@@ -85,6 +87,11 @@ def _coarsened(scoring: Scoring) -> tuple[int, ...]:
     """The variables that may be parents, but not with all their levels."""
     columns, parents = getattr(scoring.bound, "columns", None), set(np.flatnonzero(scoring.sets.allowed.any(axis=0)))
     return () if columns is None else tuple(v for v in columns.coarsened if v in parents and scoring.sets.largest > 0)
+
+
+def restrictions_of(data: Dataset, method: LocalScore, max_parents: int, memory: int | str | None) -> tuple[str, ...]:
+    """Those of the best network by a score with at most this many parents, where no time runs out."""
+    return restrictions(Scoring.of(data, method, min(max_parents, max(0, data.n_variables - 1)), memory=memory))
 
 
 def named(restrictions: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Ten real tables written the way people have them, then `describe` and `learn --time-limit` on each: the dialogue.
+"""Ten real tables written the way people have them; of each `describe`, and `learn` to a page about its last column.
 
     OPTBN_DATA=... python results/first-use/ugly.py [SECONDS] > results/first-use/dialogue.txt
 
@@ -83,7 +83,9 @@ def main(seconds: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILES.items():
             (Path(folder) / f"{name}.csv").write_bytes(content())
-            for arguments in (["describe", f"{name}.csv"], ["learn", f"{name}.csv", "--time-limit", seconds]):
+            target = cells(name, "", plain)[0][-1]
+            learn = ["learn", f"{name}.csv", "--time-limit", seconds, "--target", target, "--report", f"{name}.html"]
+            for arguments in (["describe", f"{name}.csv"], learn):
                 start = time.monotonic()
                 done = subprocess.run(
                     [sys.executable, "-m", "optbn", *arguments], cwd=folder, capture_output=True, text=True, check=False

@@ -57,7 +57,7 @@ const TERMS = {
   "Bound": "No network of the candidate sets of parents scores more than this. Where it equals the score, none of them is better.",
   "Bound, says the search": "No network of the candidate sets of parents scores more than this, says the search; what the checker confirmed stands under How sure.",
   "Score lost without it": "How much less this network scores without the arc, all others as they are. The best network without it loses less or as much: optbn edges.",
-  "Score lost (nat)": "How much less this network scores without the arc, all others as they are. 1 nat: about 2.7 times less probable; 3 nat: 20 times. The best network without it loses less or as much: optbn edges.",
+  "Score lost (nat)": "How much less this network scores without the arc, all others as they are. Of scores that are logarithms of probabilities (trees, BDeu), 1 nat means 2.7 times less probable, 3 nats 20 times. The best network without it loses less or as much: optbn edges.",
   "Best without (nat)": "How much the best of all networks without this arc scores less than this one; the difference of two optima. Near 0: another network explains the data as well without it.",
   "Best network without it": "The difference of two optima: everything else may change to make up for the missing arc.",
   "nat per row": "The mean natural logarithm of a row's probability (a density, where there are numbers); larger is better. Only differences mean something.",
