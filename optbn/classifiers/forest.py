@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import polygamma
 
 from optbn.classifiers.kernels.forest import CountedTrees, Rows, add_logs, leave_one_out
+from optbn.classifiers.kernels.levels import count_up, split
 from optbn.classifiers.pairs import Batch
 from optbn.smoothing.counting import FamilyCounts
 from optbn.smoothing.protocol import Smoother
@@ -162,33 +163,24 @@ def _tree_of_rows(
 ) -> CountTree:
     """The count tree of some rows: with the node of every row known at one level, (node, value) is that at the next."""
     node = np.zeros(len(child), dtype=np.int64)
-    parts, nodes, first = [np.zeros((1, 2), dtype=np.int64) - 1], 1, 0
+    parts, nodes, level_at = [np.zeros((1, 2), dtype=np.int64) - 1], 1, [0, 1]
     for column, size in zip(columns if len(child) else (), sizes, strict=False):
-        key = node * size + column
         if nodes * size <= DENSE:
-            there = np.zeros(nodes * size, dtype=np.bool_)
-            there[key] = True
-            found = np.flatnonzero(there)
-            place = np.empty(nodes * size, dtype=np.int64)
-            place[found] = np.arange(len(found))
-            node = place[key]
+            found = split(node, column, nodes, size)
         else:
-            found, node = np.unique(key, return_inverse=True)
-        parts.append(np.stack([found // size + first, found % size], axis=1))
-        first += nodes
+            found, node = np.unique(node * size + column, return_inverse=True)
+        parts.append(np.stack([found // size + level_at[-2], found % size], axis=1))
         nodes = len(found)
-    levels = [np.bincount(node * K + child, weights, nodes * K).reshape(nodes, K)]
-    for part in parts[:0:-1]:
-        starts = np.flatnonzero(np.diff(part[:, 0], prepend=-1))
-        levels.append(np.add.reduceat(levels[-1], starts, axis=0))
+        level_at.append(level_at[-1] + nodes)
     shape = np.concatenate(parts).astype(np.int32)
     shape[0, 1] = 0
+    parent, counts = shape[:, 0].copy(), np.zeros((len(shape), K))
+    count_up(node, child, weights, parent, np.array(level_at), counts)
     depth = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     spans = np.cumprod(np.array([1.0, *sizes[::-1]]))[::-1]
     return CountTree(
-        np.concatenate(levels[::-1]), shape[:, 0].copy(), depth.astype(np.int32), shape[:, 1].copy(), spans[depth],
-        tuple(range(len(sizes))), tuple(sizes),
-    )  # fmt: skip
+        counts, parent, depth.astype(np.int32), shape[:, 1].copy(), spans[depth], tuple(range(len(sizes))), tuple(sizes)
+    )
 
 
 def grown_trees(trees: Sequence[CountTree], parents: Parents, batch: Batch) -> list[CountTree]:

@@ -51,13 +51,22 @@ class PairCounts:
         self.pairs = np.zeros(int(self.pair_at[-1]))
 
     def add(self, batch: Batch) -> None:
-        """Count one batch: by bits what has few cells, if every row counts once; the rest a row at a time."""
+        """Count one batch; rows that count once apart from others, where sums are the same in any order."""
         codes, classes, weights = batch
-        per_class = np.bincount(classes, weights, self.n_classes)
-        self.classes += per_class
+        self.classes += np.bincount(classes, weights, self.n_classes)
         count_singles(codes, classes, weights, self.n_classes, self.single_at, self.singles)
         if not len(self.pairs):
             return
+        once = weights == 1.0
+        if once.all() or not (weights == np.floor(weights)).all():
+            self._add_pairs(codes, classes, weights)
+            return
+        for some in (once, ~once & (weights > 0.0)):
+            self._add_pairs(codes[some], classes[some], weights[some])
+
+    def _add_pairs(self, codes: NDArray[np.int32], classes: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
+        """By bits what has few cells, if every row counts once; the rest a row at a time."""
+        per_class = np.bincount(classes, weights, self.n_classes)
         few = 0.0
         if len(classes) and (weights == 1.0).all():
             runs = np.ceil(per_class / (64 * WORDS))

@@ -14,11 +14,12 @@ from scipy.optimize import minimize as general
 from optbn.base.errors import DataError, UnsupportedError
 from optbn.classifiers import load_classifier
 from optbn.classifiers.saved import from_json
-from optbn.classifiers.soft import Blend, SoftESKDB, SoftKDB, ensemble
-from optbn.classifiers.soft.kernels.descent import minimise
+from optbn.classifiers.soft import Blend, SoftESKDB, SoftKDB, ensemble, training
+from optbn.classifiers.soft.kernels.descent import begun, minimise, repenalised
 from optbn.classifiers.soft.kernels.scores import add_up, loss_and_slopes, zero_scores
 from optbn.classifiers.soft.places import MOST_IN_PAIRS, POINTS, Places, Scale
 from optbn.classifiers.soft.structure import Structure
+from optbn.classifiers.soft.training import Data, Trainee
 from optbn.data.discretise.table import table_of
 from tests.classifiers.examples import mixed
 from tests.naive import soft as naive
@@ -122,21 +123,73 @@ def test_scores_loss_and_derivatives(C: int, n: int) -> None:
 
 @pytest.mark.twin
 @pytest.mark.parametrize("C", [2, 3, 6])
-def test_the_descent_reaches_the_optimum(C: int) -> None:
+def test_the_descent_reaches_the_optimum_and_that_of_another_penalty_and_of_more_rows(C: int) -> None:
     structure, places, classes, weights = example(C, 150, C)
     rows, design = structure.rows(places), structure.design
-    penalty = np.linspace(0.3, 3.0, structure.cells)
-    x = zero_scores(C, structure.cells)
-    value, evaluations = minimise(rows, design, C, classes, weights, x, penalty, 500, 1e-10)
+    penalty, x = np.linspace(0.3, 3.0, structure.cells), zero_scores(C, structure.cells)
+    diagonal = np.empty_like(x)
+    loss_and_slopes(rows, design, C, classes, weights, x, True, diagonal)
+    descent, used = begun(x, diagonal, penalty), []
+    for factor, strength in ((1.0, penalty), (1.0, penalty[::-1] * 0.7), (1.5, penalty * 0.5)):
+        weights = weights * factor
 
-    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        at, gradient = flat.reshape(x.shape), np.zeros_like(x)
-        found = loss_and_slopes(rows, design, C, classes, weights, at, False, gradient)
-        return found + 0.5 * float((penalty[:, None] * at * at).sum()), (gradient + penalty[:, None] * at).ravel()
+        def objective(flat: np.ndarray, w: np.ndarray = weights, p: np.ndarray = strength) -> tuple[float, np.ndarray]:
+            at, gradient = flat.reshape(x.shape), np.zeros_like(x)
+            found = loss_and_slopes(rows, design, C, classes, w, at, False, gradient)
+            return found + 0.5 * float((p[:, None] * at * at).sum()), (gradient + p[:, None] * at).ravel()
 
-    best = general(objective, np.zeros(x.size), jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "maxiter": 5000})
-    assert value == pytest.approx(best.fun, abs=1e-6 if C == 2 else 1e-4) and evaluations < 200
-    assert objective(x.ravel())[0] == pytest.approx(value)
+        repenalised(descent, strength, factor)
+        if factor == 1.0 and used:  # no evaluation was needed
+            value, gradient = objective(x.ravel())
+            assert descent.at[0] == pytest.approx(value) and descent.g.ravel() == pytest.approx(gradient, abs=1e-5)
+        value, evaluations = minimise(rows, design, C, classes, weights, descent, 500, 1e-10)
+        best = general(
+            objective, np.zeros(x.size), jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "maxiter": 5000}
+        )
+        assert value == pytest.approx(best.fun, abs=1e-6 if C == 2 else 1e-4)
+        assert objective(x.ravel())[0] == pytest.approx(value)
+        used.append(evaluations)
+    assert max(used) < 200
+
+
+@pytest.mark.parametrize("C", [1, 2, 5])
+def test_trainees_go_back_to_where_they_were(C: int) -> None:
+    structure, places, classes, weights = example(C, 150, C)
+    one = Trainee(Data(places, classes, weights, C), structure, weights)
+    one.train(3.0, 1.0, 1e-3)
+    state, scores = one.state(), one.scores.copy()
+    one.train(0.1, 10.0, 1e-3)
+    assert C == 1 or not np.array_equal(one.scores, scores)
+    one.back_to(state)
+    assert np.array_equal(one.scores, scores)
+    one.train(3.0, 1.0, 1e-3)
+    assert one.scores == pytest.approx(scores, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("weak", "ratio", "expected"),
+    [(0.0, 0.0, (3.0, 1.0)), (4.0, 0.0, (0.03, 1.0)), (-2.0, 2.0, (30.0, 10.0)), (2.0, 1.0, (0.3, 3.0))],
+)
+def test_strengths_are_found_by_climbing(
+    weak: float, ratio: float, expected: tuple[float, float], monkeypatch: Any
+) -> None:
+    """On a bowl whose lowest point is so many steps from where the search begins."""
+    at: dict[str, tuple[float, float]] = {}
+
+    def train(self: Any, strength: float, pairs: float, tolerance: float) -> None:
+        at["place"] = training.LAMBDAS.index(strength), training.RATIOS.index(pairs)
+
+    def loss_of(*_: Any) -> float:
+        i, j = at["place"]
+        return float((i - training.START[0] - weak) ** 2 + 1.5 * (j - ratio) ** 2)
+
+    monkeypatch.setattr(Trainee, "train", train)
+    monkeypatch.setattr(training, "together", lambda *_: (np.zeros((0, 2)), np.zeros(0, dtype=int)))
+    monkeypatch.setattr(training, "loss_of", loss_of)
+    structure, places, classes, weights = example(2, 150, 2)
+    data = Data(places, classes, weights, 2)
+    found = training.choose(data, [Trainee(data, structure, weights)], lambda work, items: [work(x) for x in items])
+    assert (found.strength, found.ratio) == expected and found.losses[expected] == min(found.losses.values())
 
 
 def test_places() -> None:

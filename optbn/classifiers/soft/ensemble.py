@@ -112,9 +112,7 @@ def fit_ensemble(
     streams = draw.spawn(n_members)
     run = in_threads(n_jobs)
 
-    def attempt(resolution: Resolution) -> tuple[Strengths, list[tuple[Structure, NDArray[np.float64]]]]:
-        """Only structures and scores are kept: the members' cells of the rows are larger than all else."""
-
+    def attempt(resolution: Resolution) -> tuple[Strengths, list[Trainee]]:
         def begun(m: int) -> Trainee:
             structure = random_structure(
                 places.scales, some.places, some.classes, within[m], some.n_classes, k, resolution,
@@ -123,19 +121,12 @@ def fit_ensemble(
             return Trainee(some, structure, within[m])
 
         trainees = run(begun, range(n_members))
-        strengths = choose(some, trainees, run)
-        return strengths, [(one.structure, one.scores) for one in trainees]
+        return choose(some, trainees, run), [trainee.forget() for trainee in trainees]
 
     found = [attempt(resolution) for resolution in resolutions]
     best = int(np.argmin([min(strengths.losses.values()) for strengths, _ in found]))
     strengths, members = found[best]
-
-    def again(m: int) -> Trainee:
-        trainee = Trainee(data, members[m][0], inside[m])
-        trainee.scores[:] = members[m][1]
-        return trainee
-
-    trainees, resolution = run(again, range(n_members)), resolutions[best]
+    trainees, resolution = run(lambda m: members[m].begin(data, inside[m]), range(n_members)), resolutions[best]
     return _finished(places, data, trainees, strengths, resolution, run, whole)
 
 

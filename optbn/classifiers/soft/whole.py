@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.classifiers.discriminative.rows import Rows
-from optbn.classifiers.soft.kernels.descent import advance, begun, penalised
+from optbn.classifiers.soft.kernels.descent import Descent, advance, again, penalised
 from optbn.classifiers.soft.kernels.scores import loss_and_slopes
 from optbn.classifiers.soft.member import CHUNK
 from optbn.classifiers.soft.places import from_words
@@ -40,36 +40,31 @@ class Whole:
         """Go to the optimum for all rows, or for all without those that each leaves out."""
         if trainees[0].data.n_classes == 1:
             return
-        diagonals = [np.empty_like(one.scores) for one in trainees]
-        self._sums(trainees, [one.scores for one in trainees], diagonals, run, without, second=True)
-        penalties = [one.penalty(strengths.strength, strengths.ratio) for one in trainees]
-        states = [begun(one.scores, d, p) for one, d, p in zip(trainees, diagonals, penalties, strict=True)]
-        wanted, passes = list(range(len(trainees))), 1
+        totals = [self.rows.total - (one.left_weights.sum() if without else 0.0) for one in trainees]
+        states = [
+            one.aim(strengths.strength, strengths.ratio, total) for one, total in zip(trainees, totals, strict=True)
+        ]
+        wanted, passes = [m for m, s in enumerate(states) if again(s, ITERATIONS)], 0
         while wanted:
-            some = [states[m] for m in wanted]
-            members = [trainees[m] for m in wanted]
-            losses = self._sums(members, [s.tried for s in some], [s.fresh for s in some], run, without)
+            losses = self._sums([trainees[m] for m in wanted], [states[m] for m in wanted], run, without)
             passes += 1
             left = []
-            for m, s, loss in zip(wanted, some, losses, strict=True):
-                rows = self.rows.total - (trainees[m].left_weights.sum() if without else 0.0)
-                if advance(s, penalised(loss, s.tried, penalties[m], s.fresh), ITERATIONS, FINE * rows):
+            for m, loss in zip(wanted, losses, strict=True):
+                s = states[m]
+                if advance(s, penalised(loss, s.tried, s.penalty, s.fresh), ITERATIONS, FINE * totals[m]):
                     left.append(m)
             wanted = left
         _log.info("%d passes over the rows", passes)
 
-    def _sums(
-        self, trainees: Sequence[Trainee], at: Sequence[Scores], found: Sequence[Scores], run: Run, without: bool,
-        second: bool = False,
-    ) -> list[float]:  # fmt: skip
-        """The losses at scores; found become their gradients, or the diagonals of their Hessians."""
+    def _sums(self, trainees: Sequence[Trainee], states: Sequence[Descent], run: Run, without: bool) -> list[float]:
+        """The losses where the members want to know them; the gradients go where they want them."""
         losses = [0.0] * len(trainees)
-        for m, one in enumerate(trainees):
-            found[m][:] = 0.0
+        for m, (one, s) in enumerate(zip(trainees, states, strict=True)):
+            s.fresh[:] = 0.0
             if without:
-                data, out = one.data, one.outside
+                classes = one.data.classes[one.outside]
                 losses[m] = loss_and_slopes(
-                    one.left, one.design, data.n_classes, data.classes[out], -one.left_weights, at[m], second, found[m]
+                    one.left, one.design, one.data.n_classes, classes, -one.left_weights, s.tried, False, s.fresh
                 )
         for words, classes, weights in self.rows:
             places = from_words(words)
@@ -77,21 +72,15 @@ class Whole:
             def add(
                 m: int, places: Scores = places, classes: NDArray[np.int64] = classes, weights: Scores = weights
             ) -> float:
-                one, part, loss = trainees[m], np.empty_like(found[m]), 0.0
+                one, s = trainees[m], states[m]
+                part, loss = np.empty_like(s.fresh), 0.0
                 for first in range(0, len(classes), CHUNK):
                     end = min(first + CHUNK, len(classes))
-                    rows = one.structure.rows(places, first, end - first)
                     loss += loss_and_slopes(
-                        rows,
-                        one.design,
-                        one.data.n_classes,
-                        classes[first:end],
-                        weights[first:end],
-                        at[m],
-                        second,
-                        part,
-                    )
-                    found[m][:] += part
+                        one.structure.rows(places, first, end - first), one.design, one.data.n_classes,
+                        classes[first:end], weights[first:end], s.tried, False, part,
+                    )  # fmt: skip
+                    s.fresh[:] += part
                 return loss
 
             for m, loss in enumerate(run(add, range(len(trainees)))):

@@ -63,6 +63,10 @@ def values_of(columns: Sequence[Column], table: Table) -> Values:
     return answer
 
 
+SORTING = 3
+"""How many lists of rows are kept sorted in the time of sorting one at every node."""
+
+
 @dataclass(frozen=True)
 class Growth:
     """min_leaf, mdl, collapse   as above
@@ -116,42 +120,34 @@ class Prepared:
         return cls(codes, levels, third, order, place, tuple(points), classes.astype(np.int32), n_classes)
 
     @cached_property
-    def point_at(self) -> NDArray[np.int64]:
-        return np.concatenate([[0], np.cumsum([len(p) for p in self.points])]).astype(np.int64)
+    def _rows(self) -> splits.Rows:
+        point_at = np.concatenate([[0], np.cumsum([len(p) for p in self.points])]).astype(np.int64)
+        return splits.Rows(
+            self.codes, self.levels, self.third, self.order, self.place, np.concatenate(self.points), point_at,
+            self.classes, self.n_classes,
+        )  # fmt: skip
+
+    @cached_property
+    def _divided(self) -> bool:
+        """Whether rows go down several branches."""
+        return bool(((self.codes < 0).any(axis=1) & ~self.third).any())
 
     def grow(self, weights: NDArray[np.float64], growth: Growth, random: NDArray[np.uint64]) -> Tree:
         """A tree from the rows with positive weight; `random` is uint64[1]."""
         A = len(self.levels)
+        drawn = min(growth.candidates or A, A)
         total = float(weights.sum())
-        divided = bool(((self.codes < 0).any(axis=1) & ~self.third).any())
-        whole = not divided and total <= LARGEST_TABLE and bool((weights == np.rint(weights)).all())
-        rows = splits.Rows(
-            self.codes, self.levels, self.third, self.order, self.place, np.concatenate(self.points), self.point_at,
-            self.classes, self.n_classes,
-        )  # fmt: skip
+        whole = not self._divided and total <= LARGEST_TABLE and bool((weights == np.rint(weights)).all())
         rules = splits.Rules(
-            float(growth.min_leaf), float(growth.resolution), bool(growth.mdl), growth.criterion == "gain",
-            min(growth.candidates or A, A), _n_log_n(int(total)) if whole else np.zeros(0),
+            float(growth.min_leaf), float(growth.resolution), bool(growth.mdl), growth.criterion == "gain", drawn,
+            drawn * SORTING >= len(self.order), _n_log_n(int(total)) if whole else np.zeros(0),
         )  # fmt: skip
-        found, counts = kernel.grow(rows, rules, weights, random)
-        attribute = found[:, kernel.ATTRIBUTE]
+        found, counts = kernel.grow(self._rows, rules, weights, random)
         tree = Tree.of(
-            found[:, kernel.PARENT], attribute, self._cuts(attribute, found[:, kernel.LOW], found[:, kernel.HIGH]),
+            found[:, kernel.PARENT], found[:, kernel.ATTRIBUTE], kernel.cuts(found, self._rows),
             found[:, kernel.BRANCH], counts, counts.sum(axis=1), np.where(self.levels == 0, 1 + self.third, 0),
         )  # fmt: skip
         return tree.cut_back(useless(tree)) if growth.collapse else tree
-
-    def _cuts(self, attribute: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
-        """The training values at which numeric attributes are cut; no node may lie between it and the rows below."""
-        cuts = np.full(len(attribute), np.nan)
-        for a in np.flatnonzero(self.levels == 0):
-            nodes = np.flatnonzero(attribute == a)
-            points = self.points[a]
-            middle = (points[low[nodes]] + points[high[nodes]]) / 2
-            below = points[np.searchsorted(points, middle, side="right") - 1]
-            below = np.where(below >= points[high[nodes]], points[low[nodes]], below)  # neighbours in floating point
-            cuts[nodes] = np.where(high[nodes] < 0, np.inf, below)
-        return cuts
 
 
 def useless(tree: Tree) -> NDArray[np.bool_]:

@@ -5,7 +5,11 @@ by the second derivative where it starts, they need a third of the passes. It is
 short minimisations, each of a few passes over few rows, and because threads must not wait for each other.
 
 `advance` takes an evaluation and says where the next one is wanted, so that rows may be in memory (`minimise`) or come
-from a file, for many members in one pass (`optbn.classifiers.soft.passes`).
+from a file, for many members in one pass (`optbn.classifiers.soft.whole`).
+
+A descent is kept when the penalty or the rows become others: of each correction the part that the loss has is known, so
+with the new penalty it is as true as it was, and with some more rows nearly (`repenalised`). What is done once more
+from near the optimum needs half of the evaluations then.
 """
 
 from __future__ import annotations
@@ -16,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn.classifiers.soft.kernels.scores import loss_and_slopes
+from optbn.classifiers.soft.kernels.vectors import vectorised
 from optbn_solvers.base.compiled import kernel
 
-CORRECTIONS = 8
+CORRECTIONS = 5
 ARMIJO = 1e-4
 SHORTEST = 1e-6
 """Steps below this are not tried: rounding is all that is left."""
@@ -29,8 +34,9 @@ class Descent(NamedTuple):
     tried, fresh      where it wants to know the objective, and the gradient there, which whoever evaluates it fills in
     curvature         the diagonal of the Hessian, flat
     steps, changes, products, direction  of L-BFGS
+    penalty           float64[cells] > 0
     at                float64[3]: the objective at x, its slope in the direction, the length of the step tried
-    many              int64[4]: evaluations, iterations, corrections held, the newest of them
+    many              int64[4]: evaluations (0: nothing is known at x), iterations, corrections held, the newest of them
     """
 
     x: NDArray[np.float64]
@@ -42,6 +48,7 @@ class Descent(NamedTuple):
     changes: NDArray[np.float64]
     products: NDArray[np.float64]
     direction: NDArray[np.float64]
+    penalty: NDArray[np.float64]
     at: NDArray[np.float64]
     many: NDArray[np.int64]
 
@@ -54,8 +61,37 @@ def begun(x, diagonal, penalty):
     N = x.size
     return Descent(
         x, np.empty_like(x), x.copy(), np.empty_like(x), diagonal.ravel(), np.empty((CORRECTIONS, N)),
-        np.empty((CORRECTIONS, N)), np.empty(CORRECTIONS), np.empty(N), np.zeros(3), np.zeros(4, np.int64),
+        np.empty((CORRECTIONS, N)), np.empty(CORRECTIONS), np.empty(N), penalty.copy(), np.zeros(3),
+        np.zeros(4, np.int64),
     )  # fmt: skip
+
+
+@kernel
+def repenalised(s, penalty, factor):
+    """The same descent with another penalty, and a loss that is `factor` times as large; 1: it is the same loss."""
+    cells, lanes = s.x.shape[1], s.x.shape[2]
+    if factor != 1.0:
+        s.many[0] = 0
+    for j in range(s.x.size):
+        cell = j // lanes % cells
+        more = penalty[cell] - factor * s.penalty[cell]
+        s.curvature[j] = factor * s.curvature[j] + more
+        for back in range(s.many[2]):
+            m = (s.many[3] - back) % CORRECTIONS
+            s.changes[m, j] = factor * s.changes[m, j] + more * s.steps[m, j]
+    for g in range(len(s.x)):
+        for cell in range(cells):
+            more = penalty[cell] - s.penalty[cell]
+            for k in range(lanes):
+                s.at[0] += 0.5 * more * s.x[g, cell, k] * s.x[g, cell, k]
+                s.g[g, cell, k] += more * s.x[g, cell, k]
+    s.penalty[:] = penalty
+    for back in range(s.many[2]):
+        m = (s.many[3] - back) % CORRECTIONS
+        s.products[m] = _dot(s.steps[m], s.changes[m])
+        if not s.products[m] > 0.0:  # rounding
+            s.many[2] = back
+            break
 
 
 @kernel
@@ -69,7 +105,7 @@ def penalised(value, x, penalty, gradient):
     return value
 
 
-@kernel
+@vectorised
 def _dot(a, b):
     """Their product, in an order that does not depend on the machine's BLAS; four sums, which go at once."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -84,28 +120,62 @@ def _dot(a, b):
     return (s0 + s1) + (s2 + s3)
 
 
+@vectorised
+def _add(out, factor, vector):
+    """out += factor vector."""
+    for i in range(len(out)):
+        out[i] += factor * vector[i]
+
+
 @kernel
 def _direction(g, curvature, steps, changes, products, held, newest, out):
     """out = minus the inverse Hessian, as the last `held` steps and changes of gradients make it, times g."""
     alphas = np.empty(CORRECTIONS)
-    out[:] = -g
+    for i in range(len(g)):
+        out[i] = -g[i]
     for back in range(held):
         m = (newest - back) % CORRECTIONS
         alphas[m] = _dot(steps[m], out) / products[m]
-        out -= alphas[m] * changes[m]
+        _add(out, -alphas[m], changes[m])
     scale = 1.0
     if held > 0:
-        scale = products[newest] / _dot(changes[newest], changes[newest] / curvature)
-    out *= scale / curvature
+        bend, change = 0.0, changes[newest]
+        for i in range(len(change)):
+            bend += change[i] * change[i] / curvature[i]
+        scale = products[newest] / bend
+    for i in range(len(out)):
+        out[i] *= scale / curvature[i]
     for back in range(held - 1, -1, -1):
         m = (newest - back) % CORRECTIONS
-        out += (alphas[m] - _dot(changes[m], out) / products[m]) * steps[m]
+        _add(out, alphas[m] - _dot(changes[m], out) / products[m], steps[m])
+
+
+@kernel
+def _try(s):
+    """The place a step along the direction from x is where it wants to know more."""
+    x, tried = s.x.ravel(), s.tried.ravel()
+    for j in range(len(x)):
+        tried[j] = x[j] + s.at[2] * s.direction[j]
+
+
+@kernel
+def _move(s):
+    """Go to the place tried; the step and the change of the gradient are the newest correction."""
+    x, g, tried, fresh = s.x.ravel(), s.g.ravel(), s.tried.ravel(), s.fresh.ravel()
+    newest = (s.many[3] + 1) % CORRECTIONS
+    step, change = s.steps[newest], s.changes[newest]
+    for j in range(len(x)):
+        step[j], change[j] = tried[j] - x[j], fresh[j] - g[j]
+        x[j], g[j] = tried[j], fresh[j]
+    s.products[newest] = _dot(step, change)
+    s.many[2] = min(s.many[2] + 1, CORRECTIONS) if s.products[newest] > 0.0 else 0
+    s.many[3] = newest
 
 
 @kernel
 def advance(s, better, iterations, tolerance):
     """Take `better`, the objective at `tried`, whose gradient is in `fresh`; False: x is the minimum."""
-    x, at, many = s.x, s.at, s.many
+    at, many = s.at, s.many
     many[0] += 1
     if many[0] == 1:
         at[0] = better
@@ -113,24 +183,27 @@ def advance(s, better, iterations, tolerance):
     elif not better <= at[0] + ARMIJO * at[2] * at[1]:
         bend = better - at[0] - at[2] * at[1]  # the parabola through both values and the slope
         at[2] *= max(0.1, min(0.5, -at[2] * at[1] / (2.0 * bend)))
-        s.tried[:] = x + at[2] * s.direction.reshape(x.shape)
+        _try(s)
         return at[2] > SHORTEST
     else:
-        newest = (many[3] + 1) % CORRECTIONS
-        s.steps[newest] = (s.tried - x).ravel()
-        s.changes[newest] = (s.fresh - s.g).ravel()
-        s.products[newest] = _dot(s.steps[newest], s.changes[newest])
-        gained = at[0] - better
-        x[:], s.g[:], at[0], many[3] = s.tried, s.fresh, better, newest
+        _move(s)
+        gained, at[0] = at[0] - better, better
         if gained < tolerance:
             return False
-        many[2] = min(many[2] + 1, CORRECTIONS) if s.products[newest] > 0.0 else 0
+    return onward(s, iterations)
+
+
+@kernel
+def onward(s, iterations):
+    """Say where to try next, from x; False: there is no way down."""
+    at, many = s.at, s.many
     while many[1] < iterations:
         many[1] += 1
-        _direction(s.g.ravel(), s.curvature, s.steps, s.changes, s.products, many[2], many[3], s.direction)
-        at[1], at[2] = _dot(s.g.ravel(), s.direction), 1.0
+        g = s.g.ravel()
+        _direction(g, s.curvature, s.steps, s.changes, s.products, many[2], many[3], s.direction)
+        at[1], at[2] = _dot(g, s.direction), 1.0
         if at[1] < 0.0:
-            s.tried[:] = x + s.direction.reshape(x.shape)
+            _try(s)
             return True
         if many[2] == 0:  # rounding: there is no way down
             return False
@@ -139,17 +212,24 @@ def advance(s, better, iterations, tolerance):
 
 
 @kernel
-def minimise(rows, design, C, classes, weights, x, penalty, iterations, tolerance):
-    """Moves the scores x to the minimum; ends when an iteration gains less than `tolerance`, in nats.
+def again(s, iterations):
+    """Go on after `repenalised`: where to evaluate first; False: x is the minimum."""
+    s.many[1] = 0
+    if s.many[0] > 0:
+        return onward(s, iterations)
+    s.tried[:] = s.x
+    return True
 
-    penalty  float64[cells] > 0
+
+@kernel
+def minimise(rows, design, C, classes, weights, s, iterations, tolerance):
+    """Go on with a descent to the minimum; ends when an iteration gains less than `tolerance`, in nats.
+
     Returns (objective, evaluations). Twin: scipy's L-BFGS, in tests/classifiers/test_soft.
     """
-    diagonal = np.empty_like(x)
-    loss_and_slopes(rows, design, C, classes, weights, x, True, diagonal)
-    s = begun(x, diagonal, penalty)
-    wanted = True
+    wanted, evaluations = again(s, iterations), 0
     while wanted:
         loss = loss_and_slopes(rows, design, C, classes, weights, s.tried, False, s.fresh)
-        wanted = advance(s, penalised(loss, s.tried, penalty, s.fresh), iterations, tolerance)
-    return s.at[0], s.many[0] + 1
+        wanted = advance(s, penalised(loss, s.tried, s.penalty, s.fresh), iterations, tolerance)
+        evaluations += 1
+    return s.at[0], evaluations

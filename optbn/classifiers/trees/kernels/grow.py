@@ -3,8 +3,9 @@
 Attributes are integer codes: of a nominal one its levels, of a numeric one the rank of the value among the different
 values; -1 is unknown. A node is a segment [begin, end) of several lists of rows, one in the given order and one sorted
 by each numeric attribute; splitting it partitions the segment of every list in place and keeps the order, so nothing is
-ever sorted again. Rows whose value is unknown go down every branch with a part of their weight: then the branches are
-copied behind the segments in use, one at a time, and the weights of these rows are put back afterwards.
+ever sorted again. Where few attributes are drawn there is the first list only (see `sorting`). Rows whose value is
+unknown go down every branch with a part of their weight: then the branches are copied behind the segments in use, one
+at a time, and the weights of these rows are put back afterwards.
 """
 
 from __future__ import annotations
@@ -62,12 +63,13 @@ def _partition(mine, side, starts, width, room, ahead):
 
 
 @kernel
-def _lists(rows, weights):
-    """The rows with a weight, as given and by each numeric attribute: int32[1 + numeric, rows]."""
+def _lists(rows, rules, weights):
+    """The rows with a weight, as given and perhaps by each numeric attribute: int32[1 + numeric, rows]."""
     present = np.flatnonzero(weights > 0.0)
-    lists = np.empty((1 + len(rows.order), len(present)), dtype=np.int32)
+    numeric = len(rows.order) if rules.lists else 0
+    lists = np.empty((1 + numeric, len(present)), dtype=np.int32)
     lists[0] = present
-    for k in range(len(rows.order)):
+    for k in range(numeric):
         at = 0
         for r in rows.order[k]:
             if weights[r] > 0.0:
@@ -148,7 +150,7 @@ def grow(rows, rules, row_weights, random):
     and counts float64[m, C]. Twin: tests.naive.trees.grow.
     """
     weights = row_weights.copy()
-    lists = _lists(rows, weights)
+    lists = _lists(rows, rules, weights)
     top = lists.shape[1]
     most = max(3, rows.levels.max())
     room, attributes = new_room(rows, most), np.arange(len(rows.levels))
@@ -216,3 +218,30 @@ def grow(rows, rules, row_weights, random):
             elif heavy[b] > 0.0:
                 depth = _push(stack, depth, GROW, child_of[b], begin + starts[b], begin + starts[b + 1], 0, 0)
     return tree[:nodes].copy(), counts[:nodes].copy()
+
+
+@kernel
+def cuts(tree, rows):
+    """The training values at which numeric attributes are cut, NaN elsewhere: the last one below the middle between
+    the values beside the cut, so that no node lies between it and the rows below; inf where missing values alone are
+    cut off."""
+    found = np.full(len(tree), np.nan)
+    for u in range(len(tree)):
+        a = tree[u, ATTRIBUTE]
+        if a < 0 or rows.levels[a] > 0:
+            continue
+        found[u] = np.inf
+        if tree[u, HIGH] < 0:
+            continue
+        below, high = rows.point_at[a] + tree[u, LOW], rows.point_at[a] + tree[u, HIGH]
+        middle = (rows.points[below] + rows.points[high]) / 2
+        if middle >= rows.points[high]:  # neighbours in floating point
+            high = below
+        while below + 1 < high:
+            half = (below + high) // 2
+            if rows.points[half] <= middle:
+                below = half
+            else:
+                high = half
+        found[u] = rows.points[below]
+    return found

@@ -13,6 +13,7 @@ import numpy as np
 from numba import uint64
 
 from optbn.base.variates import word
+from optbn.classifiers.trees.kernels.sorting import sorted_rows
 from optbn_solvers.base.compiled import kernel
 
 TINY = 1e-6
@@ -51,6 +52,7 @@ class Rules(NamedTuple):
     mdl         whether a cut pays for having been chosen among many
     by_gain     whether splits are chosen by their gain, and not by the ratio of it to the split information
     candidates  attributes drawn at a node (more, while there is no split), A for all
+    lists       whether the rows of a node are kept sorted by every numeric attribute, and not sorted when it is drawn
     table       n log n for whole n up to the total weight, or empty: then weights may be anything
     """
 
@@ -59,11 +61,12 @@ class Rules(NamedTuple):
     mdl: bool
     by_gain: bool
     candidates: int
+    lists: bool
     table: Any
 
 
 class Room(NamedTuple):
-    """Scratch for one node: per level, per level and class, three times per class, and per attribute."""
+    """Scratch for one node: per level, per level and class, three times per class, per attribute, and twice per row."""
 
     per: Any
     per_class: Any
@@ -73,6 +76,7 @@ class Room(NamedTuple):
     gains: Any
     ratios: Any
     cuts: Any
+    sorted: Any
 
 
 @kernel
@@ -186,10 +190,10 @@ def _numeric(rows, code, points, classes, weights, rules, scale, third, room):
 @kernel
 def new_room(rows, most):
     C, A = rows.n_classes, len(rows.levels)
-    cuts = np.zeros((A, 2), dtype=np.int64)
     return Room(
-        np.zeros(most), np.zeros((most, C)), np.empty(C), np.empty(C), np.empty(C), np.empty(A), np.empty(A), cuts
-    )
+        np.zeros(most), np.zeros((most, C)), np.empty(C), np.empty(C), np.empty(C), np.empty(A), np.empty(A),
+        np.zeros((A, 2), dtype=np.int64), np.empty((2, len(rows.classes)), dtype=np.int32),
+    )  # fmt: skip
 
 
 @kernel
@@ -203,10 +207,14 @@ def _weigh(a, lists, begin, end, rows, weights, total, rules, room):
             room.left,
         )  # fmt: skip
     else:
+        points = rows.points[rows.point_at[a] : rows.point_at[a + 1]]
+        if rules.lists:
+            by_code = lists[1 + rows.place[a], begin:end]
+        else:
+            by_code = sorted_rows(lists[0, begin:end], rows.codes[a], len(points), room.sorted)
         gain, branches, known, allowed, room.cuts[a, 0], room.cuts[a, 1], tried = _numeric(
-            lists[1 + rows.place[a], begin:end], rows.codes[a], rows.points[rows.point_at[a] : rows.point_at[a + 1]],
-            rows.classes, weights, rules, total, rows.third[a], room,
-        )  # fmt: skip
+            by_code, rows.codes[a], points, rows.classes, weights, rules, total, rows.third[a], room
+        )
     gain /= total * LOG2
     if rows.levels[a] == 0:
         gain -= math.log2(tried) / total if rules.mdl and allowed else 0.0
