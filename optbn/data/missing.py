@@ -34,6 +34,9 @@ from optbn.data.findings import Finding
 from optbn.data.policies import LEVEL, POLICIES, MissingLike
 from optbn.data.schema import PLAIN, Written
 
+AS_VALUE = f"a value like others (the level {LEVEL!r}, or no number)"
+"""What becomes of missing cells where missing is a value."""
+
 
 @dataclass(frozen=True)
 class Encoded:
@@ -125,7 +128,7 @@ def _done(columns: Sequence[Encoded], chosen: Mapping[str, str], keep: NDArray[n
     words = {
         "impute": "filled with the most frequent level or the median",
         "as_level": f"the level {LEVEL!r}",
-        "value": f"a value like others (the level {LEVEL!r}, or no number)",
+        "value": AS_VALUE,
     }
     for policy, what in words.items():
         there = [column for column in columns if column.n_missing and chosen[column.name] == policy]

@@ -11,6 +11,7 @@ from optbn.data.anything import DataLike, WeightsLike, as_reading, with_weights
 from optbn.data.findings import MOST_LINES
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
 from optbn.data.lags import forwards, lagged
+from optbn.data.missing import AS_VALUE
 from optbn.learning.completing import COPIES, Incomplete, completed
 from optbn.learning.constraint_files import read_constraints
 from optbn.learning.solving import constraints_of
@@ -86,7 +87,7 @@ def _rows(job: Job, data: DataLike, form: Form, policy: MissingLike) -> Dataset:
 
 def fill(job: Job, max_parents: Limit | None, candidates: int | None, seed: int, memory: int | str | None) -> None:
     """Fill the gaps in the rows by the model, and note it."""
-    job.notes = [line for line in job.notes if "a value like others" not in line]
+    job.notes = [note for note in job.notes if not note.endswith(AS_VALUE)]
     incomplete = Incomplete.of(job.data)
     job.data = incomplete.data
     if not incomplete.missing:
