@@ -26,7 +26,9 @@ from optbn.base.settings import check_positive, check_rows, check_whole
 from optbn.data.dataset import Dataset
 from optbn.scores.by_evidence import bound_by_evidence
 from optbn.scores.kernels.kinds import REAL
+from optbn.scores.kernels.runs import LEAST_ROWS
 from optbn.scores.kernels.sieve_sets import sieve_sets
+from optbn.scores.kernels.simd import WIDTH
 from optbn.scores.kernels.sparse import sparse_plan
 from optbn.scores.kernels.trees import score_trees
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
@@ -42,7 +44,7 @@ from optbn.scores.trees.leaves import LeafContent, LeafKind, LeafPrior
 from optbn.scores.trees.prior import Priors, Shape, leaf_cost, log_normaliser, work
 from optbn.scores.trees.responses import BoundLeaves, tabulated
 from optbn.scores.trees.scratch import Scratch
-from optbn.scores.trees.sieve import NO_TERMS, Terms, sieve_space
+from optbn.scores.trees.sieve import NO_TERMS, Terms, last_of_most_parts, sieve_space
 from optbn.scores.trees.space import digit_space, lane_space, lattice_space, product_space, site_space
 from optbn.scores.trees.thresholds import Boxes
 
@@ -174,11 +176,14 @@ class BoundTrees:
         out, left = np.full(wanted.shape, -np.inf), wanted
         if floor is not None and dense.any():
             left = wanted.copy()
-            left[dense] = self._sieved(sets[dense], wanted[dense], floor[dense], priors.of(dense), boxes[dense])
+            left[dense], out[dense] = self._sieved(
+                sets[dense], wanted[dense], floor[dense], priors.of(dense), boxes[dense]
+            )
         some = dense & left.any(axis=1)
         if some.any():
             below, extent = None if floor is None else floor[some], (boxes[some], splits[some])
-            out[some] = self._dense(sets[some], left[some], below, priors.of(some), *extent)[0]
+            found = self._dense(sets[some], left[some], below, priors.of(some), *extent)[0]
+            out[some] = np.maximum(out[some], found)
         for i in np.flatnonzero(~dense):
             if wanted[i].any():
                 cost, leaf_rows = float(priors.leaf_cost[i]), int(priors.leaf_rows[i])
@@ -295,23 +300,27 @@ class BoundTrees:
 
     def _sieved(
         self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats, priors: Priors, boxes: Floats
-    ) -> NDArray[np.bool_]:
-        """The wanted families that are not shown to be no better than their floors; all where that is not worth it."""
+    ) -> tuple[NDArray[np.bool_], Floats]:
+        """(the wanted families that are still to be scored, the scores of others that may be above their floors and
+        -inf elsewhere); all are still to be scored where sieving is not worth it."""
+        out = np.full(wanted.shape, -np.inf)
         counted = np.flatnonzero(wanted.any(axis=0) & ~self.leaves.is_real)
         if (~self.leaves.is_real).sum() < FEWEST_SIEVED or not sets.shape[1] or not len(counted):
-            return wanted
+            return wanted, out
         self._expected[0] += self.costs.seconds(sets).sum()
         if self._expected[0] < LEAST_SIEVED:
-            return wanted
+            return wanted, out
         terms = self._terms[float(self.leaves.alpha[counted[0]])]
         if terms is NO_TERMS:
-            return wanted
+            return wanted, out
         self._scratch.begin()
         left, predictors, responses = wanted.copy(), self.columns.predictors, self.leaves.responses
+        sets = last_of_most_parts(sets, predictors.parts, boxes >= LEAST_ROWS)
         most, empty, n = int(boxes.max(initial=1)), self._scratch.empty, len(self.leaves.is_real)
         before = tuple(int(extent.max()) for extent in self.costs.extent(sets[:, :-1]))
         width, rows = int(responses.levels[counted].max()), self.leaves.total_units
-        work = sieve_space(most + 1, width, n, rows, self.costs.sieve_bytes, empty)
+        entries = most + int(predictors.parts[sets].max()) + 1
+        work = sieve_space(entries, width, n, rows, self.costs.sieve_bytes, empty)
         product = product_space(sets, predictors, most, before, empty)
         sieve_sets(
             sets,
@@ -321,11 +330,20 @@ class BoundTrees:
             tuple(priors),
             tuple(predictors),
             tuple(responses),
+            self.leaves.tables_of(counted)[:2],
             self._bound(sets.shape[1]),
             tuple(terms),
-            (*product, work, site_space(sets, predictors, responses), lane_space(responses)[0]),
+            (
+                *product,
+                work,
+                work[0].view(np.float64),
+                np.empty(WIDTH + 1, np.int64),
+                site_space(sets, predictors, responses),
+                lane_space(responses)[0],
+            ),
+            out,
         )
-        return left
+        return left, out
 
     def _bound(self, k: int) -> tuple[Floats, Floats]:
         """See kernels/trees.py; of sets of k members."""

@@ -19,11 +19,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from optbn.scores import load_score
-from optbn.scores.kernels.product import number_entries, part_splits, prefix_plan
-from optbn.scores.kernels.sieve import roots
+from optbn.scores.kernels.product import prefix_plan
+from optbn.scores.kernels.runs import LEAST_ROWS, lay_lattice
+from optbn.scores.kernels.sieve import lay_columns, roots, roots_of_runs
 from optbn.scores.kernels.sums import LANES
 from optbn.scores.kernels.trees import find_sites
-from optbn.scores.trees.sieve import sieve_space
+from optbn.scores.trees.sieve import last_of_most_parts, sieve_space
 from optbn.scores.trees.space import product_space, site_space
 from optbn_solvers.base.compiled import kernel
 from tests.benchmarks import Figure
@@ -48,13 +49,16 @@ def measure() -> Iterator[Figure]:
         begin = np.random.default_rng(1).choice(len(every) - RUN, sample // RUN, replace=False)
         sets = every[(np.sort(begin)[:, None] + np.arange(RUN)).ravel()]
         sets = sets[bound.costs.laid_out(sets, *bound.costs.extent(sets))]
-        most_boxes = int(bound.costs.extent(sets)[0].max())
+        boxes = bound.costs.extent(sets)[0]
+        most_boxes = int(boxes.max())
+        sets = last_of_most_parts(sets, bound.columns.predictors.parts, boxes >= LEAST_ROWS)
         before = tuple(int(extent.max()) for extent in bound.costs.extent(sets[:, :-1]))
         lanes = bound.leaves.responses.order
         width = int(bound.leaves.responses.levels.max())
         predictors, responses = bound.columns.predictors, bound.leaves.responses
         space = site_space(sets, predictors, responses)
-        work = sieve_space(most_boxes + 1, width, n, rows, 1 << 40)
+        most_parts = int(predictors.parts.max())
+        work = sieve_space(most_boxes + most_parts + 1, width, n, rows, 1 << 40)
         work[2][:] = np.array([[0.5], [-3.0], [-20.0]])
         priors = bound._priors(sets)
         scratch = tuple(bound._terms[0.5]), product_space(sets, predictors, most_boxes, before), work, space
@@ -91,7 +95,7 @@ def _run(stage, sets, each, predictors, responses, lanes, scratch, found):
     shapes = kinds, sizes, parts, table, halves, need
     k, slots = sets.shape[1], 0
     for i in range(len(sets)):
-        v, shared = sets[i, k - 1], 0
+        shared = 0
         while i > 0 and shared < k and sets[i, shared] == sets[i - 1, shared]:
             shared += 1
         u = find_sites(sets[i], shared, i == 0, predictors, responses, space)
@@ -100,19 +104,24 @@ def _run(stage, sets, each, predictors, responses, lanes, scratch, found):
             continue
         if i == 0 or shared < k - 1:
             slots = prefix_plan(sets[i], digits[i], space[1][k - 1], space[2][k - 1], shapes, prefix)
-        part_splits(kinds[v], parts[v], slots, splits)
-        entries = number_entries(v, slots, prefix, space[3], space[4], shapes, product)
+        size = lay_lattice(sets[i], u, slots, prefix, space[3], space[4], shapes, splits, product)
+        entries, _, run = size
         found[0] += entries
         if stage == ENTRIES:
             continue
         whole = leaf_rows[i] if stage == SPLITS else len(space[4])
         for e in range(1, entries):
             if product[5][e] > whole:
-                s, p = product[1][e], product[2][e]
+                s, p = (e // run, e % run) if run > 0 else (product[1][e], product[2][e])
                 found[3] += prefix[2][3][s + 1] - prefix[2][3][s] + splits[0][p + 1] - splits[0][p]
-        size, lattice = (entries, slots), (prefix[2], splits, product)
+        lattice = prefix[2], splits, product
         for q in range(0, len(lanes), LANES):
             some = lanes[q : min(q + LANES, len(lanes))]
             found[1] += entries * LANES * levels[some[0]]
             found[2] += entries * LANES * (6 * levels[some[0]] + 2)
-            roots(size, whole, lattice, space[5], some, start, levels, terms, work)
+            length, wide = lay_columns(some, start, levels, work)
+            columns = length, wide, levels[some[0]]
+            if run > 0:
+                roots_of_runs(size, whole, lattice, space[5], columns, terms, work)
+            else:
+                roots(size, whole, lattice, space[5], columns, terms, work)

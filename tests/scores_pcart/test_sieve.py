@@ -10,6 +10,7 @@ from numba import config
 
 from optbn.scores.kernels.lattice import dense_plan
 from optbn.scores.kernels.product import number_entries, prefix_plan
+from optbn.scores.kernels.runs import LEAST_ROWS
 from optbn.scores.kernels.trees import find_sites
 from optbn.scores.pcart import PCART, BoundTrees
 from optbn.scores.trees.scratch import Scratch
@@ -113,6 +114,31 @@ def test_more_responses_than_lanes_of_either_size(monkeypatch, few_rows):
     exact = bound.block(sets, wanted)
     np.testing.assert_array_equal(bound.block(sets, wanted, exact - 1e-6), exact)
     assert np.isneginf(bound.block(sets, wanted, exact + 0.25)).all()
+
+
+@pytest.mark.parametrize("few_rows", [0, 1 << 15])
+def test_lattices_in_runs_have_the_scores_of_plans(monkeypatch, few_rows):
+    """Large sets whose boxes mostly hold rows, in any order of their members; more responses than lanes are scored."""
+    monkeypatch.setattr("optbn.scores.trees.sieve.FEW_ROWS", few_rows)
+    rng = np.random.default_rng(8)
+    kinds, rows = ["c6", "c4", "c5", "o5", *(f"c{r}" for r in rng.integers(2, 6, 12))], 2500
+    if config.DISABLE_JIT:
+        for place in ("optbn.scores.kernels.runs.LEAST_ROWS", "optbn.scores.pcart.LEAST_ROWS"):
+            monkeypatch.setattr(place, 8)
+        kinds[:4], rows = ["c3", "c2", "c2", "o2"], 60
+    data = random_data(rng, kinds, rows)
+    bound = PCART(max_splits=2).bind(data)
+    sets = np.array([[0, 1, 2], [0, 2, 3], [1, 2, 3], [0, 1, 3]], np.int32)
+    boxes = bound.costs.extent(sets)[0]
+    assert config.DISABLE_JIT or (boxes >= LEAST_ROWS).sum() >= 2
+    wanted = np.ones((4, 16), np.bool_)
+    wanted[np.arange(4)[:, None], sets] = False
+    exact = bound.block(sets, wanted)
+    np.testing.assert_array_equal(bound.block(sets, wanted, exact - 1e-6), exact)
+    assert np.isneginf(bound.block(sets, wanted, exact + 0.3)).all()
+    floor = np.where(rng.random(exact.shape) < 0.5, exact + 0.3, exact - 1e-6)
+    found = bound.block(sets, wanted, floor)
+    np.testing.assert_array_equal(found, np.where(floor > exact, -np.inf, exact))
 
 
 @pytest.mark.twin

@@ -80,7 +80,7 @@ def number_entries(v, n_slots, prefix, lookup, site_rows, shapes, product):
     kinds, sizes, all_parts, table, halves, _ = shapes
     at, in_slot, in_part, ones, others, rows, support = product
     kind, size, parts, t = kinds[v], sizes[v], all_parts[v], table[v]
-    rows[0], support[0] = 0, np.uint64(0)
+    ones[0], others[0], rows[0], support[0] = 0, 0, 0, np.uint64(0)
     for p in range(parts):
         at[p * n_slots] = 0
     n = 1

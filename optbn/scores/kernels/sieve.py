@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optbn.scores.kernels.sums import HALF, LANES, approximate_terms, leaf_costs, least_sums
+from optbn.scores.kernels.lgammas import HALF, approximate_terms
+from optbn.scores.kernels.sums import LANES, leaf_costs, least_runs, least_sums
 from optbn_solvers.base.compiled import kernel, part
 
 ROUNDING = 2.0**-24
@@ -21,7 +22,7 @@ ROUNDING = 2.0**-24
 def sieve(size, prior, lattice, site_counts, lane, cats, start, levels, floor, terms, work):
     """Move those of lane[:cats] that may be above their floor to the front; returns how many they are.
 
-    size     (entries; slots of all members but the last)
+    size     (entries; slots of all members but the last; parts of the last where the lattice is in runs, else 0)
     prior    (leaf_rows, leaf_cost, log_c) of the set
     lattice  (the plan of all members but the last, see `lattice`; offset, left, right, .. of the last one's splits, see
              `part_splits`; product, see `number_entries`)
@@ -57,7 +58,11 @@ def sieve(size, prior, lattice, site_counts, lane, cats, start, levels, floor, t
             lanes[2, q] = np.float32(-1.0) / unit
             most[q] = may_cost * -np.float64(lanes[2, q]) * (1.0 + 2.0 * ROUNDING)
             value[0, q] = min(leaf_cost * -np.float64(lanes[2, q]) * (1.0 - 2.0 * ROUNDING), terms[6] + 1.0)
-        roots(size, leaf_rows, lattice, site_counts, some[:m], start, levels, terms, work)
+        length, wide = lay_columns(some[:m], start, levels, work)
+        if size[2] > 0:
+            roots_of_runs(size, leaf_rows, lattice, site_counts, (length, wide, levels[some[0]]), terms, work)
+        else:
+            roots(size, leaf_rows, lattice, site_counts, (length, wide, levels[some[0]]), terms, work)
         for q in range(m):
             keep[place[q]] = value[size[0] - 1, q] <= most[q]
     for q in range(cats):  # in their order: `climb` wants those of more levels first
@@ -68,15 +73,10 @@ def sieve(size, prior, lattice, site_counts, lane, cats, start, levels, floor, t
 
 
 @part
-def roots(size, leaf_rows, lattice, site_counts, some, start, levels, terms, work):
-    """Fill value of all entries, the root last, for at most LANES responses, those of most levels first."""
-    entries, slots = size
-    plan, splits, product = lattice
-    shift, constant, tilt = terms[:3]
-    value, counts, lanes, _, _, _, _, column = work
-    _, _, _, offset, left, right = plan
-    part_offset, part_left, part_right, _ = splits
-    at, in_slot, in_part, first, second, rows, _ = product
+def lay_columns(some, start, levels, work):
+    """(counts of an entry, levels of all LANES) of at most LANES responses, those of most levels first; the columns of
+    site_counts behind them, and no counts in entry 0."""
+    _, counts, _, _, _, _, _, column = work
     most = levels[some[0]]
     wide = levels[some[HALF]] if len(some) > HALF else 0
     length = wide * LANES + (most - wide) * HALF
@@ -85,21 +85,69 @@ def roots(size, leaf_rows, lattice, site_counts, some, start, levels, terms, wor
             v, w = some[min(q, len(some) - 1)], level * LANES + q - max(level - wide, 0) * HALF
             column[w] = start[v] + level if level < levels[v] else -1
             counts[w] = 0
+    return length, wide
+
+
+@part
+def leaves_of(n, rows, first, second, site_counts, columns, terms, work):
+    """The costs of entry n unsplit, and its counts."""
+    value, counts, lanes, _, _, _, _, column = work
+    length, wide, most = columns
+    a, b = first[n], second[n]
+    if b < 0:
+        for w in range(length):
+            counts[n * length + w] = site_counts[a, column[w]] if column[w] >= 0 else 0
+        a, b = n, 0
+    leaf_costs(value, counts, n, a, b, np.float32(rows[n]), wide, most, terms[0], terms[1], terms[2], lanes)
+
+
+@part
+def roots(size, leaf_rows, lattice, site_counts, columns, terms, work):
+    """Fill value of all entries, the root last."""
+    entries, slots, _ = size
+    plan, splits, product = lattice
+    value = work[0]
+    _, _, _, offset, left, right = plan
+    part_offset, part_left, part_right, _ = splits
+    at, in_slot, in_part, first, second, rows, _ = product
     for n in range(1, entries):
-        a, b = first[n], second[n]
-        if b < 0:
-            for w in range(length):
-                counts[n * length + w] = site_counts[a, column[w]] if column[w] >= 0 else 0
-            a, b = n, 0
-        leaf_costs(value, counts, n, a, b, np.float32(rows[n]), wide, most, shift, constant, tilt, lanes)
+        leaves_of(n, rows, first, second, site_counts, columns, terms, work)
         if rows[n] > leaf_rows:
             s, p = in_slot[n], in_part[n]
             least_sums(value, n, at, left, right, p * slots, offset[s], offset[s + 1])
             least_sums(value, n, at, part_left, part_right, s, part_offset[p], part_offset[p + 1])
 
 
+@part
+def roots_of_runs(size, leaf_rows, lattice, site_counts, columns, terms, work):
+    """The same of a lattice in runs (kernels/runs.py)."""
+    _, slots, parts = size
+    plan, splits, product = lattice
+    value, counts = work[0], work[1]
+    _, _, _, offset, left, right = plan
+    part_offset, part_left, part_right, _ = splits
+    at, _, _, first, second, rows, _ = product
+    for s in range(slots):
+        run, length = s * parts, columns[0]
+        for n in range(run, run + parts):
+            if rows[n] > 0:
+                leaves_of(n, rows, first, second, site_counts, columns, terms, work)
+                continue
+            for w in range(length):
+                counts[n * length + w] = 0
+            for q in range(LANES):
+                value[n, q] = value[0, q]
+        if rows[run + parts - 1] > leaf_rows:
+            for t in range(offset[s], offset[s + 1]):
+                least_runs(value, run, np.int64(left[t]) * parts, np.int64(right[t]) * parts, parts)
+            for p in range(parts):
+                if rows[run + p] > leaf_rows:
+                    least_sums(value, run + p, at, part_left, part_right, run, part_offset[p], part_offset[p + 1])
+
+
 @kernel
 def approximate(counts, shift, constant, tilt, out):
-    """Fill out, float32[n], with the approximate terms of counts, uint32[n], none of them 0; HALF divides n."""
+    """Fill out, float32[n], with the approximate terms of counts, uint16 or uint32[n] as in the sieve, none of them 0;
+    HALF divides n."""
     for at in range(0, len(counts), HALF):
         approximate_terms(counts, at, shift, constant, tilt, out)

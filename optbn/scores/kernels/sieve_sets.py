@@ -1,4 +1,4 @@
-"""Which families may be above their floors, one predictor set after another: sites, bound, entries, sieve.
+"""Scores of families that may be above their floors, one predictor set after another: sites, bound, entries, sieve.
 
 A kernel of its own, for to compile it takes longer than it spares where sets are few.
 """
@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from optbn.scores.kernels.product import number_entries, part_splits, prefix_plan
+from optbn.scores.kernels.entries import score_entries
+from optbn.scores.kernels.product import prefix_plan
+from optbn.scores.kernels.runs import lay_lattice
 from optbn.scores.kernels.sieve import sieve
 from optbn.scores.kernels.trees import find_sites, most_likely
 from optbn_solvers.base.compiled import leaf
 
 
 @leaf
-def sieve_sets(sets, digits, wanted, floor, priors, predictors, responses, bound, terms, scratch):
-    """Set wanted[i, v] to False where the score of v given sets[i] is shown not to be above floor[i, v].
+def sieve_sets(sets, digits, wanted, floor, priors, predictors, responses, tables, bound, terms, scratch, out):
+    """Set wanted[i, v] to False where the score of v given sets[i] is shown not to be above floor[i, v], and where it
+    is computed: then it is in out[i, v].
 
-    scratch  (prefix, splits, product, work: see `prefix_plan`, `part_splits`, `number_entries`, `sieve`; space, lane:
-             see trees/space.py)
+    scratch  (prefix, splits, product, work: see `prefix_plan`, `part_splits`, `number_entries`, `sieve`; best, ends:
+             see `score_entries`; space, lane: see trees/space.py)
     The others as in `score_trees` (kernels/trees.py); terms, see `sieve`. Sets have a member at least.
     """
     leaf_cost, log_c, leaf_rows = priors
     _, _, _, _, kinds, sizes, parts, table, halves, need = predictors
-    order, _, start, levels, _, _, _, _, _ = responses
-    prefix, splits, product, work, space, lane = scratch
+    order, _, start, levels, row, _, _, _, _ = responses
+    prefix, splits, product, work, best, ends, space, lane = scratch
     shapes = kinds, sizes, parts, table, halves, need
     m, k = sets.shape
     coordinates, lookup, site_rows, counts = space[1], space[3], space[4], space[5]
@@ -49,12 +52,13 @@ def sieve_sets(sets, digits, wanted, floor, priors, predictors, responses, bound
             continue
         if slots == 0:
             slots = prefix_plan(sets[i], digits[i], coordinates[k - 1], space[2][k - 1], shapes, prefix)
-        v = sets[i, k - 1]
-        part_splits(kinds[v], parts[v], slots, splits)
-        entries = number_entries(v, slots, prefix, lookup, site_rows, shapes, product)
+        size = lay_lattice(sets[i], u, slots, prefix, lookup, site_rows, shapes, splits, product)
         prior, lattice = (leaf_rows[i], leaf_cost[i], log_c[i]), (prefix[2], splits, product)
         for q in range(cats):
             wanted[i, lane[q]] = False
-        kept = sieve((entries, slots), prior, lattice, counts, lane, cats, start, levels, floor[i], terms, work)
-        for q in range(kept):
+        kept = sieve(size, prior, lattice, counts, lane, cats, start, levels, floor[i], terms, work)
+        exact = best, work[1], work[7], ends
+        exactly = start, levels, row
+        scored = score_entries(size, prior, lattice, counts, lane, kept, exactly, tables, exact, out[i])
+        for q in range(scored, kept):
             wanted[i, lane[q]] = True

@@ -14,6 +14,7 @@ from numba.extending import intrinsic
 
 from optbn_solvers.base.compiled import part
 
+WORD = ir.IntType(64)
 WIDTH = 8
 """Doubles per vector; rows of `value` are padded to a multiple of it."""
 
@@ -35,51 +36,56 @@ def _emit(vectors):
         signature = types.void(value, types.int64, types.int64, left, right, types.int64, types.int64)
 
         def generate(context, builder, signature, arguments):
-            value, s, lane, left, right, begin, end = arguments
-            value_type, _, _, left_type, right_type, _, _ = signature.args
-            rows = context.make_array(value_type)(context, builder, value)
-            lefts = context.make_array(left_type)(context, builder, left).data
-            rights = context.make_array(right_type)(context, builder, right).data
-            word, vector = ir.IntType(64), ir.VectorType(ir.DoubleType(), WIDTH)
-            stride = builder.extract_value(rows.strides, 0)
-            origin = builder.gep(rows.data, [lane])
-            origin = builder.bitcast(origin, ir.IntType(8).as_pointer())
+            value, s, lane, _, _, begin, end = arguments
+            sides = [context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (3, 4)]
 
-            def row(number):
-                start = builder.bitcast(builder.gep(origin, [builder.mul(number, stride)]), vector.as_pointer())
-                return [builder.gep(start, [ir.Constant(word, i)]) for i in range(vectors)]
+            def slot(side, t):
+                return builder.zext(builder.load(builder.gep(sides[side], [t])), WORD)
 
-            target = row(s)
-            first = [builder.load(place, align=8) for place in target]
-            entry = builder.block
-            head = builder.append_basic_block("head")
-            body = builder.append_basic_block("body")
-            done = builder.append_basic_block("done")
-            builder.branch(head)
-            builder.position_at_end(head)
-            t = builder.phi(word)
-            t.add_incoming(begin, entry)
-            best = [builder.phi(vector) for _ in range(vectors)]
-            for running, start in zip(best, first, strict=True):
-                running.add_incoming(start, entry)
-            builder.cbranch(builder.icmp_signed("<", t, end), body, done)
-            builder.position_at_end(body)
-            one = row(builder.zext(builder.load(builder.gep(lefts, [t])), word))
-            other = row(builder.zext(builder.load(builder.gep(rights, [t])), word))
-            for running, a, b in zip(best, one, other, strict=True):
-                both = builder.fadd(builder.load(a, align=8), builder.load(b, align=8))
-                better = builder.select(builder.fcmp_ordered(">", both, running), both, running)
-                running.add_incoming(better, body)
-            t.add_incoming(builder.add(t, ir.Constant(word, 1)), body)
-            builder.branch(head)
-            builder.position_at_end(done)
-            for running, place in zip(best, target, strict=True):
-                builder.store(running, place, align=8)
+            rows = context.make_array(signature.args[0])(context, builder, value)
+            _raise(builder, rows, lane, vectors, s, slot, begin, end)
             return context.get_dummy_value()
 
         return signature, generate
 
     return intrinsic(typing)
+
+
+def _raise(builder, rows, lane, vectors, s, slot, begin, end):
+    """The loop: slot(side, t) is the row that side 0 or 1 of pair t stands for."""
+    vector = ir.VectorType(ir.DoubleType(), WIDTH)
+    stride = builder.extract_value(rows.strides, 0)
+    origin = builder.bitcast(builder.gep(rows.data, [lane]), ir.IntType(8).as_pointer())
+
+    def row(number):
+        start = builder.bitcast(builder.gep(origin, [builder.mul(number, stride)]), vector.as_pointer())
+        return [builder.gep(start, [ir.Constant(WORD, i)]) for i in range(vectors)]
+
+    target = row(s)
+    first = [builder.load(place, align=8) for place in target]
+    entry = builder.block
+    head = builder.append_basic_block("head")
+    body = builder.append_basic_block("body")
+    done = builder.append_basic_block("done")
+    builder.branch(head)
+    builder.position_at_end(head)
+    t = builder.phi(WORD)
+    t.add_incoming(begin, entry)
+    best = [builder.phi(vector) for _ in range(vectors)]
+    for running, start in zip(best, first, strict=True):
+        running.add_incoming(start, entry)
+    builder.cbranch(builder.icmp_signed("<", t, end), body, done)
+    builder.position_at_end(body)
+    one, other = row(slot(0, t)), row(slot(1, t))
+    for running, a, b in zip(best, one, other, strict=True):
+        both = builder.fadd(builder.load(a, align=8), builder.load(b, align=8))
+        better = builder.select(builder.fcmp_ordered(">", both, running), both, running)
+        running.add_incoming(better, body)
+    t.add_incoming(builder.add(t, ir.Constant(WORD, 1)), body)
+    builder.branch(head)
+    builder.position_at_end(done)
+    for running, place in zip(best, target, strict=True):
+        builder.store(running, place, align=8)
 
 
 _raise_1, _raise_2, _raise_4 = _emit(1), _emit(2), _emit(4)
@@ -104,6 +110,81 @@ def _raise_plainly(value, s, vectors, left, right, begin, end):
 
 raise_to_best_sum = _raise_plainly if config.DISABLE_JIT else _raise_vectors  # type: ignore[attr-defined]
 """(value float64[slots, lanes], s, vectors, left, right uint32[.], begin, end): see `_raise_rows`, from lane 0 on."""
+
+
+@intrinsic
+def _raise_entries(typingctx, value, n, at, left, right, plus, begin, end):
+    number = types.int64
+    signature = types.void(value, number, at, left, right, *[number] * 3)
+
+    def generate(context, builder, signature, arguments):
+        value, n, _, _, _, plus, begin, end = arguments
+        at, *sides = (context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (2, 3, 4))
+        at = builder.gep(at, [plus])
+
+        def slot(side, t):
+            box = builder.zext(builder.load(builder.gep(sides[side], [t])), WORD)
+            return builder.zext(builder.load(builder.gep(at, [box])), WORD)
+
+        rows = context.make_array(signature.args[0])(context, builder, value)
+        _raise(builder, rows, ir.Constant(WORD, 0), 1, n, slot, begin, end)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _plainly_raise_entries(value, n, at, left, right, plus, begin, end):
+    """Raise value[n] to the best sum of two others, over the pairs begin..end-1 of left and right, which stand for the
+    entries at[left + plus] and at[right + plus]; WIDTH lanes."""
+    for t in range(begin, end):
+        for q in range(WIDTH):
+            value[n, q] = max(value[n, q], value[at[int(left[t]) + plus], q] + value[at[int(right[t]) + plus], q])
+
+
+raise_entry = _plainly_raise_entries if config.DISABLE_JIT else _raise_entries  # type: ignore[attr-defined]
+
+
+@intrinsic
+def _raise_runs(typingctx, value, n, a, b, rows):
+    signature = types.void(value, *[types.int64] * 4)
+
+    def generate(context, builder, signature, arguments):
+        rows = context.make_array(signature.args[0])(context, builder, arguments[0])
+        vector, stride = ir.VectorType(ir.DoubleType(), WIDTH), builder.extract_value(rows.strides, 0)
+        origin = builder.bitcast(rows.data, ir.IntType(8).as_pointer())
+
+        def row(number):
+            start = builder.gep(origin, [builder.mul(number, stride)])
+            return builder.bitcast(start, vector.as_pointer())
+
+        entry = builder.block
+        head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        t = builder.phi(WORD)
+        t.add_incoming(ir.Constant(WORD, 0), entry)
+        builder.cbranch(builder.icmp_signed("<", t, arguments[4]), body, done)
+        builder.position_at_end(body)
+        target, one, other = (row(builder.add(number, t)) for number in arguments[1:4])
+        both = builder.fadd(builder.load(one, align=8), builder.load(other, align=8))
+        best = builder.load(target, align=8)
+        builder.store(builder.select(builder.fcmp_ordered(">", both, best), both, best), target, align=8)
+        t.add_incoming(builder.add(t, ir.Constant(WORD, 1)), builder.block)
+        builder.branch(head)
+        builder.position_at_end(done)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _plainly_raise_runs(value, n, a, b, rows):
+    """Raise value[n + i] to value[a + i] + value[b + i], for i below rows; WIDTH lanes."""
+    for i in range(rows):
+        for q in range(WIDTH):
+            value[n + i, q] = max(value[n + i, q], value[a + i, q] + value[b + i, q])
+
+
+raise_runs = _plainly_raise_runs if config.DISABLE_JIT else _raise_runs  # type: ignore[attr-defined]
 
 
 @intrinsic

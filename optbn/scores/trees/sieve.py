@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from optbn.scores.kernels.lgammas import HALF
 from optbn.scores.kernels.sieve import approximate
-from optbn.scores.kernels.sums import HALF, LANES, LARGEST
+from optbn.scores.kernels.sums import LANES, LARGEST
 from optbn.scores.trees.responses import BoundLeaves
 from optbn.scores.trees.scratch import Empty, aligned
 
@@ -95,7 +96,7 @@ class _Line(NamedTuple):
         """Too low where sign is 1, too high where it is -1."""
         shift = np.float32(a - 0.5)
         constant = np.float32(0.5 * math.log(2 * math.pi) - gammaln(a) - float(tilt) * float(shift))
-        counts = np.arange(1, -(-rows // HALF) * HALF + 1, dtype=np.uint32)
+        counts = np.arange(1, -(-rows // HALF) * HALF + 1).astype(f"u{bits_for(rows) // 8}")
         found = np.empty(len(counts), np.float32)
         approximate(counts, shift, constant, tilt, found)
         n = np.arange(1, rows + 1)
@@ -113,6 +114,14 @@ def _above(values: Floats) -> tuple[float, float]:
 def bits_for(rows: int) -> int:
     """Of a cost, and of a count."""
     return 16 if rows <= FEW_ROWS else 32
+
+
+def last_of_most_parts(sets: NDArray[np.int32], parts: NDArray[np.int64], some: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The sets, some of them with their members in another order, by their parts (see kernels/runs.py)."""
+    ordered = sets.copy()
+    place = np.argsort(parts[sets[some]], axis=1, kind="stable")
+    ordered[some] = np.take_along_axis(sets[some], place, axis=1)
+    return ordered
 
 
 def sieve_space(

@@ -79,7 +79,7 @@ def product_space(
     last = sets[:, -1:]
     parts = int(predictors.parts[last].max(initial=1)) if boxes else 0
     pairs = max((count_splits(int(predictors.kinds[v]), int(predictors.sizes[v])) for v in np.unique(last)), default=0)
-    slots, entries = before[0] + 1, boxes + 1
+    slots, entries = before[0] + 1, boxes + parts + 1
     ones = np.ones(predictors.cells.shape[1] if boxes else 0, np.int32)
     named = np.empty(slots, np.int64), np.empty(slots, np.uint64)
     prefix = (box, digit_space(sets[:, :-1], predictors), plan, np.empty(sets.shape[1], np.int64), ones, *named)
