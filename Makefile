@@ -25,7 +25,7 @@ run: $(VENV)/.installed
 	@echo "The page: out/alarm.html"
 
 test: $(VENV)/.installed-dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m twin --disable-warnings tests  # the kernels as Python
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m twin -p tests.twins --disable-warnings tests  # the kernels as Python
 	$(BIN)/pytest -n 2 tests
 
 check: $(VENV)/.installed-dev

@@ -21,7 +21,6 @@ def columns_of(X: pd.DataFrame) -> dict[str, list[object]]:
     return {name: [None if pd.isna(v) else v for v in X[name]] for name in X.columns}
 
 
-@pytest.mark.twin
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name != "optimal"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_it_says_what_the_classifier_says(name: str, classes: int, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from optbn.base.errors import DataError, UnsupportedError
 from optbn.classifiers import load_classifier
 from optbn.classifiers.saved import from_json
 from optbn.classifiers.soft import Blend, SoftESKDB, SoftKDB, ensemble, training
+from optbn.classifiers.soft.kernels.cutting import cut
 from optbn.classifiers.soft.kernels.descent import begun, minimise, repenalised
 from optbn.classifiers.soft.kernels.scores import add_up, loss_and_slopes, zero_scores
 from optbn.classifiers.soft.places import MOST_IN_PAIRS, POINTS, Places, Scale
@@ -82,6 +83,20 @@ def slow_scores(structure: Structure, places: np.ndarray, planes: np.ndarray) ->
         for r, row in enumerate(places.T):
             out[r, k] = naive.score(row, structure.knots, structure.parents, pooled)
     return out
+
+
+@pytest.mark.twin
+def test_codes_are_the_numbers_of_cuts_below():
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 6, (4, 30)) / 2.0
+    places[:, ::7] = np.nan
+    cuts = [np.unique(rng.integers(0, 6, size)) / 2.0 for size in (0, 3, 5, 4)]
+    missing, codes = np.array([7, -1, 0, -2], dtype=np.int32), np.full((30, 4), 99, dtype=np.int32)
+    cut(places, np.concatenate(cuts), np.cumsum([0, *map(len, cuts)]), missing, codes)
+    for i, r in np.ndindex(4, 30):
+        known = sum(c < places[i, r] for c in cuts[i])
+        wanted = 99 if missing[i] == -2 else missing[i] if np.isnan(places[i, r]) else known
+        assert codes[r, i] == wanted
 
 
 @pytest.mark.twin

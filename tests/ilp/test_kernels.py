@@ -10,6 +10,7 @@ import pytest
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.kernels.cuts import cut_clusters
+from optbn_solvers.relaxation.kernels.families import subtract_rows
 from optbn_solvers.relaxation.kernels.lifting import lift
 from optbn_solvers.relaxation.kernels.local import CUT, INSIDE, outside
 from optbn_solvers.relaxation.kernels.polish import sink_order
@@ -61,6 +62,21 @@ def test_parent_lists_and_rows(n):
     for i, f in enumerate(which):
         assert frozenset(parents[starts[i] : starts[i + 1]].tolist()) == naive.parents_of(families, f)
     assert families.positions(families.rows[which]).tolist() == which.tolist()
+
+
+def test_rows_are_subtracted_entry_by_entry():
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(0, 6, 8)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    index = np.concatenate([rng.choice(12, size, replace=False) for size in sizes]).astype(np.int32)
+    value, y = rng.integers(-3, 4, len(index)).astype(np.int32), rng.integers(1, 9, 5)
+    which, adjusted = rng.choice(8, 5, replace=False), rng.integers(0, 100, 12)
+    wanted = adjusted.tolist()
+    for row, multiplier in zip(which.tolist(), y.tolist(), strict=True):
+        for at in range(starts[row], starts[row + 1]):
+            wanted[index[at]] -= multiplier * int(value[at])
+    subtract_rows(index, value, starts, which, y, adjusted)
+    assert adjusted.tolist() == wanted
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])

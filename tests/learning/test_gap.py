@@ -51,6 +51,7 @@ def test_the_best_member_of_a_class_is_that_of_all_members(seed):
     assert found.score == pytest.approx(max(scores))
 
 
+@pytest.mark.twin
 @pytest.mark.parametrize("seed", range(4))
 def test_ranks_are_those_among_all_permutations(seed):
     """The shares that many random permutations give are those of all of them."""

@@ -41,6 +41,7 @@ def read_jkl(text):
     return read(text.encode(), "x.jkl").table()
 
 
+@pytest.mark.twin
 @pytest.mark.parametrize("seed", range(4))
 def test_round_trips(tmp_path, seed):
     rng = np.random.default_rng(seed)

@@ -101,6 +101,7 @@ def test_ceilings_are_above_every_larger_set():
                         assert score <= ceiling + 1e-9 * (1 + abs(ceiling)), (name, child, parents, larger)
 
 
+@pytest.mark.twin
 def test_grown_is_what_all_subsets_allow():
     rng = np.random.default_rng(1)
     for _ in range(200):

@@ -16,6 +16,7 @@ def scored(data, child, parents, **settings):
     return optbn.score(data, data.names[child], [data.names[u] for u in parents], load_score("hmd", **settings))
 
 
+@pytest.mark.twin
 @pytest.mark.parametrize("seed", range(6))
 def test_by_a_general_optimiser(seed):
     rng = np.random.default_rng(seed)

@@ -43,6 +43,7 @@ def test_the_table_is_that_of_counting_everything(name, seed, monkeypatch):
         assert table(monkeypatch, data, name, 4, **more) == whole
 
 
+@pytest.mark.twin
 @pytest.mark.parametrize("name", ["bic", "aic"])
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_left_out_is_not_above_its_subsets(name, seed):

@@ -76,6 +76,14 @@ def test_against_the_collapsed_sampler(tying, seed):
     assert np.abs(slow - fast.probabilities).max() < 0.012
 
 
+@pytest.mark.twin
+def test_short_chains():
+    """The same, as far as a chain goes that can be run without the compiler."""
+    tree = tree_of({"0,0": [3, 1], "0,1": [1, 0], "1,0": [0, 4]})
+    slow = naive.hdp_collapsed(tree, "level", 1500, 0)
+    assert np.abs(slow - fit(tree, tying="level", sweeps=1500, chains=1).probabilities).max() < 0.03
+
+
 @pytest.mark.parametrize("tying", ["level", "same_parent"])
 def test_decision_trees_have_leaves_at_any_depth(tying):
     counts = np.array([[6, 5], [4, 0], [2, 5], [1, 4], [1, 1]], dtype=float)

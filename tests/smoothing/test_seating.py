@@ -50,6 +50,15 @@ def test_means_against_all_numbers_of_tables(name, discount):
         assert found.diagnostics["discount"] == pytest.approx(discount)
 
 
+@pytest.mark.twin
+def test_short_chains():
+    """The same, as far as a chain goes that can be run without the compiler."""
+    tree = TREES["two contexts"]
+    sampler = HDP(tying="single", discount=0.3, sweeps=800, chains=1)
+    found = sampler.fit(tree, np.random.default_rng(1))
+    assert np.abs(found.probabilities - exactly(tree, [0.3])[1]).max() < 0.03
+
+
 @pytest.mark.parametrize("discount", [0.0, 0.4])
 @pytest.mark.parametrize("name", TREES)
 def test_rows_predicted_by_all_others(name, discount):

@@ -50,11 +50,12 @@ def test_tree_is_the_dictionary_of_prefixes(seed, dense, monkeypatch):
     assert tree.span[0] == 24 and (tree.span[tree.is_leaf] == 1).all()
 
 
-def test_a_trie_grows_with_many_variables():
+@pytest.mark.parametrize("n", [pytest.param(200, marks=pytest.mark.twin), 3000])
+def test_a_trie_grows_with_many_variables(n):
     generator = np.random.default_rng(0)
-    rows = generator.integers(0, 5, (3000, 40))  # 5^40 configurations
-    child = generator.integers(0, 2, 3000)
-    tree = counted(rows, child, (5,) * 40, 2, batch=1000).tree(range(40))
+    rows = generator.integers(0, 5, (n, 40))  # 5^40 configurations
+    child = generator.integers(0, 2, n)
+    tree = counted(rows, child, (5,) * 40, 2, batch=n // 3).tree(range(40))
     wanted = naive.count_tree(rows, child, 2, range(40))
     assert len(wanted) == len(tree.parent)
     assert np.array_equal(tree.counts[-1], wanted[naive.paths(tree)[-1]])

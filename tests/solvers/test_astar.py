@@ -82,6 +82,7 @@ def test_without_a_graph_to_begin_with(no_help):
     assert searched > 60
 
 
+@pytest.mark.twin
 def test_small_hash_tables_grow(monkeypatch, no_help):
     """Successors that do not fit wait for a larger table."""
     monkeypatch.setattr(optbn_solvers.methods.astar, "SLICE", 3)
