@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from optbn.data.dataset import Dataset
 from optbn.scores.left_out import too_dear
 from optbn.scores.parent_priors import BoundWithPrior
-from optbn.scores.protocol import BoundScore
+from optbn.scores.protocol import BoundScore, one_family
 from optbn.scores.trees.leaves import AUTO, GRIDS, LeafPrior
 
 Floats = NDArray[np.float64]
@@ -68,8 +68,7 @@ class BoundByEvidence:
 
     def best(self, child: int, parents: tuple[int, ...]) -> tuple[BoundScore, Mapping[str, float]]:
         """The part whose values a family has, and these; of equals the first."""
-        sets = np.array([sorted(parents)], np.int32).reshape(1, -1)
-        wanted = np.arange(self.concerned.shape[1])[None, :] == child
+        sets, wanted = one_family(child, parents, self.concerned.shape[1])
         mine = np.flatnonzero(self.concerned[:, child])
         scores = [float(self.parts[i].block(sets, wanted)[0, child]) for i in mine]
         first = int(mine[int(np.argmax(scores))])

@@ -30,7 +30,7 @@ from optbn.scores.by_evidence import bound_by_evidence
 from optbn.scores.counting import CountScore, CountTerms
 from optbn.scores.kernels.tables import score_tables
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
-from optbn.scores.protocol import BoundScore
+from optbn.scores.protocol import BoundScore, one_family
 from optbn.scores.terms import Term, log_gamma
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.cuts import quantiles, with_numbers
@@ -139,9 +139,7 @@ class BinnedTables:
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTable:
         """The best table of one family."""
         parents = tuple(sorted(parents))
-        sets = np.array([parents], np.int32).reshape(1, -1)
-        wanted = np.arange(self.leaves.data.n_variables)[None, :] == child
-        scores, chosen = self._scores(sets, wanted)
+        scores, chosen = self._scores(*one_family(child, parents, self.leaves.data.n_variables))
         number, cuts = int(chosen[0, child]), []
         for u in reversed(parents):
             number, way = divmod(number, len(self.points[u]))
@@ -222,8 +220,7 @@ class CountedTables:
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTable:
         """The table of one family."""
         parents = tuple(sorted(parents))
-        wanted = np.arange(self._leaves.data.n_variables)[None, :] == child
-        score = self.block(np.array([parents], np.int32).reshape(1, -1), wanted)[0, child]
+        score = self.block(*one_family(child, parents, self._leaves.data.n_variables))[0, child]
         return _table(self._score, self._leaves, child, parents, float(score), (np.zeros(0),) * len(parents))
 
 

@@ -32,7 +32,7 @@ from optbn.scores.kernels.simd import WIDTH
 from optbn.scores.kernels.sparse import sparse_plan
 from optbn.scores.kernels.trees import score_trees
 from optbn.scores.parent_priors import BoundWithPrior, bound_prior
-from optbn.scores.protocol import BoundScore
+from optbn.scores.protocol import BoundScore, one_family
 from optbn.scores.trees import uncompiled
 from optbn.scores.trees.bounds import NoRegret, Penalty, Regret
 from optbn.scores.trees.columns import Columns, count_splits
@@ -210,8 +210,7 @@ class BoundTrees:
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTree:
         """The optimal tree of one family."""
         parents = tuple(sorted(parents))
-        sets = np.array([parents], np.int32).reshape(1, -1)
-        wanted = np.arange(self.columns.data.n_variables)[None, :] == child
+        sets, wanted = one_family(child, parents, self.columns.data.n_variables)
         self._refuse_hopeless(sets)
         priors = self._priors(sets)
         boxes, splits = self.costs.extent(sets)

@@ -23,7 +23,7 @@ from optbn.scores.kernels.averages import average_trees, predict
 from optbn.scores.kernels.kinds import CATEGORICAL
 from optbn.scores.kernels.parts import finest_part
 from optbn.scores.pcart import PCART, BoundTrees
-from optbn.scores.protocol import BoundScore
+from optbn.scores.protocol import BoundScore, one_family
 from optbn.scores.trees.columns import Columns
 from optbn.scores.trees.fitted import FittedTree
 from optbn.scores.trees.large import bytes_per_slot, workspace
@@ -113,8 +113,7 @@ class BoundAverages:
     def fitted(self, child: int, parents: tuple[int, ...]) -> FittedTree:
         """The best tree of one family, with the family's own score."""
         tree = self.best.fitted(child, parents)
-        wanted = np.arange(self.leaves.data.n_variables)[None, :] == child
-        score = self.block(np.array([tree.parents], np.int32).reshape(1, -1), wanted)[0, child]
+        score = self.block(*one_family(child, tree.parents, self.leaves.data.n_variables))[0, child]
         return replace(tree, score=float(score))
 
     def predictions(self, child: int, parents: tuple[int, ...]) -> Floats:
@@ -122,8 +121,7 @@ class BoundAverages:
         parent next to each other), averaged over all trees by their posterior probabilities."""
         columns, leaves = self.leaves.columns, self.leaves
         predictors, r = columns.predictors, columns.data.cardinalities[child]
-        sets = np.array([parents], np.int32).reshape(1, -1)
-        wanted = np.arange(columns.data.n_variables)[None, :] == child
+        sets, wanted = one_family(child, parents, columns.data.n_variables)
         _, cost, work = self._sums(sets, wanted)
         stride = np.concatenate([[1], np.cumprod(predictors.parts[sets[0]])]).astype(np.int64)
         shape = sets[0], stride, predictors.kinds, predictors.parts, predictors.table, predictors.halves

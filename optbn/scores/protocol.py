@@ -21,6 +21,7 @@ what `block` answers, and ceilings float64[m, n] that no proper superset of a se
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,6 +30,11 @@ from numpy.typing import NDArray
 from optbn.data.dataset import Dataset
 
 Floats = NDArray[np.float64]
+
+
+def one_family(child: int, parents: Iterable[int], n: int) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The block (sets, wanted) of a single family, its parents ascending, among n variables."""
+    return np.array([sorted(parents)], np.int32).reshape(1, -1), np.arange(n)[None, :] == child
 
 
 class LocalScore(Protocol):

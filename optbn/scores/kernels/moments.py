@@ -10,13 +10,12 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
+from optbn.scores.kernels.rows import loop
 from optbn.scores.kernels.simd import WIDTH
 
-WORD = ir.IntType(64)
 
-
-def _row(context, builder, kind, array, number):
-    """Where a row of a matrix begins."""
+def row_of(context, builder, kind, array, number):
+    """Where a row of a matrix of doubles begins."""
     array = context.make_array(kind)(context, builder, array)
     start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
     start = builder.gep(start, [builder.mul(number, builder.extract_value(array.strides, 0))])
@@ -29,21 +28,15 @@ def _each(builder, rows, columns, weight, term):
     many = builder.insert_element(ir.Constant(kind, ir.Undefined), weight, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
     many = builder.shuffle_vector(many, ir.Constant(kind, ir.Undefined), zeros)
-    entry = builder.block
-    head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
-    builder.branch(head)
-    builder.position_at_end(head)
-    at = builder.phi(WORD)
-    at.add_incoming(ir.Constant(WORD, 0), entry)
-    builder.cbranch(builder.icmp_signed("<", at, columns), body, done)
-    builder.position_at_end(body)
-    places = [builder.bitcast(builder.gep(row, [at]), kind.as_pointer()) for row in rows]
-    found = [builder.load(place, align=8) for place in places]
-    more = builder.fmul(many, term(builder, *found[1:]))
-    builder.store(builder.fadd(found[0], more), places[0], align=8)
-    at.add_incoming(builder.add(at, ir.Constant(WORD, WIDTH)), body)
-    builder.branch(head)
-    builder.position_at_end(done)
+
+    def step(at, _):
+        places = [builder.bitcast(builder.gep(row, [at]), kind.as_pointer()) for row in rows]
+        found = [builder.load(place, align=8) for place in places]
+        more = builder.fmul(many, term(builder, *found[1:]))
+        builder.store(builder.fadd(found[0], more), places[0], align=8)
+        return ()
+
+    loop(builder, columns, WIDTH, [], step)
 
 
 @intrinsic
@@ -53,8 +46,8 @@ def _vector_add(typingctx, target, s, source, i, columns, weight):
     def generate(context, builder, signature, arguments):
         target, s, source, i, columns, weight = arguments
         rows = [
-            _row(context, builder, signature.args[0], target, s),
-            _row(context, builder, signature.args[2], source, i),
+            row_of(context, builder, signature.args[0], target, s),
+            row_of(context, builder, signature.args[2], source, i),
         ]
         _each(builder, rows, columns, weight, lambda builder, value: value)
         return context.get_dummy_value()
@@ -73,9 +66,9 @@ def _vector_add_squares(typingctx, target, s, source, i, middle, columns, weight
     def generate(context, builder, signature, arguments):
         target, s, source, i, middle, columns, weight = arguments
         rows = [
-            _row(context, builder, signature.args[0], target, s),
-            _row(context, builder, signature.args[2], source, i),
-            _row(context, builder, signature.args[4], middle, s),
+            row_of(context, builder, signature.args[0], target, s),
+            row_of(context, builder, signature.args[2], source, i),
+            row_of(context, builder, signature.args[4], middle, s),
         ]
         _each(builder, rows, columns, weight, square)
         return context.get_dummy_value()

@@ -18,10 +18,11 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from optbn.scores.kernels.moments import row_of
+from optbn.scores.kernels.rows import loop
 from optbn.scores.kernels.simd import WIDTH
 
 FLOATS, WORDS = ir.VectorType(ir.DoubleType(), WIDTH), ir.VectorType(ir.IntType(64), WIDTH)
-WORD = ir.IntType(64)
 ROOT_HALF = 0x3FE6A09E667F3BCD
 """The bits of sqrt(1/2)."""
 LOG_2_HIGH, LOG_2_LOW = math.ldexp(round(math.ldexp(math.log(2), 41)), -41), -1.7239444525614835e-13
@@ -67,15 +68,6 @@ def _log(builder, x):
     return builder.fadd(builder.fmul(k, _splat(LOG_2_HIGH)), builder.fadd(twice, small))
 
 
-def _row(context, builder, kind, array, slot):
-    """Where a row of a matrix begins."""
-    array = context.make_array(kind)(context, builder, array)
-    start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
-    return builder.bitcast(
-        builder.gep(start, [builder.mul(slot, builder.extract_value(array.strides, 0))]), ir.DoubleType().as_pointer()
-    )
-
-
 def _vector(builder, row, at):
     return builder.bitcast(builder.gep(row, [at]), FLOATS.as_pointer())
 
@@ -95,31 +87,25 @@ def _vector_leaves(
         share, product, scale, shrink, power, constant = (
             _broadcast(builder, arguments[i]) for i in (6, 7, 11, 12, 13, 14)
         )
-        means = [_row(context, builder, signature.args[0], mean, slot) for slot in (a, b, s)]
-        spreads = [_row(context, builder, signature.args[1], spread, slot) for slot in (a, b, s)]
-        out = builder.gep(_row(context, builder, signature.args[2], value, s), [cats])
-        entry = builder.block
-        head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
-        builder.branch(head)
-        builder.position_at_end(head)
-        q = builder.phi(WORD)
-        q.add_incoming(begin, entry)
-        builder.cbranch(builder.icmp_signed("<", q, end), body, done)
-        builder.position_at_end(body)
-        one, other = (builder.load(_vector(builder, row, q), align=8) for row in means[:2])
-        one_spread, other_spread = (builder.load(_vector(builder, row, q), align=8) for row in spreads[:2])
-        gap = builder.fsub(other, one)
-        middle = _fused(builder, gap, share, one)
-        around = builder.fadd(one_spread, other_spread)
-        around = _fused(builder, builder.fmul(gap, gap), product, around)
-        builder.store(middle, _vector(builder, means[2], q), align=8)
-        builder.store(around, _vector(builder, spreads[2], q), align=8)
-        posterior = _fused(builder, builder.fmul(shrink, middle), middle, builder.fadd(scale, around))
-        leaf = _fused(builder, builder.fneg(power), _log(builder, posterior), constant)
-        builder.store(leaf, _vector(builder, out, q), align=8)
-        q.add_incoming(builder.add(q, ir.Constant(WORD, WIDTH)), body)
-        builder.branch(head)
-        builder.position_at_end(done)
+        means = [row_of(context, builder, signature.args[0], mean, slot) for slot in (a, b, s)]
+        spreads = [row_of(context, builder, signature.args[1], spread, slot) for slot in (a, b, s)]
+        out = builder.gep(row_of(context, builder, signature.args[2], value, s), [cats])
+
+        def step(q, _):
+            one, other = (builder.load(_vector(builder, row, q), align=8) for row in means[:2])
+            one_spread, other_spread = (builder.load(_vector(builder, row, q), align=8) for row in spreads[:2])
+            gap = builder.fsub(other, one)
+            middle = _fused(builder, gap, share, one)
+            around = builder.fadd(one_spread, other_spread)
+            around = _fused(builder, builder.fmul(gap, gap), product, around)
+            builder.store(middle, _vector(builder, means[2], q), align=8)
+            builder.store(around, _vector(builder, spreads[2], q), align=8)
+            posterior = _fused(builder, builder.fmul(shrink, middle), middle, builder.fadd(scale, around))
+            leaf = _fused(builder, builder.fneg(power), _log(builder, posterior), constant)
+            builder.store(leaf, _vector(builder, out, q), align=8)
+            return ()
+
+        loop(builder, end, WIDTH, [], step, begin)
         return context.get_dummy_value()
 
     return signature, generate

@@ -44,14 +44,14 @@ class Matrix:
         return found if found.type == COUNTS else self._builder.zext(found, COUNTS)
 
 
-def loop(builder, end, step, state, body):
-    """state = body(t, state) for every step-th t below end, state being a list."""
+def loop(builder, end, step, state, body, begin=None):
+    """What state = body(t, state) is after every step-th t from begin (0) to below end, state being a list."""
     entry = builder.block
     head, inside, done = (builder.append_basic_block(name) for name in ("head", "inside", "done"))
     builder.branch(head)
     builder.position_at_end(head)
     t, *running = (builder.phi(kind) for kind in (WORD, *(value.type for value in state)))
-    for phi, value in zip((t, *running), (ir.Constant(WORD, 0), *state), strict=True):
+    for phi, value in zip((t, *running), (begin or ir.Constant(WORD, 0), *state), strict=True):
         phi.add_incoming(value, entry)
     builder.cbranch(builder.icmp_signed("<", t, end), inside, done)
     builder.position_at_end(inside)
@@ -60,6 +60,7 @@ def loop(builder, end, step, state, body):
         phi.add_incoming(value, builder.block)
     builder.branch(head)
     builder.position_at_end(done)
+    return running
 
 
 def _emit(operation):

@@ -12,9 +12,9 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
+from optbn.scores.kernels.rows import WORD, loop
 from optbn_solvers.base.compiled import part
 
-WORD = ir.IntType(64)
 WIDTH = 8
 """Doubles per vector; rows of `value` are padded to a multiple of it."""
 
@@ -63,29 +63,16 @@ def _raise(builder, rows, lane, vectors, s, slot, begin, end):
 
     target = row(s)
     first = [builder.load(place, align=8) for place in target]
-    entry = builder.block
-    head = builder.append_basic_block("head")
-    body = builder.append_basic_block("body")
-    done = builder.append_basic_block("done")
-    builder.branch(head)
-    builder.position_at_end(head)
-    t = builder.phi(WORD)
-    t.add_incoming(begin, entry)
-    best = [builder.phi(vector) for _ in range(vectors)]
-    for running, start in zip(best, first, strict=True):
-        running.add_incoming(start, entry)
-    builder.cbranch(builder.icmp_signed("<", t, end), body, done)
-    builder.position_at_end(body)
-    one, other = row(slot(0, t)), row(slot(1, t))
-    for running, a, b in zip(best, one, other, strict=True):
-        both = builder.fadd(builder.load(a, align=8), builder.load(b, align=8))
-        better = builder.select(builder.fcmp_ordered(">", both, running), both, running)
-        running.add_incoming(better, body)
-    t.add_incoming(builder.add(t, ir.Constant(WORD, 1)), body)
-    builder.branch(head)
-    builder.position_at_end(done)
-    for running, place in zip(best, target, strict=True):
-        builder.store(running, place, align=8)
+
+    def better(t, best):
+        found = []
+        for most, a, b in zip(best, row(slot(0, t)), row(slot(1, t)), strict=True):
+            both = builder.fadd(builder.load(a, align=8), builder.load(b, align=8))
+            found.append(builder.select(builder.fcmp_ordered(">", both, most), both, most))
+        return found
+
+    for most, place in zip(loop(builder, end, 1, first, better, begin), target, strict=True):
+        builder.store(most, place, align=8)
 
 
 _raise_1, _raise_2, _raise_4 = _emit(1), _emit(2), _emit(4)
@@ -157,21 +144,14 @@ def _raise_runs(typingctx, value, n, a, b, rows):
             start = builder.gep(origin, [builder.mul(number, stride)])
             return builder.bitcast(start, vector.as_pointer())
 
-        entry = builder.block
-        head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
-        builder.branch(head)
-        builder.position_at_end(head)
-        t = builder.phi(WORD)
-        t.add_incoming(ir.Constant(WORD, 0), entry)
-        builder.cbranch(builder.icmp_signed("<", t, arguments[4]), body, done)
-        builder.position_at_end(body)
-        target, one, other = (row(builder.add(number, t)) for number in arguments[1:4])
-        both = builder.fadd(builder.load(one, align=8), builder.load(other, align=8))
-        best = builder.load(target, align=8)
-        builder.store(builder.select(builder.fcmp_ordered(">", both, best), both, best), target, align=8)
-        t.add_incoming(builder.add(t, ir.Constant(WORD, 1)), builder.block)
-        builder.branch(head)
-        builder.position_at_end(done)
+        def step(t, _):
+            target, one, other = (row(builder.add(number, t)) for number in arguments[1:4])
+            both = builder.fadd(builder.load(one, align=8), builder.load(other, align=8))
+            best = builder.load(target, align=8)
+            builder.store(builder.select(builder.fcmp_ordered(">", both, best), both, best), target, align=8)
+            return ()
+
+        loop(builder, arguments[4], 1, [], step)
         return context.get_dummy_value()
 
     return signature, generate
@@ -209,26 +189,20 @@ def _vector_add_bits(typingctx, target, s, bits, i):
         target, s, bits, i = arguments
         rows = context.make_array(signature.args[0])(context, builder, target)
         words = context.make_array(signature.args[2])(context, builder, bits)
-        byte, word, many = ir.IntType(8), ir.IntType(64), ir.VectorType(ir.IntType(8), 64)
+        byte, many = ir.IntType(8), ir.VectorType(ir.IntType(8), 64)
         start = builder.bitcast(rows.data, byte.as_pointer())
         start = builder.gep(start, [builder.mul(s, builder.extract_value(rows.strides, 0))])
         count = builder.extract_value(words.shape, 1)
         source = builder.gep(words.data, [builder.mul(i, count)])
-        entry = builder.block
-        head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
-        builder.branch(head)
-        builder.position_at_end(head)
-        w = builder.phi(word)
-        w.add_incoming(ir.Constant(word, 0), entry)
-        builder.cbranch(builder.icmp_signed("<", w, count), body, done)
-        builder.position_at_end(body)
-        flags = builder.bitcast(builder.load(builder.gep(source, [w])), ir.VectorType(ir.IntType(1), 64))
-        place = builder.gep(start, [builder.mul(w, ir.Constant(word, 64))])
-        place = builder.bitcast(place, many.as_pointer())
-        builder.store(builder.add(builder.load(place, align=1), builder.zext(flags, many)), place, align=1)
-        w.add_incoming(builder.add(w, ir.Constant(word, 1)), body)
-        builder.branch(head)
-        builder.position_at_end(done)
+
+        def step(w, _):
+            flags = builder.bitcast(builder.load(builder.gep(source, [w])), ir.VectorType(ir.IntType(1), 64))
+            place = builder.gep(start, [builder.mul(w, ir.Constant(WORD, 64))])
+            place = builder.bitcast(place, many.as_pointer())
+            builder.store(builder.add(builder.load(place, align=1), builder.zext(flags, many)), place, align=1)
+            return ()
+
+        loop(builder, count, 1, [], step)
         return context.get_dummy_value()
 
     return types.void(target, types.int64, bits, types.int64), generate

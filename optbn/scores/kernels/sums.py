@@ -28,31 +28,11 @@ from optbn.scores.kernels.lgammas import (
     vector_at,
     word_of,
 )
+from optbn.scores.kernels.rows import loop
 
 LANES = 32
 LARGEST = {16: 65535, 32: 2147483520}
 """The largest cost, by its bits: a number that floats hold exactly, and that fits into 32 bits with a sign."""
-
-
-def _loop(builder, begin, end, states, step):
-    """The states after `step(t, states)` for t from begin to end - 1."""
-    entry = builder.block
-    head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
-    builder.branch(head)
-    builder.position_at_end(head)
-    t = builder.phi(WORD)
-    t.add_incoming(begin, entry)
-    running = [builder.phi(state.type) for state in states]
-    for phi, state in zip(running, states, strict=True):
-        phi.add_incoming(state, entry)
-    builder.cbranch(builder.icmp_signed("<", t, end), body, done)
-    builder.position_at_end(body)
-    for phi, state in zip(running, step(t, running), strict=True):
-        phi.add_incoming(state, builder.block)
-    t.add_incoming(builder.add(t, word_of(1)), builder.block)
-    builder.branch(head)
-    builder.position_at_end(done)
-    return running
 
 
 @intrinsic
@@ -99,8 +79,8 @@ def _vector_leaves(typingctx, value, counts, n, a, b, rows, wide, most, shift, c
         def of_first(t, running):
             return [level(builder.add(all_wide, builder.mul(t, word_of(HALF))), running[0])]
 
-        leaves = _loop(builder, word_of(0), wide, leaves, of_both)
-        leaves[:1] = _loop(builder, word_of(0), builder.sub(most, wide), leaves[:1], of_first)
+        leaves = loop(builder, wide, 1, leaves, of_both)
+        leaves[:1] = loop(builder, builder.sub(most, wide), 1, leaves[:1], of_first)
         costs = []
         for half, leaf in enumerate(leaves):
             cost = builder.fmul(leaf, of_lanes(2, half))
@@ -145,7 +125,7 @@ def _vector_sums(typingctx, value, n, at, left, right, plus, begin, end):
             both = builder.call(add, sides)
             return [builder.select(builder.icmp_unsigned("<", both, running[0]), both, running[0])]
 
-        least = _loop(builder, begin, end, [builder.load(row(n), align=2)], step)
+        least = loop(builder, end, 1, [builder.load(row(n), align=2)], step, begin)
         builder.store(least[0], row(n), align=2)
         return context.get_dummy_value()
 
@@ -171,9 +151,9 @@ def _vector_runs(typingctx, value, n, a, b, rows):
             least = builder.load(target, align=2)
             least = builder.select(builder.icmp_unsigned("<", both, least), both, least)
             builder.store(least, target, align=2)
-            return []
+            return ()
 
-        _loop(builder, word_of(0), arguments[4], [], step)
+        loop(builder, arguments[4], 1, [], step)
         return context.get_dummy_value()
 
     return signature, generate

@@ -64,7 +64,7 @@ class Ancestor:
     hereditary: ClassVar[bool] = False
 
     def broken(self, parents: Sequence[int]) -> Clause | None:
-        above, below = _ancestors(parents, self.v), _descendants(parents, self.u)
+        above, below = _ancestors(parents, self.v), descendants(parents, self.u)
         if above >> self.u & 1:
             return None
         everything = (1 << self.n) - 1
@@ -263,8 +263,8 @@ def _ancestors(parents: Sequence[int], v: int) -> int:
     return found
 
 
-def _descendants(parents: Sequence[int], u: int) -> int:
-    """u and its descendants."""
+def descendants(parents: Sequence[int], u: int) -> int:
+    """u and its descendants, as bits."""
     found, grown = 1 << u, True
     while grown:
         grown = False

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from optbn_solvers.base.kernels.masks import pack_sets
 from optbn_solvers.base.protocol import Budget
-from optbn_solvers.base.residual import Residual
+from optbn_solvers.base.residual import Residual, descendants
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.feasible import grown, sparsest
 from optbn_solvers.relaxation.literals import Mask, holds, parents_of, shortest_clause
@@ -81,7 +81,8 @@ def _decide(
         best: tuple[int, int, int, Mask] | None = None
         for literal in clause:
             v = literal.child
-            after = _reached(parents, v)
+            below = descendants(parents, v)
+            after = [w for w in range(table.n) if below >> w & 1]
             own = slice(int(table.offsets[v]), int(table.offsets[v + 1]))
             true = holds(table, literal) & keep
             fits = true[own] & ~((table.masks[own] & pack_sets([after], table.n)[0]) != 0).any(axis=1)
@@ -94,15 +95,3 @@ def _decide(
             return None
         _, v, rows[v], keep = best
     return None
-
-
-def _reached(parents: Sequence[int], v: int) -> list[int]:
-    """v and its descendants."""
-    found, grown = 1 << v, True
-    while grown:
-        grown = False
-        for w, mask in enumerate(parents):
-            if mask & found and not found >> w & 1:
-                found |= 1 << w
-                grown = True
-    return [w for w in range(len(parents)) if found >> w & 1]
