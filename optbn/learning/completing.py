@@ -157,34 +157,51 @@ class Completing:
         )
 
 
+@dataclass(frozen=True)
+class Search:
+    """How the networks that fill gaps are found; `score` None: see the module's header."""
+
+    max_parents: int | Mapping[str, int] = 3
+    score: LocalScore | None = None
+    constraints: Constraints | None = None
+    candidates: int | None = None
+    jobs: int | None = None
+    memory: int | str | None = None
+
+    def best(self, data: Dataset, score: LocalScore) -> tuple[BayesianNetwork, float, bool]:
+        """The best network of the rows with its parameters, its score, and whether it is proved."""
+        scoring = Scoring.of(data, score, self.max_parents, self.constraints, self.candidates, self.memory)
+        table = (
+            all_families(scoring, self.jobs) if demanding(self.constraints) else table_of_sets(scoring, jobs=self.jobs)
+        )
+        learned = best_structure(table, 0, Stopwatch(), constraints=self.constraints)
+        assert learned.solution.score is not None
+        network = fit(with_local_models(learned.structure, data, scoring.bound), data, "m_estimate")
+        return network, learned.solution.score, standing(learned.solution) is Standing.PROVED
+
+
 def completed(
     incomplete: Incomplete,
-    max_parents: int | Mapping[str, int] = 3,
+    search: Search = Search(),
     *,
-    filling: LocalScore | None = None,
-    constraints: Constraints | None = None,
-    candidates: int | None = None,
     copies: int = COPIES,
     rounds: int = ROUNDS,
     seed: int = 0,
     until: float | None = None,
-    jobs: int | None = None,
-    memory: int | str | None = None,
 ) -> Completing:
     """Rounds until the class of the network comes back, or there have been enough.
 
-    filling   the score of the networks that fill gaps; None: see above
     until   of time.monotonic: no round begins that would end later, if it takes as long as the last
     """
     if copies < 1 or rounds < 1:
         raise UnsupportedError(f"{copies} copies, {rounds} rounds; expected at least 1 of each")
-    method = filling or (PCART(gamma=None) if 0 in incomplete.data.cardinalities else AIC())
+    method = search.score or (PCART(gamma=None) if 0 in incomplete.data.cardinalities else AIC())
     generator = np.random.default_rng(seed)
     data, done = incomplete.at_random(copies, generator), []
     classes: list[object] = []
     begun = time.monotonic()
     while True:
-        network, score, proved = _best(data, method, max_parents, constraints, candidates, jobs, memory)
+        network, score, proved = search.best(data, method)
         data, observed = incomplete.by(network, copies, generator)
         essential = network.to_cpdag()
         before = classes[-1].skeleton if classes else frozenset()  # type: ignore[attr-defined]
@@ -195,21 +212,3 @@ def completed(
         late = until is not None and time.monotonic() + took > until
         if seen or late or len(done) == rounds:
             return Completing(data, network, tuple(done))
-
-
-def _best(
-    data: Dataset,
-    method: LocalScore,
-    max_parents: int | Mapping[str, int],
-    constraints: Constraints | None,
-    candidates: int | None,
-    jobs: int | None,
-    memory: int | str | None,
-) -> tuple[BayesianNetwork, float, bool]:
-    """The best network of the rows with its parameters, its score, and whether it is proved."""
-    scoring = Scoring.of(data, method, max_parents, constraints, candidates, memory)
-    table = all_families(scoring, jobs) if demanding(constraints) else table_of_sets(scoring, jobs=jobs)
-    learned = best_structure(table, 0, Stopwatch(), constraints=constraints)
-    assert learned.solution.score is not None
-    network = fit(with_local_models(learned.structure, data, scoring.bound), data, "m_estimate")
-    return network, learned.solution.score, standing(learned.solution) is Standing.PROVED

@@ -25,7 +25,7 @@ import numpy as np
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.policies import LEVEL
 from optbn.evaluate.distances import compare
-from optbn.learning.completing import Incomplete, completed
+from optbn.learning.completing import Incomplete, Search, completed
 from optbn.learning.local import with_local_models
 from optbn.learning.structure import learn_structure
 from optbn.network.catalog import load_network
@@ -52,7 +52,7 @@ def cell(network: str, mechanism: str, share: float, repeat: int, method: str, r
     elif method != "all observed":
         data = _marked(data, gaps)
         if method == "model":
-            data = completed(Incomplete.of(data), parents, seed=repeat, jobs=1).data
+            data = completed(Incomplete.of(data), Search(parents, jobs=1), seed=repeat).data
     found = learn_structure(data, score, parents, jobs=1)
     fitted = fit(with_local_models(found.structure, data, load_score(score).bind(data)), data, "m_estimate")
     return {

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import optbn_solvers.methods.ilp.branch
+import optbn_solvers.methods.ilp.callbacks
 import optbn_solvers.methods.ilp.solver
-import optbn_solvers.methods.ilp.tree
 import optbn_solvers.relaxation.refine
 import optbn_solvers.relaxation.root
 from optbn import load_network
@@ -74,7 +74,7 @@ def no_help(monkeypatch):
         return np.array(rows, dtype=np.int64)
 
     monkeypatch.setattr(optbn_solvers.methods.ilp.solver, "search", worst)
-    for module in (optbn_solvers.relaxation.root, optbn_solvers.relaxation.refine, optbn_solvers.methods.ilp.tree):
+    for module in (optbn_solvers.relaxation.root, optbn_solvers.relaxation.refine, optbn_solvers.methods.ilp.callbacks):
         monkeypatch.setattr(module, "polish", lambda *_: False)
 
 

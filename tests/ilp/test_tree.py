@@ -10,9 +10,9 @@ import time
 import numpy as np
 import pytest
 
-import optbn_solvers.methods.ilp.tree as tree
 from optbn_solvers.base.protocol import Budget
-from optbn_solvers.methods.ilp.tree import TreeSettings, _Run, solve_tree
+from optbn_solvers.methods.ilp import callbacks, tree
+from optbn_solvers.methods.ilp.tree import ScipRun, TreeSettings, solve_tree
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.ledger import Ledger, WrongProof
 from optbn_solvers.relaxation.orders import FamilyIndex, search
@@ -46,7 +46,7 @@ def hard_table(n: int = 24):
 
 
 def test_it_finds_the_optimum_with_no_rows_to_begin_with(monkeypatch):
-    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    monkeypatch.setattr(callbacks, "polish", lambda *_: False)
     rng = np.random.default_rng(1)
     for case in range(24):
         table = random_table(rng, 3 + case % 5, ["plain", "ties", "signs", "dense", "huge", "tiny"][case % 6])
@@ -58,9 +58,9 @@ def test_it_finds_the_optimum_with_no_rows_to_begin_with(monkeypatch):
 
 def test_without_separation_its_handler_still_rejects_cycles(monkeypatch):
     """needscons=False, locks and enforcement: no cut is ever offered, and no cyclic graph comes back."""
-    monkeypatch.setattr(tree, "polish", lambda *_: False)
-    monkeypatch.setattr(tree, "violated_clusters", lambda *_, **__: {})
-    monkeypatch.setattr(tree.LocalCuts, "round", lambda *_: [])
+    monkeypatch.setattr(callbacks, "polish", lambda *_: False)
+    monkeypatch.setattr(callbacks, "violated_clusters", lambda *_, **__: {})
+    monkeypatch.setattr(callbacks.LocalCuts, "round", lambda *_: [])
     rng = np.random.default_rng(2)
     for case in range(12):
         table = random_table(rng, 5, KINDS[case % 3])
@@ -70,7 +70,7 @@ def test_without_separation_its_handler_still_rejects_cycles(monkeypatch):
 
 
 def test_presolve_does_not_cut_off_solutions_behind_the_locks(monkeypatch):
-    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    monkeypatch.setattr(callbacks, "polish", lambda *_: False)
     rng = np.random.default_rng(3)
     parameters = tuple(p for p in TreeSettings().parameters if not p[0].startswith("presolving"))
     for case in range(12):
@@ -82,7 +82,7 @@ def test_presolve_does_not_cut_off_solutions_behind_the_locks(monkeypatch):
 
 def test_symmetry_handling_and_threads_are_off():
     ledger, lp, index = bare(random_table(np.random.default_rng(0), 4))
-    run = _Run(ledger, lp, index, np.random.default_rng(0), TreeSettings(), lambda *_: None, 0, Budget())
+    run = ScipRun(ledger, lp, index, np.random.default_rng(0), TreeSettings(), lambda *_: None, 0, Budget())
     assert run.model.getParam("misc/usesymmetry") == 0
     assert run.model.getParam("parallel/maxnthreads") == 1
 
@@ -91,12 +91,14 @@ class OddError(Exception):
     pass
 
 
-@pytest.mark.parametrize("callback", ["violated_clusters", "select_rows", "stuck_cluster"])
-def test_an_exception_in_a_callback_keeps_its_type(monkeypatch, callback):
+@pytest.mark.parametrize(
+    ("module", "within"), [(callbacks, "violated_clusters"), (callbacks, "select_rows"), (tree, "stuck_cluster")]
+)
+def test_an_exception_in_a_callback_keeps_its_type(monkeypatch, module, within):
     def fail(*_, **__):
         raise OddError("from inside")
 
-    monkeypatch.setattr(tree, callback, fail)
+    monkeypatch.setattr(module, within, fail)
     with pytest.raises(OddError, match="from inside"):
         solve(hard_table(8))
 
@@ -133,7 +135,7 @@ def heard():
 @pytest.mark.parametrize("how", ["budget", "Ctrl-C"])
 def test_a_stop_before_scip_begins_is_not_lost(monkeypatch, heard, how):
     """SCIP forgets it; it used to be said once, and the search went on."""
-    optimize, budget, told = _Run.optimize, Budget(), threading.Event()
+    optimize, budget, told = ScipRun.optimize, Budget(), threading.Event()
 
     def late(run):
         if how == "budget":
@@ -143,9 +145,9 @@ def test_a_stop_before_scip_begins_is_not_lost(monkeypatch, heard, how):
         told.wait(1.0)
         optimize(run)
 
-    interrupt = _Run.interrupt
-    monkeypatch.setattr(_Run, "optimize", late)
-    monkeypatch.setattr(_Run, "interrupt", lambda run: (interrupt(run), told.set()))
+    interrupt = ScipRun.interrupt
+    monkeypatch.setattr(ScipRun, "optimize", late)
+    monkeypatch.setattr(ScipRun, "interrupt", lambda run: (interrupt(run), told.set()))
     if how == "budget":
         _, result = solve(hard_table(40), budget)
         assert not result.complete
@@ -163,7 +165,7 @@ def test_ctrl_c_gets_through_while_scip_works(heard):
 
 
 def test_reported_bounds_hold(monkeypatch):
-    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    monkeypatch.setattr(callbacks, "polish", lambda *_: False)
     rng = np.random.default_rng(5)
     for _ in range(6):
         table = random_table(rng, 7, "dense", rows=30)
@@ -176,7 +178,7 @@ def test_reported_bounds_hold(monkeypatch):
 
 def test_a_false_row_is_noticed_when_the_optimum_is_known(monkeypatch):
     """Debug mode: rows and pruned nodes are checked against a known optimum."""
-    monkeypatch.setattr(tree, "polish", lambda *_: False)
+    monkeypatch.setattr(callbacks, "polish", lambda *_: False)
     table = random_table(np.random.default_rng(6), 5)
     ledger, _ = solve(table)
     known = ledger.rows.tolist()
@@ -188,6 +190,6 @@ def test_a_false_row_is_noticed_when_the_optimum_is_known(monkeypatch):
             return 0
 
     everything = TooStrong(tuple(range(5)))
-    monkeypatch.setattr(tree, "violated_clusters", lambda *_, **__: {everything: 1.0})
+    monkeypatch.setattr(callbacks, "violated_clusters", lambda *_, **__: {everything: 1.0})
     with pytest.raises(WrongProof):
         solve(table, known=known)

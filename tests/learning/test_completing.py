@@ -12,7 +12,7 @@ from optbn.base.errors import DataError, UnsupportedError
 from optbn.cli import main
 from optbn.data.dataset import Categorical, Dataset, Real
 from optbn.data.policies import LEVEL
-from optbn.learning.completing import Incomplete, completed
+from optbn.learning.completing import Incomplete, Search, completed
 
 
 def with_gaps(data: Dataset, share: float, seed: int) -> Dataset:
@@ -36,7 +36,7 @@ def asia():
 
 def test_what_is_observed_stays_and_rows_keep_their_weight(asia):
     incomplete = Incomplete.of(with_gaps(asia, 0.2, 1).weighted(np.full(400, 2.0)))
-    found = completed(incomplete, 2, copies=4, rounds=3, jobs=1)
+    found = completed(incomplete, Search(2, jobs=1), copies=4, rounds=3)
     assert found.data.total_weight == pytest.approx(800) and len(found.rounds) <= 3
     whole = ~incomplete.rows
     for name in asia.names:
@@ -69,7 +69,7 @@ def test_arcs_come_back(asia):
     truth = optbn.load_network("child")
     data = truth.sample(600, 4)
     incomplete = Incomplete.of(with_gaps(data, 0.3, 4))
-    filled = completed(incomplete, 2, jobs=1).network
+    filled = completed(incomplete, Search(2, jobs=1)).network
     columns = [
         np.where(incomplete.missing[name], np.bincount(column[~incomplete.missing[name]]).argmax(), column)
         for name, column in zip(data.names, data.columns, strict=True)

@@ -12,7 +12,7 @@ from optbn.data.findings import MOST_LINES
 from optbn.data.interventions import TargetsLike, reading_targets, without_targets
 from optbn.data.lags import forwards, lagged
 from optbn.data.missing import AS_VALUE
-from optbn.learning.completing import COPIES, Incomplete, completed
+from optbn.learning.completing import COPIES, Incomplete, Search, completed
 from optbn.learning.constraint_files import read_constraints
 from optbn.learning.solving import constraints_of
 from optbn.learning.steps.shares import DEFAULT_PARENTS, FILLING_SHARE
@@ -93,15 +93,9 @@ def fill(job: Job, max_parents: Limit | None, candidates: int | None, seed: int,
     if not incomplete.missing:
         return
     most = DEFAULT_PARENTS if max_parents is None or max_parents == "all" else max_parents
-    found = completed(
-        incomplete,
-        min(most, job.data.n_variables - 1),
-        constraints=job.constraints,
-        candidates=candidates,
-        seed=seed,
-        until=None if job.time_limit is None else job.begin + FILLING_SHARE * job.time_limit,
-        jobs=job.jobs,
-        memory=memory,
-    )
+    largest = min(most, job.data.n_variables - 1)
+    search = Search(largest, None, job.constraints, candidates, job.jobs, memory)
+    until = None if job.time_limit is None else job.begin + FILLING_SHARE * job.time_limit
+    found = completed(incomplete, search, seed=seed, until=until)
     job.data = found.data
     job.notes.append(found.note(incomplete, COPIES))

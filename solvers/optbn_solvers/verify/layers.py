@@ -38,6 +38,11 @@ FIRST = 4  # entries of a new hash table per state of the layer
 BYTES = 24  # of an entry
 
 
+def _spent() -> float:
+    """The CPU seconds of this thread, without what compiling took."""
+    return time.thread_time() - compiling.seconds
+
+
 @dataclass
 class Work:
     """What searches may do in all, in steps (STEPS a second), and what they did; bytes is the most memory.
@@ -50,7 +55,7 @@ class Work:
     bytes: int
     out_of_time: Callable[[], bool] = lambda: False
     done: float = 0.0
-    begun: float = field(default_factory=lambda: _spent())
+    begun: float = field(default_factory=_spent)
 
     def count(self, steps: float) -> None:
         """A search is about to do this many steps more."""
@@ -59,11 +64,6 @@ class Work:
             raise TooMuch
         if self.out_of_time():
             raise OutOfTime
-
-
-def _spent() -> float:
-    """The CPU seconds of this thread, without what compiling took."""
-    return time.thread_time() - compiling.seconds
 
 
 @dataclass(frozen=True)

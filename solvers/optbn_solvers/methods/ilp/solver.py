@@ -7,7 +7,7 @@
     finish        what is left in small strongly connected parts is solved by DP                 (ilp.finish)
     refine        the last digits of a root that closed                                          (ilp.refine)
     cp            between the rounds of a small table's root: cluster search below it, while it costs little beside
-                  them, and longer if it promises to end soon                               (optbn_solvers.search)
+                  them, and longer if it promises to end soon                                   (ilp.look)
     branch        a short tree with exact bounds                                                 (ilp.branch)
     record        that tree as evidence                                                          (ilp.record)
     tree          SCIP on the families that survive, if the tree is not short                    (ilp.tree)
@@ -29,20 +29,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optbn_solvers.base.atomic import check_place
-from optbn_solvers.base.protocol import Budget, Capabilities, Progress, ProgressCallback
+from optbn_solvers.base.protocol import Budget, Capabilities, ProgressCallback
 from optbn_solvers.base.residual import Residual
 from optbn_solvers.base.run import Run
 from optbn_solvers.base.solution import Evidence, Exhausted, Solution, Status, Tree
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.methods.ilp.branch import Branching, BranchSettings
 from optbn_solvers.methods.ilp.certify import certified
+from optbn_solvers.methods.ilp.look import look
 from optbn_solvers.methods.ilp.tree import TreeSettings, solve_tree
 from optbn_solvers.proofs.writer import CARRIED
 from optbn_solvers.relaxation.cases import Cases
 from optbn_solvers.relaxation.evidence import row_bound
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.improve import Improver
-from optbn_solvers.relaxation.ledger import Ledger, WrongProof
+from optbn_solvers.relaxation.ledger import Ledger
 from optbn_solvers.relaxation.localcuts import LocalCuts
 from optbn_solvers.relaxation.orders import FamilyIndex, search
 from optbn_solvers.relaxation.refine import refine, within_rounding
@@ -50,11 +51,9 @@ from optbn_solvers.relaxation.repair import obeying
 from optbn_solvers.relaxation.root import THOROUGH, Root, RootSettings, ascend, first_relaxation
 from optbn_solvers.relaxation.rules import Rules
 from optbn_solvers.search.below import below
-from optbn_solvers.search.solver import ClusterSearch
 
 FIRST_LOOK = 24  # rounds of the root before the cluster search looks below it; then twice as many, and so on
 LAST_LOOK = 1000  # nodes, when the root has stalled
-PATIENCE = 5  # times the nodes of a look that it may take besides if it seems to end then
 SHORT, AHEAD = 10.0, 0.5  # seconds: less time than this is for the graph first, for such a share of it
 TREE_SECONDS, TREE_SHARE = 0.5, 0.03  # after the budget is used up, and of what it was: to write the tree down
 HELD_BACK = 0.2  # seconds of local search that go by before its share begins: small tables need none of it
@@ -237,40 +236,15 @@ class _Solve:
             self.method = Exhausted("scip branch and cut", math.ldexp(result.tolerance, -self.table.exponent))
 
     def _cluster_search(self, nodes: int) -> bool:
-        """Try the search on clusters (optbn_solvers.search) below the root for so many nodes, or PATIENCE times as many
-        more if it seems to end then; did it?"""
-        ledger, settings = self.ledger, self.settings
-        start = below(ledger, self.budget.exhausted)
+        """Try the search on clusters below the root (ilp.look); did it end?"""
+        start = below(self.ledger, self.budget.exhausted)
         if start is None:
             return False
         self.phase = "search"
-        search = ClusterSearch(
-            greedy=False,
-            restarts=0,
-            most=nodes,
-            patience=PATIENCE,
-            rows=start,
-            seed=settings.seed,
-            carried=settings.carried,
-        )
-        found = search.solve(self.table, self.budget, ledger.rows.tolist(), self._below_root)
-        assert found.choice is not None
-        ledger.offer(np.array(found.choice, dtype=np.int64))
-        self.run.statistics["nodes"] = self.run.nodes = int(found.statistics["nodes"])
-        if found.status is not Status.OPTIMAL:
-            return False
-        if self.known is not None and self.table.total_units(self.known) > ledger.score:
-            raise WrongProof("the cluster search ended without finding the known optimum")
-        self.run.lower(ledger.score)
-        claim = Exhausted("cluster search below the root of branch and cut")
-        self.method = found.evidence if isinstance(found.evidence, Tree) else claim
-        self._announce()
-        return True
-
-    def _below_root(self, event: Progress) -> None:
-        """The search's bound is kept only once it ends."""
-        self.run.nodes = event.nodes
-        self.run.report(self.phase)
+        self.method = look(self.ledger, self.run, start, nodes, self.settings.seed, self.settings.carried)
+        if self.method is not None:
+            self._announce()
+        return self.method is not None
 
     def _lower(self, bound: int, nodes: int) -> None:
         self.run.lower(bound)

@@ -2,8 +2,7 @@
 
 One binary per family, one equation per child, the root's rows. Costs are (incumbent's units at the child - units), in
 the root's scale, so that the incumbent is 0 and SCIP's relative tolerances act on small numbers. Acyclicity is a
-constraint handler of our own: at the root it separates clusters and local cuts in every round, in the tree at every
-`frequency`-th node, and it rejects cyclic integral points with a cluster. What SCIP proves, it proves in floating
+constraint handler of our own (ilp.callbacks). What SCIP proves, it proves in floating
 point: an answer from here is evidence `Exhausted` with a tolerance. Whatever it says, graphs go through the ledger.
 
 What is easy to get wrong, each with a test in tests/ilp/test_tree.py:
@@ -24,21 +23,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from pyscipopt import Conshdlr, Eventhdlr, Model, quicksum
-from pyscipopt.scip import PY_SCIP_EVENTTYPE as SCIP_EVENTTYPE
+from pyscipopt import Model, quicksum
 from pyscipopt.scip import PY_SCIP_PARAMSETTING as SCIP_PARAMSETTING
-from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
 from optbn_solvers.base.protocol import Budget
+from optbn_solvers.methods.ilp.callbacks import Acyclic, Watch
 from optbn_solvers.relaxation.ledger import Ledger, WrongProof
-from optbn_solvers.relaxation.localcuts import LocalCuts
 from optbn_solvers.relaxation.orders import FamilyIndex
-from optbn_solvers.relaxation.polish import polish
 from optbn_solvers.relaxation.program import Relaxation
-from optbn_solvers.relaxation.root import select_rows
 from optbn_solvers.relaxation.rows import Entries, Row
-from optbn_solvers.relaxation.separate import Point, stuck_cluster, violated_clusters
+from optbn_solvers.relaxation.separate import Point, stuck_cluster
 
 TOLERANCE = 1e-6  # SCIP's, on the reduced cost of one family per child, in the LP's scale
 CHECK_EVERY = 0.05  # seconds between looks at the budget
@@ -85,7 +79,7 @@ def solve_tree(
     seed: int = 0,
 ) -> TreeResult:
     """Run SCIP until done or out of budget. `report(bound in units, nodes)` is called when its bound improves."""
-    run = _Run(ledger, relaxation, index, rng, settings, report, seed, budget)
+    run = ScipRun(ledger, relaxation, index, rng, settings, report, seed, budget)
     thread = threading.Thread(target=budget.counting(run.optimize), daemon=True)
     thread.start()
     try:
@@ -104,7 +98,7 @@ def solve_tree(
 
 
 @dataclass(eq=False)
-class _Run:
+class ScipRun:
     """The model and what its callbacks share."""
 
     ledger: Ledger
@@ -141,7 +135,7 @@ class _Run:
                 left = quicksum(a * self.variables[j] for j, a in terms)
                 model.addCons(left <= row.rhs, initial=True, removable=True)
         model.includeConshdlr(
-            _Acyclic(self),
+            Acyclic(self),
             "acyclic",
             "one family per child, acyclic",
             sepapriority=1_000_000,
@@ -153,7 +147,7 @@ class _Run:
             maxprerounds=0,
             needscons=False,
         )
-        model.includeEventhdlr(_Watch(self), "watch", "bounds and graphs as they come")
+        model.includeEventhdlr(Watch(self), "watch", "bounds and graphs as they come")
         model.setHeuristics(SCIP_PARAMSETTING.OFF)
         model.setParam("randomization/randomseedshift", self.seed)
         for name, value in self.settings.parameters:
@@ -244,133 +238,3 @@ class _Run:
         at = self.place[index]
         present = at >= 0
         return list(zip(at[present].tolist(), value[present].astype(float).tolist(), strict=True))
-
-
-def _guarded(safe: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Run a callback; on an exception keep it, stop SCIP and return `safe`."""
-
-    def wrap(callback: Callable[..., Any]) -> Callable[..., Any]:
-        def guarded(self: Any, *arguments: Any, **named: Any) -> Any:
-            if self.run.error is not None:
-                return safe
-            try:
-                return callback(self, *arguments, **named)
-            except BaseException as error:
-                self.run.fail(error)
-                return safe
-
-        return guarded
-
-    return wrap
-
-
-class _Acyclic(Conshdlr):
-    """Acyclicity as SCIP sees it."""
-
-    def __init__(self, run: _Run) -> None:
-        self.run = run
-        self.local = LocalCuts(run.rng)
-        self.local_in_tree = LocalCuts(run.rng, work=100.0, most=20, few=4)
-
-    @_guarded({"result": SCIP_RESULT.DIDNOTRUN})
-    def conssepalp(self, constraints: Any, useful: int) -> dict[str, Any]:
-        run, model = self.run, self.run.model
-        deep = model.getDepth() > 0
-        if deep and model.getNNodes() % run.settings.frequency:
-            return {"result": SCIP_RESULT.DIDNOTRUN}
-        point = run.point(None)
-        if polish(run.ledger, run.index, point, run.rng, 2):
-            run.add_graph(trial=True)
-        clusters = violated_clusters(point, run.rng, most_seeds=150 if deep else 400)
-        rows: list[Row] = [*clusters, *run.ledger.rule_rows()]
-        if max(clusters.values(), default=0.0) < 0.2 or len(clusters) < 20:
-            rows += (self.local_in_tree if deep else self.local).round(point, run.budget)
-        chosen = select_rows(point, rows, run.settings.most_rows, run.settings.most_parallel)
-        run.ledger.check_rows([row for row, _ in chosen])
-        for row, entries in chosen:
-            if run.add_row(row, entries):
-                return {"result": SCIP_RESULT.CUTOFF}
-        return {"result": SCIP_RESULT.SEPARATED if chosen else SCIP_RESULT.DIDNOTFIND}
-
-    @_guarded({"result": SCIP_RESULT.INFEASIBLE})
-    def consenfolp(self, constraints: Any, useful: int, infeasible: bool) -> dict[str, Any]:
-        run = self.run
-        point = run.point(None)
-        wrong = run.wrong(point)
-        if not wrong:
-            return {"result": SCIP_RESULT.FEASIBLE}
-        rows: list[Row] = [*wrong, *violated_clusters(point, run.rng, most_seeds=150)]
-        chosen = select_rows(point, rows, run.settings.most_rows, run.settings.most_parallel)
-        run.ledger.check_rows([row for row, _ in chosen])
-        for row, entries in chosen:
-            if run.add_row(row, entries):
-                return {"result": SCIP_RESULT.CUTOFF}
-        return {"result": SCIP_RESULT.SEPARATED}
-
-    @_guarded({"result": SCIP_RESULT.INFEASIBLE})
-    def consenfops(self, constraints: Any, useful: int, infeasible: bool, objective: bool) -> dict[str, Any]:
-        return {"result": self._judge(None)}
-
-    @_guarded({"result": SCIP_RESULT.INFEASIBLE})
-    def conscheck(self, constraints: Any, solution: Any, *more: Any, **named: Any) -> dict[str, Any]:
-        return {"result": self._judge(solution)}
-
-    def _judge(self, solution: Any) -> Any:
-        return SCIP_RESULT.INFEASIBLE if self.run.wrong(self.run.point(solution)) else SCIP_RESULT.FEASIBLE
-
-    @_guarded(None)
-    def conslock(self, constraint: Any, locktype: Any, positive: int, negative: int) -> None:
-        for variable in self.run.variables:
-            both = positive + negative  # constraints may also demand arcs
-            self.run.model.addVarLocksType(
-                variable,
-                locktype,
-                negative if self.run.ledger.rules is None else both,
-                positive if self.run.ledger.rules is None else both,
-            )
-
-
-class _Watch(Eventhdlr):
-    """Takes every new graph to the ledger and every better bound to the report."""
-
-    EVENTS = (SCIP_EVENTTYPE.BESTSOLFOUND, SCIP_EVENTTYPE.NODEFEASIBLE, SCIP_EVENTTYPE.NODEBRANCHED)
-    PRUNED = SCIP_EVENTTYPE.NODEINFEASIBLE
-
-    def __init__(self, run: _Run) -> None:
-        self.run = run
-        self.reported = float("inf")
-
-    @_guarded(None)
-    def eventinit(self) -> None:
-        for event in (*self.EVENTS, self.PRUNED):
-            self.run.model.catchEvent(event, self)
-
-    @_guarded(None)
-    def eventexit(self) -> None:
-        for event in (*self.EVENTS, self.PRUNED):
-            self.run.model.dropEvent(event, self)
-
-    @_guarded(None)
-    def eventexec(self, event: Any) -> None:
-        run, model = self.run, self.run.model
-        if event.getType() == SCIP_EVENTTYPE.BESTSOLFOUND:
-            point = run.point(model.getBestSol())
-            which = point.which[point.x > 0.5]
-            if len(which) == run.ledger.families.n:
-                run.ledger.offer(run.ledger.families.rows[np.sort(which)])
-        elif event.getType() == self.PRUNED:
-            self._check_pruned()
-        above = run.units_above()
-        if above < self.reported:
-            self.reported = above
-            run.report(run.ledger.score + int(np.ceil(above)), model.getNNodes())
-
-    def _check_pruned(self) -> None:
-        """Debugging: the node in hand, found to hold nothing better, does not hold the known optimum."""
-        ledger = self.run.ledger
-        if ledger.known is None or ledger.table.total_units(ledger.known) <= ledger.score:
-            return
-        at = ledger.families.positions(np.array(ledger.known, dtype=np.int64))
-        places: NDArray[np.int64] = self.run.place[at]
-        if all(self.run.model.getTransformedVar(self.run.variables[j]).getUbLocal() > 0.5 for j in places):
-            raise WrongProof("a pruned node holds the known optimum")
