@@ -15,11 +15,9 @@ both unbiased for the R that there are; their sum is the mean zero-one loss.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,31 +120,6 @@ def stratified_folds(y: ArrayLike, k: int, seed: int, rounds: int = 1) -> list[N
         fold[order] = np.arange(len(y)) % k
         found.append(fold)
     return found
-
-
-def read_folds(path: str | Path) -> list[NDArray[np.int64]]:
-    """Folds from JSON: per round a text of one digit per row; or one round, as a list of the folds' row numbers."""
-    try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        record = None
-    if isinstance(record, list) and record and all(isinstance(text, str) for text in record):
-        for text in record:
-            if not (text.isascii() and text.isdecimal()):
-                raise DataError(f"{path}: expected one digit per row, got {text[:60]!r}")
-        return [np.frombuffer(text.encode(), dtype=np.uint8).astype(np.int64) - ord("0") for text in record]
-    if isinstance(record, list) and record and all(isinstance(rows, list) for rows in record):
-        fold = np.full(sum(map(len, record)), -1, dtype=np.int64)
-        for k, rows in enumerate(record):
-            if not all(type(row) is int for row in rows):
-                raise DataError(f"{path}: fold {k} is not a list of row numbers")
-            if rows and not 0 <= min(rows) <= max(rows) < len(fold):
-                raise DataError(f"{path}: fold {k} names row {max(rows)}, but the folds hold {len(fold)} rows")
-            fold[rows] = k
-        if (fold < 0).any():
-            raise DataError(f"{path}: row {int(np.argmax(fold < 0))} is in no fold")
-        return [fold]
-    raise DataError(f"{path}: expected a list of texts of digits, or of lists of row numbers")
 
 
 def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:

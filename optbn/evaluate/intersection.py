@@ -4,7 +4,7 @@ Viinikka, Eggeling, Koivisto (AISTATS 2018). There is no true network for real d
 make one themselves: each learns from the whole data, and the agreement graph keeps the pairs of variables on which all
 of them say the same (no edge, an arc this way or that, a line). Then each learns from random subsamples, and its loss
 is the partial Hamming distance: the agreed pairs on which its graph differs. Graphs are read as their equivalence
-classes (`level="cpdag"`) or as they are (`level="dag"`).
+classes (`level="cpdag"`) or as they are (`level="dag"`). `optbn intersect` runs it (optbn.experiments.intersection).
 
 The agreement graph speaks for the methods' common ground only. When it is almost empty or when the methods disagree on
 most of their edges, a small distance means little; `Agreement.caution` says so.
@@ -12,7 +12,7 @@ most of their edges, a small distance means little; `Agreement.caution` says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,13 +20,9 @@ import numpy as np
 
 from optbn.base.errors import DataError
 from optbn.data.dataset import Dataset
-from optbn.evaluate.distances import partial_hamming
 from optbn.evaluate.orientation import Matrix
-from optbn.evaluate.significance import holm, wilcoxon
 from optbn.evaluate.sources import as_graph
 
-Learner = Callable[[Dataset], Any]
-"""Gives a graph: whatever `as_graph` takes."""
 Level = Literal["cpdag", "dag"]
 
 FEW_EDGES = 5
@@ -65,60 +61,6 @@ class Agreement:
         return None
 
 
-@dataclass(frozen=True)
-class Trial:
-    """One method on one subsample."""
-
-    method: str
-    rows: int
-    repeat: int
-    distance: int
-
-
-@dataclass(frozen=True)
-class Point:
-    """A learning curve at one sample size: mean and spread over repeats."""
-
-    method: str
-    rows: int
-    mean: float
-    deviation: float
-    repeats: int
-
-
-@dataclass(frozen=True, eq=False)
-class Validation:
-    """The outcome: the agreement graph and every trial."""
-
-    agreement: Agreement
-    trials: tuple[Trial, ...]
-
-    @property
-    def curves(self) -> list[Point]:
-        """Mean partial Hamming distance by method and number of rows, largest sample first."""
-        points = []
-        for method in self.agreement.edges:
-            for rows in sorted({t.rows for t in self.trials}, reverse=True):
-                values = [t.distance for t in self.trials if (t.method, t.rows) == (method, rows)]
-                spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-                points.append(Point(method, rows, float(np.mean(values)), spread, len(values)))
-        return points
-
-    def tests(self, first: str) -> dict[str, float]:
-        """Wilcoxon p, Holm-corrected, of `first` against each other method at each size: "other, rows" -> p."""
-        raw = {}
-        for rows in sorted({t.rows for t in self.trials}, reverse=True):
-            mine = self._distances(first, rows)
-            for other in self.agreement.edges:
-                if other != first:
-                    raw[f"{other}, {rows}"] = wilcoxon(mine, self._distances(other, rows))
-        return holm(raw)
-
-    def _distances(self, method: str, rows: int) -> list[int]:
-        chosen = [t for t in self.trials if (t.method, t.rows) == (method, rows)]
-        return [t.distance for t in sorted(chosen, key=lambda t: t.repeat)]
-
-
 def matrix(graph: Any, names: Sequence[str], level: Level) -> Matrix:
     """The graph as the chosen level reads it."""
     aligned = as_graph(graph).aligned(names)
@@ -143,38 +85,3 @@ def subsample(data: Dataset, rows: int, seed: int, repeat: int) -> Dataset:
     """`rows` of the data without replacement; every method sees the same ones at the same (seed, repeat)."""
     rng = np.random.default_rng([seed, repeat, rows])
     return data.take(np.sort(rng.choice(data.n_rows, size=rows, replace=False)))
-
-
-def intersection_validation(
-    data: Dataset,
-    methods: Mapping[str, Learner],
-    fractions: Sequence[float] = (1 / 2, 1 / 4, 1 / 8, 1 / 16),
-    repeats: int = 10,
-    *,
-    level: Level = "cpdag",
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> Validation:
-    """Learn from all of the data, then from `repeats` subsamples of each fraction, with every method."""
-    sizes = [int(data.n_rows * fraction) for fraction in fractions]
-    if not all(0 < fraction < 1 for fraction in fractions) or min(sizes, default=0) < 1:
-        raise DataError(f"fractions must lie between 0 and 1 and leave a row of {data.n_rows}; got {list(fractions)}")
-    total, done = len(methods) * (1 + repeats * len(sizes)), 0
-
-    def learned(method: str, rows: Dataset) -> Any:
-        nonlocal done
-        graph = methods[method](rows)
-        done += 1
-        if progress:
-            progress(done, total)
-        return graph
-
-    whole = agreement({method: learned(method, data) for method in methods}, level)
-    trials = []
-    for size in sizes:
-        for repeat in range(repeats):
-            sample = subsample(data, size, seed, repeat)
-            for method in methods:
-                graph = matrix(learned(method, sample), whole.names, level)
-                trials.append(Trial(method, size, repeat, partial_hamming(whole.known, whole.specified, graph)))
-    return Validation(whole, tuple(trials))

@@ -117,23 +117,6 @@ def nemenyi_difference(methods: int, sets: int, alpha: float, quantile: Callable
     return float(q * np.sqrt(methods * (methods + 1) / (6 * sets)))
 
 
-def bootstrap_interval(
-    values: ArrayLike,
-    statistic: Callable[[NDArray[np.float64]], float] = np.mean,
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """The percentile bootstrap interval of a statistic of one sample."""
-    sample = np.asarray(values, dtype=float)
-    if sample.ndim != 1 or len(sample) == 0:
-        raise DataError("a bootstrap interval needs a non-empty list of numbers")
-    rng = np.random.default_rng(seed)
-    drawn = [statistic(sample[rng.integers(0, len(sample), len(sample))]) for _ in range(resamples)]
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
 def difference_diagram(test: Friedman, path: str) -> None:
     """Draw the critical-difference diagram (an axis of ranks, bars over cliques) to a file; needs matplotlib."""
     from matplotlib.figure import Figure

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from optbn.classifiers import load_classifier
-from optbn.evaluate.cross_validation import cross_validate, read_folds
+from optbn.evaluate.cross_validation import cross_validate
 from optbn.smoothing.hdp import HDP
 from tests.benchmarks import Figure, cpu_seconds
+from tests.folds import read_folds
 from tests.paths import shared_data, shared_neighbour
 
 FILES = {"letter-recog": "letter", "statlog-image-segmentation": "segment"}

@@ -27,7 +27,8 @@ import pandas as pd
 from optbn.classifiers import load_classifier
 from optbn.classifiers.forest import LeaveOneOut
 from optbn.data.discretise.mdlp import MDLP
-from optbn.evaluate.cross_validation import cross_validate, read_folds
+from optbn.evaluate.cross_validation import cross_validate
+from tests.folds import read_folds
 from tests.naive.classifiers import published_aode, published_losses
 from tests.paths import shared_data, shared_neighbour
 

@@ -9,7 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from optbn.base.errors import DataError
 from optbn.evaluate import proper_scores as scores
-from optbn.evaluate.cross_validation import bias_variance, cross_validate, read_folds, stratified_folds
+from optbn.evaluate.cross_validation import bias_variance, cross_validate, stratified_folds
+from tests.folds import read_folds
 from tests.naive import classifiers as naive
 from tests.paths import shared_neighbour
 
@@ -90,11 +91,8 @@ def test_folds_that_do_not_fit() -> None:
         stratified_folds([0, 1] * 3, 7, 0)
 
 
-def test_given_folds(tmp_path) -> None:
+def test_given_folds() -> None:
     five_by_two = read_folds(shared_neighbour("golden", "bnc", "folds", "iris.json"))
     assert len(five_by_two) == 5 and all(set(fold) == {0, 1} and len(fold) == 150 for fold in five_by_two)
     ten = read_folds(shared_neighbour("golden", "bnc", "folds10", "iris.json"))
     assert len(ten) == 1 and set(np.bincount(ten[0])) == {15}
-    (tmp_path / "folds.json").write_text("[[0, 1], [1, 2]]")
-    with pytest.raises(DataError, match="row 3 is in no fold"):
-        read_folds(tmp_path / "folds.json")

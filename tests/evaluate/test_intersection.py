@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from optbn.base.errors import DataError
 from optbn.data.dataset import Categorical, Dataset
 from optbn.evaluate import intersection
+from optbn.evaluate.distances import partial_hamming
 from optbn.network.structure import Structure
 from tests.naive import intersection as naive
 
@@ -48,22 +51,19 @@ def as_networkx(structure: Structure, level: str) -> nx.DiGraph:
 def test_it_is_its_definition(level):
     methods = {"m1": learner(1), "m2": learner(2), "m3": learner(3)}
     rows = data()
-    found = intersection.intersection_validation(rows, methods, (1 / 2, 1 / 4), 4, level=level, seed=9)
+    found = intersection.agreement({name: learn(rows) for name, learn in methods.items()}, level)
     known = naive.agreed([as_networkx(learn(rows), level) for learn in methods.values()])
-    assert int(np.triu(found.agreement.specified, 1).sum()) == len(known)
-    for trial in found.trials:
-        sample = intersection.subsample(rows, trial.rows, 9, trial.repeat)
-        assert sample.n_rows == trial.rows
-        assert trial.distance == naive.distance(known, as_networkx(methods[trial.method](sample), level))
-    assert {t.rows for t in found.trials} == {32, 16} and len(found.trials) == 3 * 2 * 4
-
-
-def test_methods_that_always_agree_are_at_distance_zero_of_themselves():
-    fixed = random_structure(np.random.default_rng(1))
-    found = intersection.intersection_validation(data(), {"a": lambda _: fixed, "b": lambda _: fixed}, (0.5,), 3)
-    assert {t.distance for t in found.trials} == {0}
-    assert [point.mean for point in found.curves] == [0.0, 0.0]
-    assert found.tests("a") == {"b, 32": 1.0}
+    assert int(np.triu(found.specified, 1).sum()) == len(known)
+    distances = set()
+    for size, repeat in itertools.product((32, 16), range(4)):
+        sample = intersection.subsample(rows, size, 9, repeat)
+        assert sample.n_rows == size
+        for learn in methods.values():
+            graph = intersection.matrix(learn(sample), found.names, level)
+            distance = partial_hamming(found.known, found.specified, graph)
+            assert distance == naive.distance(known, as_networkx(learn(sample), level))
+            distances.add(distance)
+    assert len(distances) > 2
 
 
 def test_a_small_agreement_graph_is_warned_of():
@@ -82,6 +82,4 @@ def test_subsamples_are_shared_by_methods_and_differ_by_repeat():
 
 def test_bad_requests_are_said():
     with pytest.raises(DataError, match="two or more"):
-        intersection.intersection_validation(data(), {"a": learner(1)})
-    with pytest.raises(DataError, match="between 0 and 1"):
-        intersection.intersection_validation(data(), {"a": learner(1), "b": learner(2)}, (2.0,))
+        intersection.agreement({"a": learner(1)(data())})

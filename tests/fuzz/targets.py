@@ -412,17 +412,6 @@ def _read_row(path: Path) -> None:
         runner.report(experiment, path.parent)
 
 
-def _folds(folder: Path) -> Files:
-    return [b'["0101", "1100"]', b"[[0, 2], [1, 3]]"]
-
-
-def _read_folds(path: Path) -> None:
-    from optbn.evaluate.cross_validation import read_folds
-
-    for fold in read_folds(path):
-        assert (fold >= 0).all()
-
-
 def _blocks(folder: Path) -> Files:
     import optbn
 
@@ -536,7 +525,6 @@ TARGETS: dict[str, Target] = {
     "experiment": Target(".toml", _experiments, _read_experiment, b'[[grid]] [fixed] = { } "task" from to [ ] os ..'),
     "lines": Target(".txt", _lines, _read_lines, b"x y z k , #"),
     "row": Target(".json", _rows, _read_row, b'{ } [ ] : , "cell" "status" "result" "error" "done"'),
-    "folds": Target(".json", _folds, _read_folds, b'[ ] , "01" -1 9'),
     "block": Target(".block", _blocks, _read_block, b"PK NUMPY rows scores children"),
     "run": Target(".json", _runs, _read_run, b'{ } [ ] : , "version"'),
 }

@@ -25,12 +25,13 @@ import numpy as np
 
 from optbn.classifiers.trees.estimator import ProbabilityTree
 from optbn.classifiers.trees.member import TreeMember
-from optbn.evaluate.cross_validation import cross_validate, read_folds, stratified_folds
+from optbn.evaluate.cross_validation import cross_validate, stratified_folds
 from optbn.report.tables import table
 from optbn.smoothing.gradient import Gradient
 from optbn.smoothing.protocol import Estimate
 from optbn.smoothing.tree import CountTree
 from results.classifiers.datasets import labelled
+from tests.folds import read_folds
 from tests.paths import shared_data, shared_neighbour
 
 FILES = {
