@@ -15,6 +15,7 @@ import pytest
 import optbn
 from optbn.base.errors import OptbnError
 from optbn.data.dataset import Categorical, Dataset, Real
+from optbn.evaluate.intersection import intersection_validation
 from optbn.scores import SCORES, load_score
 from optbn.scores.trees.fitted import FittedTree
 from tests.scores_pcart.columns import all_sets
@@ -22,6 +23,15 @@ from tests.scores_pcart.columns import all_sets
 FACTORS, OFFSETS = (1e-6, 1 / 3, 1.0, 2.54, 1e6), (0.0, -273.0, 1e9, -1e9)
 SHAPES = ("smooth", "ties", "whole numbers", "two values", "outliers", "gaps", "gaps and ties")
 FAMILIES = ("pcart", "ft")
+SETTINGS = [
+    ("pcart", {"max_splits": "all"}),
+    ("pcart", {"cuts": "range", "gamma": 0.01}),
+    ("pcart", {"lambda_": "auto", "a": "auto"}),
+    ("pcart", {"mean": 0.5, "nu": 3.0, "leaf": "runs"}),
+    ("pcart-avg", {"cuts": "range", "max_splits": 2}),
+    ("ft", {"max_bins": 4, "lambda_": {"x": 0.1, "*": 2.0}}),
+]
+"""Beside every score as it is."""
 
 
 def measured(shape: str, rng: np.random.Generator, n: int) -> list[np.ndarray]:
@@ -76,22 +86,23 @@ def test_scores_of_real_columns_are_known():
     assert {name for name in SCORES if takes(name, "real")} >= {"bge", "bic", "aic", "pcart", "ft"}
 
 
-@pytest.mark.parametrize("score", [name for name in SCORES if takes(name, "real")])
+@pytest.mark.parametrize(("score", "settings"), [*((name, {}) for name in SCORES if takes(name, "real")), *SETTINGS])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_scores_move_with_the_unit_and_nothing_else(score, shape):
-    mixed = takes(score, "mixed")
+def test_scores_move_with_the_unit_and_nothing_else(score, settings, shape):
+    mixed, anywhere = takes(score, "mixed"), settings.get("max_splits") == "all"
     gaps = "gaps" in shape
-    if gaps and not mixed:
+    if gaps and (not mixed or anywhere):
         pytest.skip("a score of columns without gaps")
     rng = np.random.default_rng([len(score), SHAPES.index(shape)])
-    for n in (6, 40, 250):
+    for n in (6, 40) if anywhere else (6, 40, 250):
         columns = measured(shape, rng, n)
         group = rng.integers(0, 3, n).astype(np.uint8) if mixed else None
-        before = load_score(score).bind(dataset(columns, gaps, group))
+        method = load_score(score, **settings)
+        before = method.bind(dataset(columns, gaps, group))
         factors, offsets = rng.choice(FACTORS, 3), rng.choice(OFFSETS, 3)
         offsets = np.where(factors == 1, offsets, 0.0)  # beside another factor the values themselves would be rounded
         moved = [c * f + o for c, f, o in zip(columns, factors, offsets, strict=True)]
-        after = load_score(score).bind(dataset(moved, gaps, group))
+        after = method.bind(dataset(moved, gaps, group))
         numbers = np.array([np.count_nonzero(~np.isnan(c)) for c in columns])
         expected = np.append(-numbers * np.log(factors), [0.0] if mixed else [])
         for k in range(3):
@@ -129,3 +140,37 @@ def test_the_graph_and_the_parameters_move_with_the_unit(score):
             rel = 1e-6 if o else 1e-9  # far from zero a mean itself is rounded by that much
             assert theirs.scale == pytest.approx(ours.scale * f, rel=rel)
             np.testing.assert_allclose((theirs.location - o) / f, ours.location, atol=rel * ours.scale.max())
+
+
+def test_intersection_validation_does_not_depend_on_units():
+    """The agreement graph and every distance to it."""
+    rng = np.random.default_rng(4)
+    columns = measured("smooth", rng, 160)
+    group = (columns[2] > 1).astype(np.uint8)
+    moved = [c * f + o for c, f, o in zip(columns, (1e6, 1e-6, 1.0), (0, 0, 1e9), strict=True)]
+    methods = {
+        score: lambda rows, score=score: optbn.learn(rows, score=score, max_parents=2).network.structure
+        for score in ("pcartp", "ftp")
+    }
+    one, other = (
+        intersection_validation(dataset(each, False, group), methods, (0.5, 0.25), 3) for each in (columns, moved)
+    )
+    assert (one.agreement.known == other.agreement.known).all()
+    assert (one.agreement.specified == other.agreement.specified).all()
+    assert [trial.distance for trial in one.trials] == [trial.distance for trial in other.trials]
+
+
+@pytest.mark.parametrize("score", ["pcartp", "ftp"])
+def test_what_real_leaves_say_of_a_class_does_not_depend_on_units(score):
+    """A learned network as a classifier: its real children have leaves with densities."""
+    rng = np.random.default_rng(5)
+    group = rng.integers(0, 3, 300).astype(np.uint8)
+    columns = [np.round(64 * (rng.normal(size=300) + shift * group)) / 64 - 4 for shift in (1.5, -1.0, 0.5)]
+    moved = [c * f + o for c, f, o in zip(columns, (1e6, 1e-6, 1.0), (0, 0, 1e6), strict=True)]
+    found = []
+    for each in (columns, moved):
+        data = dataset(each, False, group)
+        network = optbn.learn(data, score=score, max_parents=2).network
+        assert network.structure.arcs
+        found.append(network.predict_proba("g", data))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
