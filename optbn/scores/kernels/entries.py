@@ -53,21 +53,20 @@ def leaf_of_entry(n, rows, first, second, length, leaf, work):
     leaf_cost, site_counts, lane, row, (per_level, total) = leaf
     best, counts, column, ends = work
     a, b, here = first[n], second[n], np.uint64(n * length)
-    if b >= 0:
-        one, other = np.uint64(a * length), np.uint64(b * length)
-        for w in range(np.uint64(length)):
-            counts[here + w] = counts[one + w] + counts[other + w]
-    else:
+    if b < 0:
         for w in range(length):
             counts[here + np.uint64(w)] = site_counts[a, column[w]]
-    w = here
+        a, b = n, 0  # the sum of what it has and entry 0, which has nothing
+    one, other, w = np.uint64(a * length), np.uint64(b * length), np.uint64(0)
     for q in range(len(lane)):
         value = -leaf_cost
         if rows[n] > 0:
             value = -total[row[lane[q]], rows[n]] - leaf_cost
-            while w < here + np.uint64(ends[q]):
-                value += per_level[counts[w]]
-                w += np.uint64(1)
+        while w < np.uint64(ends[q]):
+            count = counts[one + w] + counts[other + w]
+            counts[here + w] = count
+            value += per_level[count]
+            w += np.uint64(1)
         best[n, q] = value
     for q in range(len(lane), WIDTH):
         best[n, q] = 0.0
