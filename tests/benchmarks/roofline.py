@@ -26,7 +26,7 @@ from optbn.scores.kernels.sums import LANES
 from optbn.scores.kernels.trees import find_sites
 from optbn.scores.trees.sieve import last_of_most_parts, sieve_space
 from optbn.scores.trees.space import product_space, site_space
-from optbn_solvers.base.compiled import kernel
+from optbn_solvers.base.compiled import leaf
 from tests.benchmarks import Figure
 from tests.benchmarks.phase1 import load
 
@@ -85,7 +85,7 @@ def measure() -> Iterator[Figure]:
         yield Figure(f"{work_name}, splits", micro[SPLITS], unit="us", note=note)
 
 
-@kernel
+@leaf
 def _run(stage, sets, each, predictors, responses, lanes, scratch, found):
     """The parts up to `stage`; adds to found: entries, counts and bytes of leaves, splits, sites."""
     digits, leaf_rows = each
