@@ -1,6 +1,6 @@
 """The losses of all truncations of a network with any smoother's probabilities, on folds that are left out.
 
-For the m-estimate a row can be left out of counts (`forest.LeaveOneOut`); other smoothers are fitted without each of
+For the m-estimate a row can be left out of counts (`left_out.LeaveOneOut`); other smoothers are fitted without each of
 five folds, once for every number of parents, and the rows of the fold go through the attributes one after the other.
 Rows are dealt by their number, so nothing is held, and files are read seven times.
 """

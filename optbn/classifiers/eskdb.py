@@ -15,7 +15,7 @@ samples those are the rows that were not drawn. Members are independent, so they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ from optbn.classifiers.combine import ROWS, best_power, raised, stacked
 from optbn.classifiers.estimator import NetworkClassifier
 from optbn.classifiers.forest import Parents, smoothed
 from optbn.classifiers.member import Member, class_prior, normalised
-from optbn.classifiers.pairs import Batch, PairCounts
+from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.single import by_information, check_k, k_parents
 from optbn.classifiers.skdb import Selected
 from optbn.classifiers.source import InMemory, Source
@@ -159,34 +159,19 @@ class ESKDB(NetworkClassifier):
             parents = _drawn_parents(order, conditional, self.k, random)
         else:
             parents = k_parents(order, conditional, self.k)
-        aside: list[Batch] = []
-
-        def watched() -> Iterator[Batch]:
-            aside.clear()
-            return setting_aside(batches(), rows, aside)
-
-        chosen = Selected.of(parents, discretizer.sizes, counts.classes, watched)
+        chosen = Selected.of(parents, discretizer.sizes, counts.classes, batches, rows)
         forest = smoothed(chosen.parents, chosen.trees, smoother, seed.spawn(1)[0])
         member = Member(discretizer.columns_, class_prior(counts.classes), chosen.parents, forest)
         if drawn_rows is None:
-            predictions = chosen.full.predictions(aside, chosen.choice)
+            aside = chosen.full.aside
+            predictions = chosen.full.predictions(chosen.choice)
         else:
-            aside.clear()
-            list(setting_aside(whole.batches(discretizer)(), rows, aside))
+            codes, classes, weights = next(whole.once(discretizer))  # rows in memory are one batch
+            aside = [(codes[rows], classes[rows], weights[rows])]
             predictions = normalised(member.log_joint(aside[0][0]))
             predictions[np.isin(rows, drawn_rows)] = np.nan
         _, row_classes, weights = (np.concatenate(parts) for parts in zip(*aside, strict=True))
         return member, predictions, row_classes, weights
-
-
-def setting_aside(batches: Iterable[Batch], rows: NDArray[np.int64], aside: list[Batch]) -> Iterator[Batch]:
-    """The batches as they are; some rows, by their ascending numbers, are copied to `aside`."""
-    first = 0
-    for codes, classes, weights in batches:
-        here = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + len(codes))] - first
-        aside.append((codes[here], classes[here], weights[here]))
-        first += len(codes)
-        yield codes, classes, weights
 
 
 def drawn(weights: NDArray[np.float64], random: np.random.Generator) -> list[int]:

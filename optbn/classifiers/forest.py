@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma
 
-from optbn.classifiers.kernels.forest import CountedTrees, Rows, add_logs, leave_one_out
+from optbn.classifiers.kernels.forest import add_logs
 from optbn.classifiers.kernels.levels import count_up, split
 from optbn.classifiers.pairs import Batch
 from optbn.smoothing.counting import FamilyCounts
@@ -29,9 +29,6 @@ Parents = dict[int, tuple[int, ...]]
 
 DENSE = 1 << 22
 """Keys that are looked up in a table, 32 MB; more are sorted."""
-
-CHUNK = 4096
-"""Rows whose leave-one-out products are held at a time."""
 
 
 class TreeLike(Protocol):
@@ -222,62 +219,3 @@ def smoothed(parents: Parents, trees: Sequence[CountTree], smoother: Smoother, s
     return replace(
         Forest.of(parents, trees, logs), precision=np.concatenate(known) if len(known) == len(rows) > 0 else None
     )
-
-
-LOSSES = ("rmse", "zero_one", "log_loss")
-"""By what truncations are compared: squares of 1 - P(y | x), mistakes, or nats."""
-
-
-class LeaveOneOut:
-    """Losses of all truncations of a network, rows left out one at a time; add batches, then ask for the best."""
-
-    def __init__(
-        self, parents: Parents, trees: Sequence[CountTree], class_counts: NDArray[np.float64], m: float = 1.0,
-        loss: str = "rmse",
-    ) -> None:  # fmt: skip
-        self.forest = Forest.of(parents, trees, [tree.counts for tree in trees])
-        self.totals = np.concatenate([np.zeros(0), *(tree.totals for tree in trees)])
-        self.class_counts = class_counts
-        self.m = m
-        self.kind = LOSSES.index(loss)
-        deepest = max((len(p) for p in parents.values()), default=0)
-        self.losses = np.zeros((deepest + 1, len(parents) + 1))
-
-    def add(self, batch: Batch) -> None:
-        """Add the losses of a batch of the rows that were counted."""
-        for _ in self._run(batch, (-1, -1), self.losses):
-            pass
-
-    def predictions(self, batches: Iterable[Batch], choice: tuple[int, int]) -> NDArray[np.float64]:
-        """float64[n, C]: what is predicted for each row without it, with the truncation (parents, attributes)."""
-        no_deeper = np.zeros((choice[0] + 1, choice[1] + 1))
-        parts = [np.zeros((0, len(self.class_counts)))]
-        parts += [p for batch in batches for p in self._run(batch, choice, no_deeper)]
-        return np.concatenate(parts)
-
-    def _run(self, batch: Batch, choice: tuple[int, int], losses: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-        """As many depths and trees as `losses` has; yields what is predicted with the choice."""
-        f = self.forest
-        trees = CountedTrees(
-            f.attribute, f.questions, f.sizes, f.node_at, f.value_at, f.children, f.branch, f.values, self.totals
-        )
-        chosen = np.array(choice, dtype=np.int64)
-        codes, classes, weights = batch
-        for begin in range(0, len(codes), CHUNK):
-            some = slice(begin, begin + CHUNK)
-            rows = Rows(codes[some], classes[some], weights[some])
-            picked = np.empty((len(rows.codes) if choice[0] >= 0 else 0, len(self.class_counts)))
-            leave_one_out(rows, self.class_counts, trees, self.m, self.kind, chosen, losses, picked)
-            yield picked
-
-    def best(self) -> tuple[int, int]:
-        """(parents, attributes) with the least loss."""
-        return best_truncation(self.losses)
-
-
-def best_truncation(losses: NDArray[np.float64]) -> tuple[int, int]:
-    """(parents, attributes) with the least of losses[k, n]; of equal ones the fewest attributes, then the fewest
-    parents."""
-    k, attributes = np.nonzero(losses <= losses.min() * (1 + 1e-12))
-    i = np.lexsort((k, attributes))[0]
-    return int(k[i]), int(attributes[i])

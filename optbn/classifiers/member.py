@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma
 
+from optbn.classifiers.combine import rows_of
 from optbn.classifiers.forest import Forest, Parents
 from optbn.data.dataset import Categorical
 from optbn.data.discretise.table import Table
@@ -145,11 +146,9 @@ def class_prior(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def normalised(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows of exp(logs) that sum to 1; a row that is impossible under every class is uniform."""
-    best = logs.max(axis=1, keepdims=True)
-    lost = ~np.isfinite(best[:, 0])
+    planes = np.array(logs.T, order="C")
+    best = planes.max(axis=0)
+    lost = ~np.isfinite(best)
     if lost.any():
-        logs = np.where(lost[:, None], 0.0, logs)
-        best = logs.max(axis=1, keepdims=True)
-    p = np.exp(logs - best)
-    answer: NDArray[np.float64] = p / p.sum(axis=1, keepdims=True)
-    return answer
+        planes[:, lost], best[lost] = 0.0, 0.0
+    return rows_of(np.exp(planes - best))

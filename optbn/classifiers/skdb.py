@@ -23,15 +23,13 @@ from numpy.typing import NDArray
 from optbn.base.errors import UnsupportedError
 from optbn.classifiers.by_folds import losses_by_folds
 from optbn.classifiers.forest import (
-    LOSSES,
-    LeaveOneOut,
     Parents,
-    best_truncation,
     count_trees,
     grown_trees,
     smoothed,
     truncated,
 )
+from optbn.classifiers.left_out import LOSSES, LeaveOneOut, best_truncation
 from optbn.classifiers.member import Member, class_prior
 from optbn.classifiers.pairs import Batch
 from optbn.classifiers.single import by_information, k_parents, pairs_of
@@ -61,11 +59,11 @@ class Selected:
         sizes: tuple[int, ...],
         class_counts: NDArray[np.float64],
         batches: Callable[[], Iterator[Batch]],
-        loss: str = "rmse",
+        watched: NDArray[np.int64],
     ) -> Selected:
-        """Two more passes over the rows."""
+        """Two more passes over the rows; `watched` are the numbers of those whose predictions are wanted."""
         trees = count_trees(batches(), parents, sizes, len(class_counts))
-        full = LeaveOneOut(parents, trees, class_counts, loss=loss)
+        full = LeaveOneOut(parents, trees, class_counts, watched=watched)
         for batch in batches():
             full.add(batch)
         kept, short = cut_short(parents, trees, full.best())

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from optbn.classifiers import load_classifier
-from optbn.classifiers.forest import LeaveOneOut
+from optbn.classifiers.left_out import LeaveOneOut
 from optbn.data.discretise.mdlp import MDLP
 from optbn.evaluate.cross_validation import cross_validate
 from tests.folds import read_folds

@@ -12,7 +12,8 @@ import pytest
 from optbn.base.errors import DataError
 from optbn.classifiers import ESKDB
 from optbn.classifiers.combine import FURTHEST, PRIOR, STEP, best_power, raised, stacked
-from optbn.classifiers.forest import LeaveOneOut, count_trees
+from optbn.classifiers.forest import count_trees
+from optbn.classifiers.left_out import LeaveOneOut
 from optbn.classifiers.saved import from_json, read_classifier, save_classifier
 from optbn.data.discretise.transformer import checked_table
 from tests.classifiers.examples import coded, mixed, texts
@@ -64,18 +65,23 @@ def test_the_power_is_the_best_of_the_grid() -> None:
 
 
 @pytest.mark.twin
-def test_left_out_predictions_are_those_of_refits() -> None:
+def test_left_out_predictions_are_those_of_refits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optbn.classifiers.left_out.CHUNK", 4)
     codes, y = coded(3, 25)
     parents = {2: (), 0: (2,), 3: (0, 2), 1: (3, 0)}
     batch = (codes, y, np.ones(25))
-    full = LeaveOneOut(parents, count_trees([batch], parents, SIZES, 3), np.bincount(y).astype(float))
+    watched = np.array([0, 3, 4, 9, 10, 17, 24])
+    trees, classes = count_trees([batch], parents, SIZES, 3), np.bincount(y).astype(float)
+    full = LeaveOneOut(parents, trees, classes, watched=watched)
+    for part in (slice(0, 9), slice(9, 10), slice(10, 25)):
+        full.add((codes[part], y[part], np.ones(len(y[part]))))
     for k, n in ((0, 4), (1, 3), (2, 4), (2, 0)):
-        found = full.predictions([batch], (k, n))
+        found = full.predictions((k, n))
         some = {i: p[:k] for i, p in list(parents.items())[:n]}
-        for r in range(25):
+        for at, r in enumerate(watched):
             rest = np.arange(25) != r
             logs = naive.log_joint(codes[rest], y[rest], SIZES, 3, some, codes[r])
-            assert found[r] == pytest.approx(naive.posterior(logs), abs=1e-12)
+            assert found[at] == pytest.approx(naive.posterior(logs), abs=1e-12)
 
 
 def hard(seed: int, n: int) -> tuple[pd.DataFrame, np.ndarray]:

@@ -8,7 +8,8 @@ import pytest
 from optbn.base.errors import UnsupportedError
 from optbn.classifiers import SKDB, streamed
 from optbn.classifiers.by_folds import FOLDS, losses_by_folds
-from optbn.classifiers.forest import LOSSES, count_trees, grown_trees, smoothed
+from optbn.classifiers.forest import count_trees, grown_trees, smoothed
+from optbn.classifiers.left_out import LOSSES
 from optbn.classifiers.member import class_prior, normalised
 from optbn.smoothing.hdp import HDP
 from optbn.smoothing.m_estimate import MEstimate

@@ -8,7 +8,8 @@ import pytest
 from optbn.base.errors import UnsupportedError
 from optbn.classifiers import A2DE, AODE, ESKDB, KDB, KDF, SKDB, TAN, NaiveBayes, OptimalBN
 from optbn.classifiers.eskdb import drawn
-from optbn.classifiers.forest import LeaveOneOut, count_trees
+from optbn.classifiers.forest import count_trees
+from optbn.classifiers.left_out import LeaveOneOut
 from optbn.classifiers.pairs import PairCounts
 from optbn.classifiers.single import by_information, k_parents
 from tests.classifiers.examples import coded, texts
@@ -119,12 +120,12 @@ def test_streaming_leave_one_out_is_fitting_without_each_row() -> None:
         parents = k_parents(by_information(counts.information()), counts.conditional_information(), 2)
         batch = (codes, y, np.ones(n))
         trees = count_trees([batch], parents, (2, 3, 2), 3)
-        all_at_once = LeaveOneOut(parents, trees, counts.classes)
+        all_at_once = LeaveOneOut(parents, trees, counts.classes, watched=np.arange(n))
         all_at_once.add(batch)
         expected = naive.leave_one_out_losses(codes, y, (2, 3, 2), 3, parents, 2)
         assert all_at_once.losses == pytest.approx(expected, rel=1e-10)
         for k, attributes in ((0, 1), (2, 3)):
-            p = all_at_once.predictions([batch], (k, attributes))
+            p = all_at_once.predictions((k, attributes))
             assert p.sum(axis=1) == pytest.approx(1.0)
             assert ((1 - p[np.arange(n), y]) ** 2).sum() == pytest.approx(expected[k, attributes])
 
@@ -178,7 +179,7 @@ def test_leave_one_out_with_very_many_attributes_does_not_underflow() -> None:
     parents: dict[int, tuple[int, ...]] = {i: () for i in range(3000)}
     batch = (codes, y, np.ones(30))
     trees = count_trees([batch], parents, (2,) * 3000, 2)
-    one = LeaveOneOut(parents, trees, np.array([15.0, 15.0]))
+    one = LeaveOneOut(parents, trees, np.array([15.0, 15.0]), watched=np.array([4]))
     one.add(batch)
     assert np.isfinite(one.losses).all()
     r = 4
@@ -188,7 +189,7 @@ def test_leave_one_out_with_very_many_attributes_does_not_underflow() -> None:
         for c in (0, 1):
             inside = codes[rest & (y == c), i]
             logs[c] += np.log(((inside == codes[r, i]).sum() + 0.5) / (len(inside) + 1))
-    assert one.predictions([batch], (0, 3000))[r] == pytest.approx(naive.posterior(logs), abs=1e-12)
+    assert one.predictions((0, 3000))[0] == pytest.approx(naive.posterior(logs), abs=1e-12)
 
 
 def test_skdb_keeps_what_leave_one_out_favours() -> None:

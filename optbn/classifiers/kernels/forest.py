@@ -253,13 +253,13 @@ def _add_losses(rows, kind, product, whole, losses, t):
 
 
 @kernel
-def leave_one_out(rows, prior, trees, m, kind, choice, losses, picked):
+def leave_one_out(rows, prior, trees, m, kind, losses, watched, after, kept):
     """Add the loss of each row, left out of all counts, for every depth k and number of attributes.
 
     rows     Rows;  prior  float64[C], class counts;  trees  CountedTrees, for m-estimates
     losses   float64[k + 1, T + 1]: with the first 0 .. k parents and the first 0 .. T trees
     kind     0: (1 - P(y | x))^2, 1: whether another class is more probable, 2: -log P(y | x)
-    choice   (k, trees) at which P(. | x) is written to picked, float64[n or 0, C]
+    watched  int64[w], rows whose P(. | x) after so many trees is written to kept, float64[w, k + 1, C]
     A row of weight w stands for w equal rows, of which one (or all of w < 1) is left out. Products are kept between
     SMALL and LARGE by exact powers of two, so a class counts until it is e^-900 times less likely than the others.
     Rows are taken in the order of their paths down the tree, so that each walks only where it leaves the last one's;
@@ -278,7 +278,9 @@ def leave_one_out(rows, prior, trees, m, kind, choice, losses, picked):
             questions = trees.questions[t - 1, : K - 1]
             order, other = _by_path(codes, trees.attribute[t - 1], questions, order, other, tally)
             _add_tree(t - 1, trees, rows, m, order, node, p, product, whole)
-        if t == choice[1] and len(picked) > 0:
-            for r in range(n):
-                picked[r] = product[r, choice[0]] / whole[r, choice[0]]
+        if t == after:
+            for i in range(len(watched)):
+                r = watched[i]
+                for k in range(K):
+                    kept[i, k] = product[r, k] / whole[r, k]
         _add_losses(rows, kind, product, whole, losses, t)

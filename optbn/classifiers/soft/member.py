@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn.classifiers.combine import rows_of
 from optbn.classifiers.soft.kernels.scores import Design, Rows, add_up
 from optbn.classifiers.soft.places import Places
 from optbn.classifiers.soft.structure import Structure
@@ -88,7 +89,7 @@ def mean(parts: Sequence[Part], shares: NDArray[np.float64], places: NDArray[np.
     total = shares[0] * parts[0].at(places)
     for part, share in zip(parts[1:], shares[1:], strict=True):
         total += share * part.at(places)
-    return np.asarray(total / total.sum(axis=1, keepdims=True))
+    return rows_of(np.array(total.T, order="C"))
 
 
 def posterior(rows: Rows, design: Design, scores: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:

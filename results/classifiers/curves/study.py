@@ -1,9 +1,9 @@
 """How classifiers learn with rows: samples of the network "child" (Disease is the class) and of Breiman's waveforms.
 
 A cell is one method trained on so many fresh rows and asked for 20,000 others. From 1,000,000 rows on training is from
-a Parquet file, in passes (`fit_file`); forest and boosting read it whole. NB and SKDB with the m-estimate (`-m`) or HDP with 500 sweeps, ESKDB, TAN with
-discriminative exponents (`-w`) or hierarchically shrunk scores (`-h`), SoftESKDB; a random forest of 100 trees and
-XGBoost with its defaults, texts as indicators or numbers.
+a Parquet file, in passes (`fit_file`); forest and boosting read it whole. NB and SKDB with the m-estimate (`-m`) or HDP
+with 500 sweeps, ESKDB, TAN with discriminative exponents (`-w`) or hierarchically shrunk scores (`-h`), SoftESKDB; a
+random forest of 100 trees and XGBoost with its defaults, texts as indicators or numbers.
 """
 
 from __future__ import annotations
