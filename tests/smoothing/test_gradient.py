@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from optbn.smoothing.gradient import Gradient, Problem
+from optbn.smoothing.kernels.gradient import combine
 from optbn.smoothing.tree import CountTree
 from tests.naive import smoothing as naive
 from tests.paths import shared_neighbour
@@ -72,6 +73,26 @@ def uneven_tree(seed):
     for i in range(11, 0, -1):
         counts[parents[i]] += counts[i]
     return CountTree.from_splits(parents, counts)[0]
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize("seed", range(3))
+def test_probabilities_are_the_rows_and_the_shares_of_all_nodes_above(seed):
+    tree = random_tree(seed)
+    problem = Problem.of(tree)
+    strength = np.random.default_rng(seed).gamma(1.0, size=problem.size)
+    probabilities, unseen = np.empty_like(tree.counts), np.empty_like(tree.counts)
+    combine(strength, tree.counts, tree.totals, problem.parent, problem.place, probabilities, unseen)
+    for u in range(len(tree.parent)):
+        above, p = np.full(3, strength[-1] / 3), int(tree.parent[u])
+        while p >= 0:
+            above = above + strength[problem.place[p]] * tree.counts[p] / tree.counts[p].sum()
+            p = int(tree.parent[p])
+        wanted = tree.counts[u] + above
+        assert probabilities[u] == pytest.approx(wanted / wanted.sum())
+        if problem.place[u] >= 0:  # a child without rows has u above it as well
+            above = above + strength[problem.place[u]] * tree.counts[u] / tree.counts[u].sum()
+            assert unseen[u] == pytest.approx(above / above.sum())
 
 
 @pytest.mark.twin
