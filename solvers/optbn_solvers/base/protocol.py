@@ -168,7 +168,6 @@ class Capabilities:
     exact          with enough time and memory it ends with a proved or searched optimum
     deterministic  the same question has the same graph as its answer
     proves         variables up to which its optimum always comes with evidence that the checker replays
-    dense          many families of a variable hardly slow it down
     price          the CPU seconds that a number of variables takes within a budget, infinite where its memory is not
                    enough; None: it depends on the families, so nobody can tell
 
@@ -182,7 +181,6 @@ class Capabilities:
     exact: bool = True
     deterministic: bool = True
     proves: int = 0
-    dense: bool = False
     price: Callable[[int, Budget], float] | None = None
 
 

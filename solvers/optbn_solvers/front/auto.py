@@ -6,8 +6,8 @@ The solvers are found by what they declare (base.protocol.Capabilities, `solver_
                 very dense; it goes on as long as it seems to end soon
     recurrence  over subsets (dp): about n 2^n nanoseconds whatever the families, so its price is known beforehand
     orders      the order graph with bounds (astar): for as long as the recurrence would take where the table is very
-                dense, else a trial. Many graphs near the optimum are many nodes for search and branching, and few
-                states here
+                dense, else a trial that ends with many states. Many graphs near the optimum are many nodes for search
+                and branching, and few states here
     branch      branch and cut (ilp) from the best graph so far: at most for as long as the recurrence would take
     race        branch and cut against the cluster search, instead of branching alone, if asked for (`jobs`)
 
@@ -55,9 +55,11 @@ NODES = 500  # of that search; if it seems to end soon, it may take
 MORE = 5  # times as many
 GLANCE_SECONDS = 1.0  # of large tables a single node may take that long
 GLANCE = 16  # nodes where variables are many and the table very dense: branch and cut begins with far more work
-TRIAL = 3  # times the seconds of the short search: what the order graph may take after it
+TRIAL = 5  # times the seconds of the short search: what the order graph may take after it
+STATES = 100_000  # that it may have: with few it ends, of many there are soon far more
 ORDERS = 34  # variables up to which very dense tables go to the order graph at once
 SEARCHES = ("restarts", "most", "patience", "carried")  # the settings of a search that can be given up early
+COUNTS = ("states",)  # of the order graph
 RELAXES = ("residual", "starts")  # of branch and cut: constraints as rows, and a first graph that may be there
 
 
@@ -142,7 +144,8 @@ class Steps:
         if orders or table.n < FEW:
             again = min(most, budget.remaining() / 2 if orders else TRIAL * run.seconds)
             why = f"{size}: dense, for the relaxation too" if orders else "no end is near, a trial"
-            if run.step(load_solver(solver_that(tries_dense)), why, again):
+            few = {} if orders else {"states": STATES}
+            if run.step(load_solver(solver_with(*COUNTS), **few), why, again):
                 return run.solution()
         if not (orders and fits):
             branch = load_solver(solver_with(*RELAXES), **({"starts": 0} if run.steps else {}))
@@ -171,12 +174,6 @@ class Recurrence(NamedTuple):
         able = capabilities(solver)
         assert able.price is not None
         return cls(solver, able.price(table.n, budget), table.n <= able.proves)
-
-
-def tries_dense(kind: type[Solver]) -> bool:
-    """Is a table of many families worth a try with such a solver, of which nobody knows how long it takes?"""
-    able = capabilities(kind)
-    return able.dense and able.price is None
 
 
 @functools.cache

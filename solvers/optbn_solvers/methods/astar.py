@@ -55,12 +55,14 @@ class OrderSearch(Method):
     greedy  begin with the graph of a local search
     rounds  of the linear program over clusters, at most
     seed    of the local search and the linear program
+    states  at most; the search ends before a layer that has more, with the bound so far
     """
 
     greedy: bool = True
     rounds: int = ROUNDS_OF_CLUSTERS
     seed: int = 0
-    capabilities: ClassVar = Capabilities("astar", largest=MOST, dense=True)
+    states: int = 1 << 62
+    capabilities: ClassVar = Capabilities("astar", largest=MOST)
 
     def search(self, run: Run) -> Evidence | None:
         """The optimum; a bound and the best graph met when time or memory end first."""
@@ -110,7 +112,7 @@ class _Search:
             self.lower(min(upper, int((g + h[alive]).min(initial=upper))))
             if not len(states):
                 return True
-            if run.content:
+            if run.content or run.nodes + len(states) > self.settings.states:
                 return False
             kept.append((states, g))
             run.nodes += len(states)

@@ -53,7 +53,7 @@ class SubsetDP(Method):
     """The optimum by dynamic programming over subsets; `threads` is None for all cores."""
 
     threads: int | None = None
-    capabilities: ClassVar = Capabilities("dp", largest=ONE_WORD, proves=LARGEST_SUBSET, dense=True, price=price)
+    capabilities: ClassVar = Capabilities("dp", largest=ONE_WORD, proves=LARGEST_SUBSET, price=price)
 
     def search(self, run: Run) -> Evidence | None:
         """The optimum; or, when the budget ends first, the start (or local search's graph) and the plain bound."""

@@ -32,6 +32,7 @@ from optbn_solvers.relaxation.separate import Point
 
 ASCENTS = 5
 ROUNDS_OF_CLUSTERS = 60
+PATIENCE = 2  # rounds with too little gain after which clusters alone are left: states of an order graph cost less
 LIKE_ROUNDS, LIKE_ASCENTS = 10, 2  # where a pool has most of the rows
 POOL = 400  # rows of a pool that a linear program begins with; more make it slow
 KEPT = 8 * POOL  # rows that a pool counts
@@ -87,7 +88,7 @@ def strengthen_like(begin: Begin, pool: RowPool) -> RowBound:
 
 def cluster_root(begin: Begin, rounds: int, seed: int = 0) -> Ledger:
     """The books after `rounds` with clusters alone; the last stage has their multipliers."""
-    return _root(begin, replace(RootSettings(), most_rounds=rounds), seed, NoLocalCuts)
+    return _root(begin, replace(RootSettings(), most_rounds=rounds, stall_rounds=PATIENCE), seed, NoLocalCuts)
 
 
 class NoLocalCuts(LocalCuts):
