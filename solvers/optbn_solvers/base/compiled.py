@@ -12,8 +12,9 @@ into is one as well, for every array that it unpacks would be counted, and what 
 A kernel within a kernel within a kernel is compiled three times, once by itself and once inside each caller: what only
 one kernel calls is better a `part`.
 
-Compiled code is kept beside the source or in the user's cache. Where neither can be written to, it is kept in a folder
-for temporary files that is the user's own, or not at all, and a warning says so once.
+Compiled code is kept beside the source or in the user's cache, as long as all sources that it is made of stay the same
+(base.sources). Where neither can be written to, it is kept in a folder for temporary files that is the user's own, or
+not at all, and a warning says so once.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import os
 import stat
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from numba import njit
 from numba.core import event
 
 from optbn_solvers.base.clock import compiling
+from optbn_solvers.base.sources import stamp
 
 LOG = logging.getLogger("optbn_solvers")
 
@@ -91,7 +93,7 @@ event.register("numba:run_pass", _Passes())
 def compiled(function: Callable[..., Any], **options: Any) -> Any:
     """`njit` with these options; its code is kept where that is possible."""
     try:
-        return njit(**options, cache=True)(function)
+        return _kept(function, options)
     except RuntimeError as error:  # numba's word for "nowhere to write to"
         if "no locator available" not in str(error):
             raise
@@ -101,11 +103,21 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, folder  # read when the function is made, and only then
     try:
-        return njit(**options, cache=True)(function)
+        return _kept(function, options)
     except RuntimeError:
         return njit(**options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def _kept(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    """With code on disk, which holds for these sources alone."""
+    found = njit(**options, cache=True)(function)
+    file = getattr(getattr(found, "_cache", None), "_cache_file", None)
+    if file is not None and hasattr(file, "_source_stamp"):  # a part of numba that nobody promises
+        root = function.__module__.partition(".")[0]
+        file._source_stamp = (file._source_stamp, stamp(function.__code__.co_filename, root))
+    return found
 
 
 def at_hand(kernel: Any) -> bool:
