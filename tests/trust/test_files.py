@@ -44,7 +44,7 @@ def test_nothing_that_is_read_can_run(path):
 
 
 DEEP = 200_000
-NESTED = ["schema", "network", "structure", "solution", "classifier", "report", "folds", "run", "experiment"]
+NESTED = ["schema", "network", "structure", "solution", "classifier", "report", "run", "experiment"]
 
 
 @pytest.mark.parametrize("name", NESTED)
