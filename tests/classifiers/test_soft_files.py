@@ -41,16 +41,16 @@ def test_passes_over_blocks_reach_what_all_rows_in_memory_reach(
     monkeypatch.setattr(whole, "CHUNK", 50)
     monkeypatch.setattr(whole, "FINE", 1e-9)
     monkeypatch.setattr(training, "FINE", 1e-9)
-    frame = numbers(700, C, C)
+    frame = numbers(350, C, C)
     table, classes = table_of(frame.drop(columns="y")), np.unique(frame["y"], return_inverse=True)[1].astype(np.int64)
-    weights = np.random.default_rng(C).integers(1, 3, 700).astype(float)
+    weights = np.random.default_rng(C).integers(1, 3, 350).astype(float)
     places = Places.of(table, weights)
 
     def some(part: slice) -> Any:
-        return [v.take(np.arange(700)[part]) for v in table], classes[part], weights[part]
+        return [v.take(np.arange(350)[part]) for v in table], classes[part], weights[part]
 
-    everything = whole.Whole(Rows.of((some(slice(k, k + 97)) for k in range(0, 700, 97)), places.words))
-    all_rows, sample = prepared(places, some(slice(None)), C), prepared(places, some(slice(200, 350)), C)
+    everything = whole.Whole(Rows.of((some(slice(k, k + 97)) for k in range(0, 350, 97)), places.words))
+    all_rows, sample = prepared(places, some(slice(None)), C), prepared(places, some(slice(100, 200)), C)
     strengths = Strengths(3.0, 3.0, {})
     run = in_threads(2)
     trainees = []
