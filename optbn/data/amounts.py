@@ -87,6 +87,8 @@ def _meant(column: Texts, found: Sequence[Notation], parts: Sequence[Numeral]) -
     if column.decimal is not None:
         sure: Grade = "certain" if column.decimal_declared else "probable"
         if column.decimal == ",":
+            if not any("," in part.core for part in parts):
+                return decimal, sure, ": a sign between thousands, as there are decimal commas elsewhere"
             return decimal, sure, ": a decimal comma" + ("" if column.decimal_declared else ", as in other columns")
         return thousands, sure, ": commas between thousands"
     bare = [part for part in parts if sign not in part.core]

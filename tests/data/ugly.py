@@ -138,6 +138,11 @@ CASES: dict[str, tuple[str | bytes, Any, str]] = {
         {"area code": OUT},
         "probable",
     ),
+    "points between thousands, commas elsewhere": (
+        of("x;y;k", lambda i: f"{i + 1}.234 lbs;{i},5;{ab(i)}"),
+        {"x": r(1234, 2234), "y": r(0.5, 1.5)},
+        "probable",
+    ),
     "several units": (of("x,k", lambda i: f"{60 + i} {'kg' if i % 2 else 'lb'},{ab(i)}"), REFUSED, "doubtful"),
     "percent, few": (of("x,k", lambda i: f"{10 * (i % 3)} %,{ab(i)}"), {"x": lv("0 %", "10 %")}, ""),
     "percent, here and there": (
