@@ -48,10 +48,11 @@ def bootstrap(how: dict[str, Any], data: DataArgument, options: Values) -> None:
         print(json.dumps(answer))
         return
     wanted = f" of {options.resamples}: no time was left for more" if len(found) < options.resamples else ""
-    print(f"{counted(len(found), 'resample')}{wanted}, {int(found.proved.sum())} of their best networks proved.")
+    proved = int(found.proved.sum())
+    print(f"{counted(len(found), 'resample')}{wanted}, {proved} of their best networks proved.")
     short = f"; time was too short for {options.max_parents}" if found.max_parents != options.max_parents else ""
-    limits = ", ".join(found.restrictions) or "all parent sets"
-    print(f"Each is the best by {score_name(method)}, {limits}{short}.")
+    best = "Each is the best" if proved == len(found) else "Each is proved or found to be the best"
+    print(f"{best} by {score_name(method)}, {', '.join(found.restrictions) or 'of all networks'}{short}.")
     shown = [row for row in rows if row["adjacent"] >= options.threshold]
     print(f"Pairs that are adjacent in at least {options.threshold:.0%} of them, with 95 % intervals:\n")
     width = max([len(f"{row['from']} -> {row['to']}") for row in shown], default=4)

@@ -43,9 +43,9 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
         }))  # fmt: skip
         return
     by, arcs = score_name(method), counted(found.graph.n_arcs, "arc")
-    print(f"The graph has {arcs} and scores {found.score:.6f} nats ({by}), {_compared(found.nats)} the best")
-    proof = "proved" if found.proved else "not proved"
-    print(f"{named(found.restrictions).removeprefix('Best ')}, which scores {found.best_score:.6f} ({proof}).")
+    print(f"The graph has {arcs} and scores {found.score:.6f} nats ({by}), {_compared(found.nats)}.")
+    only, proof = ("", "proved") if found.proved else (" found", "not proved")
+    print(f"{named(found.restrictions)}{only}: {found.best_score:.6f} nats ({proof}).")
     if rows:
         print(f"\nThe nats lost at each of the {len(rows)} variables that have other parents there\n")
         width = max(len(row["variable"]) for row in rows)
@@ -60,8 +60,8 @@ def gap(how: dict[str, Any], data: DataArgument, graph: Annotated[str, GRAPH], o
 
 def _compared(nats: float) -> str:
     if abs(nats) < 1e-9:
-        return "as much as"
-    return f"{abs(nats):.6f} {'below' if nats > 0 else 'above'}"
+        return "as much as the best network"
+    return f"{abs(nats):.6f} nats {'below' if nats > 0 else 'above'} the best network"
 
 
 def _print_check(check: MarkovCheck, most: int) -> None:

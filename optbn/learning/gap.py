@@ -23,13 +23,14 @@ from optbn.data.dataset import Dataset
 from optbn.evaluate.graphs import Graph
 from optbn.evaluate.markov import MarkovCheck, markov_check
 from optbn.evaluate.sources import as_graph
-from optbn.learning.restrictions import restrictions_of
+from optbn.learning.restrictions import restrictions
 from optbn.learning.within import CHECK_SHARE, SEARCH_SHARE, size_within
 from optbn.network.structure import Structure
 from optbn.scores import load_score
 from optbn.scores.listed import score_families
-from optbn.scores.pipeline import score_table
+from optbn.scores.pipeline import table_of_sets
 from optbn.scores.protocol import LocalScore
+from optbn.scores.scoring import Scoring
 from optbn_solvers import Budget, Constraints, ScoreTable, solve
 from optbn_solvers.base.clock import working
 from optbn_solvers.base.standing import Standing, standing
@@ -128,7 +129,8 @@ def gap(
     member = _best_member(wanted, rows, method, jobs)
     size = min(max_parents, rows.n_variables - 1)
     size = size if time_limit is None else size_within(rows, method, size, until, jobs, memory)
-    table = score_table(rows, method, size, jobs=jobs, memory=memory)
+    scoring = Scoring.of(rows, method, size, memory=memory)
+    table = table_of_sets(scoring, jobs=jobs)
     left = until - working()
     solution = solve(table, budget=Budget(wall=max(0.1, SEARCH_SHARE * left), grace=max(0.1, CHECK_SHARE * left)))
     check = markov_check(member, rows, permutations, seed, until) if permutations else None
@@ -143,7 +145,7 @@ def gap(
         size if size < max_parents < rows.n_variables else max_parents,
         standing(solution) is Standing.PROVED,
         check,
-        restrictions_of(rows, method, size, memory),
+        restrictions(scoring),
     )
 
 

@@ -88,6 +88,7 @@ def test_learn_takes_mixed_data_with_gaps(tmp_path, capsys):
     learned = optbn.learn(data, missing="model", max_parents=2, jobs=1)
     assert not learned.network.domain("x").absent and LEVEL not in learned.network.domain("a").levels
     assert any("drawn 5 times" in note for note in learned.report.notes)
+    assert "with gaps filled by a model" in learned.report.outcome.proof and "gaps" in learned.report.title
     optbn.write(data, tmp_path / "gaps.csv")
     with pytest.raises(SystemExit):
         main(["learn", str(tmp_path / "gaps.csv"), "--missing", "model", "-D", "1", "--json"])

@@ -185,6 +185,18 @@ def test_sets_without_enough_likely_parents_are_not_spoken_of():
     assert with_likeliest(three, scoring, 5, working() + 600, 1, lambda done, total: None) is three
 
 
+def test_families_left_out_do_not_count_as_scored():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3, 200))
+    levels = [rng.integers(40, size=200).astype(np.uint8) for _ in range(3)]
+    domains = [Real(float(column.min()), float(column.max())) for column in x]
+    domains += [Categorical(tuple(f"{i:02d}" for i in range(40)))] * 3
+    data = Dataset(tuple("abcdef"), tuple(domains), (*x, *levels))
+    learned = optbn.learn(data, most_levels=16, jobs=1)
+    left_out = int(re.search(r"but for ([\d,]+) famil", repr(learned))[1].replace(",", ""))
+    assert learned.report.families_scored == 6 * (1 + 5 + 10 + 10) - left_out > 0
+
+
 def test_a_round_that_does_not_end_leaves_nothing(wide):
     scoring = Scoring.of(wide, load_score("pcartp"), 3)
     one = Scored(table_of_sets(scoring.at_most(1)), 36, 1)

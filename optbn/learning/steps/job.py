@@ -43,6 +43,7 @@ class Job:
     watch: Stopwatch = field(default_factory=Stopwatch)
     compiled: tuple[int, float] = field(default_factory=lambda: (compiling.kernels, compiling.seconds))
     notes: list[str] = field(default_factory=list)
+    filled: tuple[str, ...] = ()  # in words as `restrictions` are: what the optimum is of, where a model filled gaps
     restrictions: tuple[str, ...] = ()
     trace: list[tuple[float, float | None, float]] = field(default_factory=list)
 

@@ -97,5 +97,5 @@ def fill(job: Job, max_parents: Limit | None, candidates: int | None, seed: int,
     search = Search(largest, None, job.constraints, candidates, job.jobs, memory)
     until = None if job.time_limit is None else job.begin + FILLING_SHARE * job.time_limit
     found = completed(incomplete, search, seed=seed, until=until)
-    job.data = found.data
+    job.data, job.filled = found.data, ("with gaps filled by a model",)
     job.notes.append(found.note(incomplete, COPIES))

@@ -134,8 +134,11 @@ def score(job: Job, max_parents: Limit | None, store: str | os.PathLike[str] | N
     with job.watch.phase("score"):
         scored = job.scored
         bounded = job.scoring.at_most(scored.size)
-        job.restrictions = restrictions(bounded, scored.unscored, scored.likeliest, scored.dear - scored.after_all)
+        limits = restrictions(bounded, scored.unscored, scored.likeliest, scored.dear - scored.after_all)
+        job.restrictions = (*limits, *job.filled)
         dear = 0 if bounded.unlimited else families_left_out(bounded.bound, bounded.sets)
+        if not scored.unscored:
+            job.scored = replace(scored, families=scored.families - dear)  # what is left out is not scored
         job.notes += [why_left_out(bounded)] if dear > scored.after_all else []
     job.notes += coarsened(job.scoring)
 
@@ -184,7 +187,7 @@ def _score_alone(job: Job) -> None:
     )
     job.scored = Scored(table, n, 0, note, 0)
     job.notes += [note, *coarsened(job.scoring.at_most(0))]
-    job.restrictions = (f"without parents, {families - n:,} families left out",)
+    job.restrictions = (f"without parents, {families - n:,} families left out", *job.filled)
 
 
 def _at_least(job: Job) -> float:
