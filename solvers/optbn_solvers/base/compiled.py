@@ -114,9 +114,10 @@ def _kept(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     """With code on disk, which holds for these sources alone."""
     found = njit(**options, cache=True)(function)
     file = getattr(getattr(found, "_cache", None), "_cache_file", None)
-    if file is not None and hasattr(file, "_source_stamp"):  # a part of numba that nobody promises
-        root = function.__module__.partition(".")[0]
-        file._source_stamp = (file._source_stamp, stamp(function.__code__.co_filename, root))
+    path = function.__code__.co_filename
+    # a part of numba that nobody promises; a kernel that is typed into a notebook has no file
+    if file is not None and hasattr(file, "_source_stamp") and os.path.isfile(path):
+        file._source_stamp = (file._source_stamp, stamp(path, function.__module__.partition(".")[0]))
     return found
 
 
