@@ -24,7 +24,7 @@ def losses_by_folds(
     parents: Parents, sizes: Sequence[int], class_counts: NDArray[np.float64], batches: Callable[[], Iterator[Batch]],
     smoother: Smoother, loss: str, seed: np.random.SeedSequence,
 ) -> NDArray[np.float64]:  # fmt: skip
-    """float64[k + 1, a + 1]: the sum of the losses with at most so many parents and the first so many attributes."""
+    """float64[k + 1, a + 1]: the sum of the losses with the first 0 .. k parents and 0 .. a attributes."""
     deepest = max((len(p) for p in parents.values()), default=0)
     losses = np.zeros((deepest + 1, len(parents) + 1))
     deal, *streams = seed.spawn(1 + FOLDS)

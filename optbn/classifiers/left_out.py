@@ -20,8 +20,6 @@ CHUNK = 4096
 
 LOSSES = ("rmse", "zero_one", "log_loss")
 """By what truncations are compared: squares of 1 - P(y | x), mistakes, or nats."""
-
-
 NONE = np.zeros(0, dtype=np.int64)
 
 
@@ -64,7 +62,8 @@ class LeaveOneOut:
     def _run(
         self, batch: Batch, losses: NDArray[np.float64], watched: NDArray[np.int64], after: int
     ) -> Iterator[NDArray[np.float64]]:
-        """As many depths and trees as `losses` has; yields what is predicted for watched rows after so many trees."""
+        """Add to `losses`, for as many depths and trees as it has; yields what the first `after` trees predict for the
+        watched rows of each chunk."""
         f = self.forest
         trees = CountedTrees(
             f.attribute, f.questions, f.sizes, f.node_at, f.value_at, f.children, f.branch, f.values, self.totals
@@ -84,7 +83,7 @@ class LeaveOneOut:
 
 
 def within(numbers: NDArray[np.int64], first: int, many: int) -> NDArray[np.int64]:
-    """Those of the ascending numbers that are among so many from the first on, counted from it."""
+    """Those of the ascending numbers that lie in first .. first + many - 1, less `first`."""
     begin, end = np.searchsorted(numbers, (first, first + many))
     return numbers[begin:end] - first
 

@@ -88,7 +88,7 @@ class BoundAverages:
         return int(self._bytes(boxes.max(initial=1), splits.max(initial=0), self._lanes(most)))
 
     def _bytes(self, boxes: Any, splits: Any, lanes: int) -> Any:
-        """What sets of so many boxes and splits take."""
+        """The bytes that a set with these boxes and splits takes."""
         slot = bytes_per_slot(lanes, self.leaves.widths, self.leaves.is_real) + 12 * (lanes + 1) + 12
         return boxes * slot + 8 * splits
 

@@ -1,7 +1,7 @@
 """Parent sets of every size for a score that no bound ends: refused where that would take longer than a day.
 
-A score that knows what a set takes (`seconds`; trees) is asked about a sample of each size; it says rather too much.
-Sets that it leaves out as too dear cost nothing. Why trees have no such bound: tests/benchmarks/ceilings.py.
+The estimate is what the score expects of a sample of each size (`seconds`, which trees have), and that is rather too
+much. Sets that it leaves out as too dear cost nothing. Why trees have no such bound: tests/benchmarks/ceilings.py.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def refuse_without_end(scoring: Scoring) -> None:
         if total > MOST_SECONDS:
             families = sum(sets.count(k) for k in range(sets.largest + 1))
             raise LimitError(
-                f"max_parents='all' is {families:,} families of up to {sets.largest} parents here, and "
-                f"{type(scoring.method).__name__} has no bound that shows the larger ones needless: those of up to "
-                f"{size} alone take more than a day. Set max_parents to a number (3, say), or take a score with such "
-                "bounds (bic, aic, bdeu, bds, k2)"
+                f"without a limit on parents there are {families:,} families here, and {type(scoring.method).__name__} "
+                f"has no bound that shows the larger ones needless: those of up to {size} parents alone take more than "
+                "a day. Set max_parents to a smaller number (3, say), or take a score with such bounds (bic, aic, "
+                "bdeu, bds, k2)"
             )

@@ -37,7 +37,7 @@ LEAST = 1e-3  # of a gap in the picture: what is less counts as closed
 @dataclass(frozen=True)
 class Instance:
     """A table, how long may be worked on it, and what was wanted: proved within `most` seconds (`aim`), or, where a
-    gap is wanted, at most so many percent of the score within the limit."""
+    gap is wanted, at most `most` percent of the score within the limit."""
 
     name: str
     source: str  # a file of the density suite, or a network

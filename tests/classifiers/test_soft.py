@@ -188,7 +188,7 @@ def test_trainees_go_back_to_where_they_were(C: int) -> None:
 def test_strengths_are_found_by_climbing(
     weak: float, ratio: float, expected: tuple[float, float], monkeypatch: Any
 ) -> None:
-    """On a bowl whose lowest point is so many steps from where the search begins."""
+    """On a bowl, with its lowest point this many steps from where the search begins."""
     at: dict[str, tuple[float, float]] = {}
 
     def train(self: Any, strength: float, pairs: float, tolerance: float) -> None:

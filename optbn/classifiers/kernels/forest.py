@@ -259,7 +259,7 @@ def leave_one_out(rows, prior, trees, m, kind, losses, watched, after, kept):
     rows     Rows;  prior  float64[C], class counts;  trees  CountedTrees, for m-estimates
     losses   float64[k + 1, T + 1]: with the first 0 .. k parents and the first 0 .. T trees
     kind     0: (1 - P(y | x))^2, 1: whether another class is more probable, 2: -log P(y | x)
-    watched  int64[w], rows whose P(. | x) after so many trees is written to kept, float64[w, k + 1, C]
+    watched  int64[w], rows whose P(. | x) with the first `after` trees is written to kept, float64[w, k + 1, C]
     A row of weight w stands for w equal rows, of which one (or all of w < 1) is left out. Products are kept between
     SMALL and LARGE by exact powers of two, so a class counts until it is e^-900 times less likely than the others.
     Rows are taken in the order of their paths down the tree, so that each walks only where it leaves the last one's;

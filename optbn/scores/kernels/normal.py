@@ -117,7 +117,7 @@ def _plain_leaves(mean, spread, value, s, a, b, share, product, begin, end, cats
 
     share      of the rows of s that are in b;  product  that share times the rows of a
     cats       where the real lanes begin in a row of value
-    scale, shrink, power, constant   of these responses' leaves of so many rows (trees/leaves.py), the latter with the
+    scale, shrink, power, constant   of these responses' leaves with the rows of s (trees/leaves.py), the last with the
                cost of a leaf
     """
     for q in range(begin, end):

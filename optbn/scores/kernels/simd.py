@@ -20,8 +20,8 @@ WIDTH = 8
 
 
 def _raise_rows(value, s, lane, vectors, left, right, begin, end):
-    """value[s, q] = max(value[s, q], value[left[t], q] + value[right[t], q]) over t in begin..end-1, for so many
-    vectors of lanes q from `lane` on."""
+    """value[s, q] = max(value[s, q], value[left[t], q] + value[right[t], q]) over t in begin..end-1, for
+    `vectors` vectors of lanes q from `lane` on."""
     for t in range(begin, end):
         for q in range(lane, lane + vectors * WIDTH):
             both = value[left[t], q] + value[right[t], q]

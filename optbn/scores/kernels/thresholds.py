@@ -2,8 +2,8 @@
 
 Rows only cost. A leaf of counts is a probability of its rows, so the best tree of a box is worth no more than that of a
 smaller one: restrict it to the smaller, where it has no more leaves, each of them the probability of some of its rows.
-Of densities that does not hold; there a row adds at most `per_row`, the log of the highest density that a leaf can give
-the next of so many rows. So any cut j between two cuts i < k of one predictor is worth at most
+Of densities that does not hold; there a row adds at most `per_row`, the log of the highest density that a leaf with no
+more rows than the box can give one of them. So any cut j between two cuts i < k of one predictor is worth at most
 
     best left of i + best right of k + per_row x rows between i and k,
 

@@ -94,7 +94,7 @@ class Boxes:
         return cls(kinds, sizes, found, shift, part, stride, need, first, second, offset, left, right, height, levels)
 
     def plan(self, names: Ints, support: NDArray[np.uint64], rows: NDArray[np.int64], leaf_rows: int) -> Laid:
-        """Of sites that are the finest boxes `names`, with so many rows each and the bits of their cells."""
+        """The plan of sites that are the finest boxes `names`, with their rows and the bits of their cells."""
         boxes = len(self.first)
         box_rows, box_support = np.zeros(boxes, np.int64), np.zeros(boxes, np.uint64)
         site = np.full(boxes, -1)
@@ -162,6 +162,6 @@ def _splits(kinds: tuple[int, ...], parts: list[int], part: Ints, stride: Ints) 
 
 
 def ranges(begin: Ints, length: Ints) -> Ints:
-    """begin[0], begin[0] + 1, .. (so many), begin[1], .."""
+    """length[0] numbers from begin[0] on, then length[1] from begin[1] on, .."""
     before = np.cumsum(length) - length
     return np.repeat(begin - before, length) + np.arange(int(length.sum()))

@@ -175,9 +175,9 @@ def normal_tables(nu: float, a: float, units: int, unit: float) -> tuple[Floats,
 
 
 def highest_density(tables: LeafTables, row: int) -> Floats:
-    """float64[N + 1]: the most by which one unit more can raise log m of a real response's leaf that has, with it, at
-    most so many units; not below 0. What is squared away (S, and where the mean is) only grows with rows, so it is most
-    where both are 0."""
+    """float64[N + 1], at n: the most by which one unit can raise log m of a real response's leaf that holds n units at
+    most then, or 0. What log m is less by (the spread, and how far off the mean is) only grows with rows, so the most
+    is where there is none of it."""
     raised = np.diff(tables.constant[row]) - np.diff(tables.power[row]) * math.log(tables.scale[row])
     return np.maximum.accumulate(np.append(0.0, np.maximum(raised, 0.0)))
 

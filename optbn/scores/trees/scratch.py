@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 Empty = Callable[[int, DTypeLike], NDArray[Any]]
-"""An array of so many elements of a kind, as np.empty."""
+"""Makes an array by its length and kind, as np.empty does."""
 
 
 class Scratch(threading.local):

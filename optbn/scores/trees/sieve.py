@@ -127,8 +127,8 @@ def last_of_most_parts(sets: NDArray[np.int32], parts: NDArray[np.int64], some: 
 def sieve_space(
     entries: int, levels: int, responses: int, rows: int, most_bytes: int, empty: Empty = np.empty
 ) -> tuple[NDArray[Any], ...]:
-    """The scratch of kernels/sieve.py for so many entries, levels of a response, responses and rows, or what that many
-    bytes hold."""
+    """The scratch of kernels/sieve.py for these numbers of entries, levels of a response, responses and rows; less
+    where it would take more than `most_bytes`."""
     kind = np.uint16 if bits_for(rows) == 16 else np.uint32
     most = most_bytes // (kind().itemsize * LANES)
     return (

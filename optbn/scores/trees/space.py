@@ -53,7 +53,7 @@ def _bit_space(onehot: NDArray[Any], reals: int) -> Arrays:
 
 
 def lattice_space(boxes: int, splits: int, empty: Empty = np.empty) -> tuple[Arrays, Arrays]:
-    """(box, plan) of kernels/lattice.py for so many."""
+    """(box, plan) of kernels/lattice.py for this many boxes and splits."""
     box = empty(boxes, np.int32), empty(boxes, np.uint64), empty(boxes, np.int32)
     slots = (empty(boxes + 1, np.int32) for _ in range(3))
     return box, (*slots, empty(boxes + 2, np.int64), empty(splits, np.uint32), empty(splits, np.uint32))
@@ -71,7 +71,7 @@ def digit_space(sets: NDArray[np.int32], predictors: Predictors) -> Arrays:
 def product_space(
     sets: NDArray[np.int32], predictors: Predictors, boxes: int, before: tuple[int, ...], empty: Empty = np.empty
 ) -> tuple[tuple[Any, ...], Arrays, Arrays]:
-    """(prefix, splits, product) of kernels/product.py, for sets of at most so many boxes; before: how many boxes and
+    """(prefix, splits, product) of kernels/product.py, for sets of at most `boxes`; before: how many boxes and
     splits all members but the last have."""
     if not boxes:
         before = (0, 0)

@@ -144,8 +144,8 @@ class Steps:
         if orders or table.n < FEW:
             again = min(most, budget.remaining() / 2 if orders else TRIAL * run.seconds)
             why = f"{size}: dense, for the relaxation too" if orders else "no end is near, a trial"
-            few = {} if orders else {"states": STATES}
-            if run.step(load_solver(solver_with(*COUNTS), **few), why, again):
+            trial = {} if orders else {"states": STATES}
+            if run.step(load_solver(solver_with(*COUNTS), **trial), why, again):
                 return run.solution()
         if not (orders and fits):
             branch = load_solver(solver_with(*RELAXES), **({"starts": 0} if run.steps else {}))

@@ -71,8 +71,8 @@ class Relaxation:
     def add_rows(
         self, rows: Sequence[Row], entries: Sequence[Entries] | None = None, prices: NDArray[np.float64] | None = None
     ) -> None:
-        """Add rows (nothing happens for none). The slack of one with a price above 0 costs so many units apiece; after
-        such rows no columns may come or go."""
+        """Add rows (nothing happens for none). The slack of a row with a price above 0 costs that many units
+        for each that it has; after such rows no columns may come or go."""
         if not rows:
             return
         entries = [row.entries(self.families) for row in rows] if entries is None else entries

@@ -32,7 +32,7 @@ from optbn_solvers.relaxation.separate import Point
 
 ASCENTS = 5
 ROUNDS_OF_CLUSTERS = 60
-PATIENCE = 2  # rounds with too little gain after which clusters alone are left: states of an order graph cost less
+PATIENCE = 2  # rounds of little gain until a root of clusters alone ends: an order graph of more states costs less
 LIKE_ROUNDS, LIKE_ASCENTS = 10, 2  # where a pool has most of the rows
 POOL = 400  # rows of a pool that a linear program begins with; more make it slow
 KEPT = 8 * POOL  # rows that a pool counts

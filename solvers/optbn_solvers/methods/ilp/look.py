@@ -15,8 +15,8 @@ PATIENCE = 5  # times the nodes of a look that it may take besides if it seems t
 
 
 def look(ledger: Ledger, run: Run, start: Start, nodes: int, seed: int, carried: int) -> Tree | Exhausted | None:
-    """The evidence of a search from `start` by so many nodes, or PATIENCE times as many more if it seems to end then;
-    None where it did not end."""
+    """Search from `start`, for `nodes` nodes, and up to PATIENCE times as many more while the end seems near; the
+    evidence, or None where it did not end."""
 
     def below_root(event: Progress) -> None:
         """The search's bound is kept only once it ends."""
