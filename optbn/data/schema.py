@@ -146,11 +146,6 @@ class Schema:
                 columns[name] = _declared(place, entry)
         return cls(columns, written)
 
-    def to_json_object(self) -> dict[str, Any]:
-        """What JSON says of it, as plain values."""
-        loaded: dict[str, Any] = json.loads(self.to_json())
-        return loaded
-
     def to_json(self) -> str:
         """One line per column; what `Schema.of` reads back equal."""
         names = [*self.columns, *(name for name in self.written if name not in self.columns)]

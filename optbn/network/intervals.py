@@ -75,15 +75,6 @@ def query_interval(
     )
 
 
-def parameter_interval(
-    network: BayesianNetwork, name: str, interval: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """float64[cells, K] twice: the ends of an interval around each probability of a variable's distribution."""
-    _check_level(interval)
-    precision, p = _precision(network, name), _rows(network.cpd(name))
-    return beta_interval(p, p * (1.0 - p) / (precision[:, None] + 1.0), interval)
-
-
 def drawn(network: BayesianNetwork, seed: int) -> BayesianNetwork:
     """A network from the posterior of the parameters: every cell's distribution drawn from its Dirichlet."""
     check_seed(seed)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optbn.base.errors import NetworkError
+from optbn.base.files import saving
 from optbn.base.registry import unknown
 from optbn.network.equivalence import Cpdag, essential_graph, interventional_graph
 from optbn_solvers.base.errors import repeated
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+
+FORMAT = "optbn-structure"
 
 
 @dataclass(frozen=True)
@@ -122,6 +128,12 @@ class Structure:
             members.update(self.parent_sets[child])
         members.discard(v)
         return tuple(self.names[u] for u in sorted(members))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to the file at `path` as JSON, which `optbn fit` and `compare` read: the parents by name."""
+        content = {"format": FORMAT, "parents": {name: self.parents(name) for name in self.names}}
+        with saving(path) as partial:
+            partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def to_cpdag(self, targets: Iterable[Iterable[str]] = ()) -> Cpdag:
         """The essential graph: what all Markov-equivalent DAGs share.

@@ -10,19 +10,9 @@ from typing import Any
 import msgspec
 
 from optbn.base.errors import NetworkError
-from optbn.base.files import saving
 from optbn.network.formats import graphml, read_network
 from optbn.network.structure import Structure
 from optbn_solvers.base.errors import repeated
-
-FORMAT = "optbn-structure"
-
-
-def write_structure(structure: Structure, path: str | PathLike[str]) -> None:
-    """A structure as JSON: {"format": "optbn-structure", "parents": {name: [parents]}}."""
-    content = {"format": FORMAT, "parents": {name: structure.parents(name) for name in structure.names}}
-    with saving(path) as partial:
-        partial.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n")
 
 
 def read_structure(path: str | PathLike[str]) -> Structure:

@@ -30,11 +30,11 @@ def cell(
     data: str, repeat: int, cuts: str, max_splits: int, max_parents: int, rows: int, columns: int, most_levels: int
 ) -> dict[str, Any]:
     """One draw of rows, one way to cut."""
-    from optbn.experiments.draws import two_draws
     from optbn.learning.local import with_local_models
     from optbn.learning.structure import learn_structure
     from optbn.scores import load_score
     from optbn.smoothing.fitting import fit
+    from results.draws import two_draws
 
     learned, fresh = two_draws(data, repeat, rows, columns, most_levels)
     settings = {"cuts": cuts, "max_splits": max_splits}

@@ -44,7 +44,7 @@ def cell(
     data: str, repeat: int, method: str, max_parents: int, rows: int, columns: int, most_levels: int
 ) -> dict[str, Any]:
     """One draw of rows, one method."""
-    from optbn.experiments.draws import two_draws
+    from results.draws import two_draws
 
     learned, fresh = two_draws(data, repeat, rows, columns, most_levels)
     with np.errstate(divide="ignore"):

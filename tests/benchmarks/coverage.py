@@ -12,13 +12,14 @@ import numpy as np
 
 import optbn
 from optbn.classifiers import NaiveBayes
-from optbn.network.intervals import beta_interval, parameter_interval
+from optbn.network.intervals import beta_interval
 from optbn.network.network import BayesianNetwork
 from optbn.smoothing import load_smoother
 from optbn.smoothing.protocol import Smoother
 from optbn.smoothing.tree import CountTree
 from tests.benchmarks import Figure
 from tests.classifiers.test_intervals import Truth, frame
+from tests.naive.intervals import parameter_interval
 
 NETWORKS = ("asia", "sachs", "child", "alarm", "insurance", "water", "hailfinder", "hepar2", "win95pts")
 ROWS = (200, 2000)

@@ -38,9 +38,7 @@ def test_a_network_to_bif(capfd, data, tmp_path):
 
 
 def test_json_to_stdout_and_structure_files(capfd, data, tmp_path):
-    from optbn.network.structure_files import write_structure
-
-    write_structure(optbn.load_network("asia").structure, tmp_path / "learned.json")
+    optbn.load_network("asia").structure.save(tmp_path / "learned.json")
     code, out, _ = run(capfd, "fit", data, "-S", tmp_path / "learned.json", "--smoother", "laplace")
     assert code == 0 and json.loads(out)["format"].startswith("optbn")
 

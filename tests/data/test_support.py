@@ -1,5 +1,6 @@
 """Where numbers can lie: declared, or concluded from what was seen; and how dates are shown."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ def test_the_support_is_declared_or_concluded(texts, declared, expected, tmp_pat
     path.write_text("x,y\n" + "".join(f"{text},{i % 2}\n" for i, text in enumerate(texts)))
     data = optbn.read(path, None if declared is None else {"x": declared})
     assert data.domain("x").support == expected
-    again = Schema.of(Schema(dict(zip(data.names, data.domains, strict=True))).to_json_object()).columns["x"]
+    again = Schema.of(json.loads(Schema(dict(zip(data.names, data.domains, strict=True))).to_json())).columns["x"]
     assert (again.whole or False, again.unit, again.declared) == (expected.whole, data.domain("x").unit, True)
 
 

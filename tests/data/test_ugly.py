@@ -4,6 +4,7 @@ changed silently."""
 from __future__ import annotations
 
 import io
+import json
 import random
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_the_schema_of_a_description_reads_the_same_and_says_nothing_new(name: s
     from optbn.data.schema import Schema
 
     shown = describe(io.BytesIO(raw(name)))
-    schema = Schema.of(shown.schema.to_json_object())
+    schema = Schema.of(json.loads(shown.schema.to_json()))
     again = describe(io.BytesIO(raw(name)), schema)
     assert again.columns == shown.columns
     assert not [one for one in again.findings if one.column is not None]

@@ -169,9 +169,8 @@ def _read_graphml(path: Path) -> None:
 
 def _structures(folder: Path) -> Files:
     from optbn.network.structure import Structure
-    from optbn.network.structure_files import write_structure
 
-    write_structure(Structure.from_parents({"x": [], "y z": ["x"], "k": ["x", "y z"]}), folder / "seed.json")
+    Structure.from_parents({"x": [], "y z": ["x"], "k": ["x", "y z"]}).save(folder / "seed.json")
     return [(folder / "seed.json").read_bytes()]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from optbn.base.errors import NetworkError, UnknownNameError
 from optbn.network.structure import Structure
-from optbn.network.structure_files import read_structure, write_structure
+from optbn.network.structure_files import read_structure
 from tests.naive.network import all_dags, independences, meek_essential_graph
 
 
@@ -100,7 +100,7 @@ def test_an_unknown_name_suggests():
 
 def test_files(tmp_path):
     s = Structure.from_arcs(["x y", "é", "c"], [("x y", "c"), ("é", "c")])
-    write_structure(s, tmp_path / "s.json")
+    s.save(tmp_path / "s.json")
     assert read_structure(tmp_path / "s.json") == s
     (tmp_path / "n.bif").write_text("variable a { type discrete [1] { x }; } probability ( a ) { table 1; }")
     assert read_structure(tmp_path / "n.bif") == Structure(("a",), ((),))

@@ -130,9 +130,7 @@ def test_structures_of_every_kind(tmp_path):
     assert optbn.fit(parents, data, "bdeu") == wanted
     graph = optbn.fit(network.to_networkx(), data, "bdeu")
     assert {n: sorted(graph.parents(n)) for n in graph.names} == {n: sorted(p) for n, p in parents.items()}
-    from optbn.network.structure_files import write_structure
-
-    write_structure(network.structure, tmp_path / "learned.json")
+    network.structure.save(tmp_path / "learned.json")
     optbn.write_network(network, tmp_path / "net.bif")
     assert optbn.fit(tmp_path / "learned.json", data, "bdeu") == wanted
     assert optbn.fit(str(tmp_path / "net.bif"), data, "bdeu").structure == network.structure

@@ -23,18 +23,6 @@ from optbn.base.options.rules import RULES as RULES
 from optbn.base.registry import names_in, unknown
 from optbn.base.settings import check_seed
 
-FUNCTIONS = {
-    "learn": "optbn.learning.learn:learn",
-    "score": "optbn.scores.pipeline:score_table",
-    "solve": "optbn.learning.solving:solve",
-    "fit": "optbn.smoothing.fitting:fit",
-    "edges": "optbn.learning.edges:edges",
-    "bootstrap": "optbn.learning.bootstrap:bootstrap",
-    "gap": "optbn.learning.gap:gap",
-    "related": "optbn.learning.differing:learn_differing",
-}
-"""The function behind a verb. `classify` has a class per model, which takes its settings."""
-
 
 def of(verb: str) -> dict[str, Option]:
     """The options of a verb by name, in the order of the table."""

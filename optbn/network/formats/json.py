@@ -40,6 +40,7 @@ from optbn.network.formats.json_records import (
 )
 from optbn.network.leaves import CategoricalLeaves, Leaves, MixedLeaves, NormalLeaves, StudentLeaves
 from optbn.network.network import BayesianNetwork
+from optbn.network.structure import FORMAT as STRUCTURE
 from optbn.network.tree import Split, Tree
 
 FORMAT, VERSION = "optbn-network", 1
@@ -53,7 +54,7 @@ def read(content: bytes, source: str, rescale: bool = False) -> BayesianNetwork:
     """The network in a JSON file. `rescale` has nothing to do: this format is exact."""
     try:
         kind = msgspec.json.decode(content, type=_Kind).format
-        if kind == "optbn-structure":
+        if kind == STRUCTURE:
             raise NetworkError(f"{source}: a structure without parameters; optbn fit gives it some")
         if not kind:
             raise NetworkError(f"{source}: JSON, but no network that optbn wrote (it has no 'format')")
