@@ -119,9 +119,9 @@ def reason(module: str, name: str) -> str:
 
 
 def arguments(function: Function) -> int:
-    """How many arguments a call may have, `self` apart."""
+    """How many arguments a call may have, `self` and what numba passes to an intrinsic apart."""
     every = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
-    return len(every) - (every[:1] in (["self"], ["cls"]))
+    return len(every) - (every[:1] in (["self"], ["cls"], ["typingctx"]))
 
 
 def main(listed: bool) -> None:

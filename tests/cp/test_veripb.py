@@ -92,7 +92,7 @@ def test_changed_problems_and_proofs_are_refused():
     for table, solution in cases(8):
         problem, proof = exported(table, solution)
         optimum = Checker(problem).check(proof)
-        for _ in range(40):
+        for _ in range(15):
             which = rng.random() < 0.5
             text = problem if which else proof
             numbers = [m for m in re.finditer(r"(?<= )\d+(?= )", text) if m.start() > 60]
@@ -107,7 +107,7 @@ def test_changed_problems_and_proofs_are_refused():
             else:
                 assert which or found == optimum
                 same += 1
-    assert refused > 60  # many changes do no harm: rows and terms that the proof does not use
+    assert refused > 25  # many changes do no harm: rows and terms that the proof does not use
 
 
 def test_answers_under_constraints_are_accepted():

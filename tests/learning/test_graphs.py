@@ -54,13 +54,13 @@ def true(table, several):
 @pytest.mark.parametrize("within", [None, 8.0])
 def test_changed_files_prove_nothing_false(per_class, within):
     rng, proved, refused = np.random.default_rng(3), 0, 0
-    for _ in range(4):
+    for _ in range(3):
         table = random_unpruned_table(rng, 4)
         window = None if within is None else float(np.log(within))
         found = best_graphs(table, 6 if within is None else 10_000, window, per_class, only_listed=True)
         fields = json.loads(msgspec.json.encode(described(found, per_class, within, {}, only_listed=True)))
         assert true(table, several_of(table, json.dumps(fields).encode()))
-        for _ in range(150):
+        for _ in range(60):
             mutant = fields
             for _ in range(int(rng.integers(1, 3))):
                 mutant = changed(rng, mutant, PARTS)
@@ -76,4 +76,4 @@ def test_changed_files_prove_nothing_false(per_class, within):
                 continue
             assert not claimed and true(table, several)
             proved += 1
-    assert refused > 100 and proved > 10
+    assert refused > 40 and proved > 3

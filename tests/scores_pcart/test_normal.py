@@ -12,13 +12,9 @@ from optbn_solvers.base.compiled import kernel
 
 
 @kernel
-def run(mean, spread, value, slots, moments, lanes, terms):
+def run(mean, spread, value, slots, weights, lanes, terms):
     """One call from compiled code, where an intrinsic can be called."""
-    s, a, b = slots
-    share, product = moments
-    begin, end, cats = lanes
-    scale, shrink, power, constant = terms
-    normal_leaves(mean, spread, value, s, a, b, share, product, begin, end, cats, scale, shrink, power, constant)
+    normal_leaves(mean, spread, value, slots, weights, lanes, terms)
 
 
 @pytest.mark.twin
@@ -40,7 +36,7 @@ def test_moments_and_leaves_are_those_of_plain_numbers():
         )
         other = mean.copy(), spread.copy(), value.copy()
         run(mean, spread, value, *rest)
-        _plain_leaves(*other, *(item for part in rest for item in part))
+        _plain_leaves(*other, *rest)
         for found, plain in zip((mean, spread), other, strict=False):
             np.testing.assert_allclose(found[:, :reals], plain[:, :reals], rtol=1e-13, atol=1e-14 * np.abs(plain).max())
         inside = slice(cats + begin, cats + reals)

@@ -61,10 +61,8 @@ def real_slots(plan, n_slots, leaf_cost, site_content, lanes, tables, mean, spre
         begin = 0
         while begin < plain:
             t, end = real_row[begin], real_end[begin]
-            normal_leaves(
-                mean, spread, value, s, a, b, share, product, begin, end, cats,
-                scale[t], shrink[t, n], power[t, n], constant[t, n] - leaf_cost,
-            )  # fmt: skip
+            terms = scale[t], shrink[t, n], power[t, n], constant[t, n] - leaf_cost
+            normal_leaves(mean, spread, value, (s, a, b), (share, product), (begin, end, cats), terms)
             begin = end
     return plain
 

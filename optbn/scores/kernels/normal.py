@@ -73,19 +73,17 @@ def _vector(builder, row, at):
 
 
 @intrinsic
-def _vector_leaves(
-    typingctx, mean, spread, value, s, a, b, share, product, begin, end, cats, scale, shrink, power, constant
-):
-    number, double = types.int64, types.float64
-    signature = types.void(
-        mean, spread, value, number, number, number, double, double, number, number, number, *[double] * 4
-    )
+def _vector_leaves(typingctx, mean, spread, value, slots, weights, lanes, terms):
+    numbers, (two, four) = types.UniTuple(types.int64, 3), (types.UniTuple(types.float64, n) for n in (2, 4))
+    signature = types.void(mean, spread, value, numbers, two, numbers, four)
 
     def generate(context, builder, signature, arguments):
-        mean, spread, value, s, a, b = arguments[:6]
-        begin, end, cats = arguments[8:11]
-        share, product, scale, shrink, power, constant = (
-            _broadcast(builder, arguments[i]) for i in (6, 7, 11, 12, 13, 14)
+        mean, spread, value = arguments[:3]
+        s, a, b = cgutils.unpack_tuple(builder, arguments[3])
+        share, product = (_broadcast(builder, each) for each in cgutils.unpack_tuple(builder, arguments[4]))
+        begin, end, cats = cgutils.unpack_tuple(builder, arguments[5])
+        scale, shrink, power, constant = (
+            _broadcast(builder, each) for each in cgutils.unpack_tuple(builder, arguments[6])
         )
         means = [row_of(context, builder, signature.args[0], mean, slot) for slot in (a, b, s)]
         spreads = [row_of(context, builder, signature.args[1], spread, slot) for slot in (a, b, s)]
@@ -111,15 +109,20 @@ def _vector_leaves(
     return signature, generate
 
 
-def _plain_leaves(mean, spread, value, s, a, b, share, product, begin, end, cats, scale, shrink, power, constant):
-    """Moments of slot s from those of a and b, and its leaves, for the real lanes begin .. end - 1 and up to WIDTH - 1
-    after them, whose moments are right and whose leaves are not.
+def _plain_leaves(mean, spread, value, slots, weights, lanes, terms):
+    """Moments of a slot from those of two, and its leaves, for some real lanes and up to WIDTH - 1 after them, whose
+    moments are right and whose leaves are not.
 
-    share      of the rows of s that are in b;  product  that share times the rows of a
-    cats       where the real lanes begin in a row of value
-    scale, shrink, power, constant   of these responses' leaves with the rows of s (trees/leaves.py), the last with the
-               cost of a leaf
+    slots      (s, a, b): s is the sum of a and b
+    weights    (share, product): the share of the rows of s that are in b, and that times the rows of a
+    lanes      (begin, end, cats): the real lanes begin .. end - 1, and where real lanes begin in a row of value
+    terms      (scale, shrink, power, constant) of these responses' leaves with the rows of s (trees/leaves.py), the
+               last with the cost of a leaf
     """
+    s, a, b = slots
+    share, product = weights
+    begin, end, cats = lanes
+    scale, shrink, power, constant = terms
     for q in range(begin, end):
         gap = mean[b, q] - mean[a, q]
         mean[s, q] = mean[a, q] + gap * share

@@ -87,10 +87,8 @@ def column_leaves(u, site_rows, column_row, tables, mean, spread, value):
             end += 1
         for s in range(u):
             n = site_rows[s]
-            normal_leaves(
-                mean, spread, value, s, s, none, 0.0, 0.0, begin, end, 0,
-                scale[t], shrink[t, n], power[t, n], constant[t, n],
-            )  # fmt: skip
+            terms = scale[t], shrink[t, n], power[t, n], constant[t, n]
+            normal_leaves(mean, spread, value, (s, s, none), (0.0, 0.0), (begin, end, 0), terms)
         begin = end
 
 
