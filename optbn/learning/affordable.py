@@ -146,7 +146,7 @@ def unlimited_table(
         if working() > deadline and report.done < report.total and report.size > 1:
             raise _OutOfTime
 
-    growth = growing(scoring, jobs, watch)
+    growth = growing(scoring, jobs, watch, deadline)
     try:
         while growth.open:
             growth.step()

@@ -37,3 +37,6 @@ class BDeu(CountTerms):
 
     def parent(self, configurations: float, levels: int) -> Term:
         return log_gamma(self.ess / configurations)
+
+    def prior_rows(self) -> float | None:
+        return self.ess

@@ -19,3 +19,6 @@ class BDs(BDeu):
     paper: ClassVar[str] = "BDs: Scutari (2016), An empirical-Bayes score for discrete Bayesian networks, PGM."
 
     observed = True
+
+    def prior_rows(self) -> float | None:
+        return None

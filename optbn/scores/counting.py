@@ -48,8 +48,9 @@ from numpy.typing import NDArray
 from optbn.base.errors import UnsupportedError
 from optbn.data.dataset import Dataset
 from optbn.scores.count_table import CountTable, categorical_levels, count_table
+from optbn.scores.descent import Urns
 from optbn.scores.kernels import counts as kernels
-from optbn.scores.kernels.bounds import worth_counting
+from optbn.scores.kernels.bounds import ROUNDING, worth_counting
 from optbn.scores.kernels.sets import binomials, join, sets_between
 from optbn.scores.protocol import BoundScore, Floats
 from optbn.scores.terms import Term, TermBook, n_log_n
@@ -82,6 +83,10 @@ class CountTerms(ABC):
     @abstractmethod
     def parent(self, configurations: float, levels: int) -> Term:
         """What a configuration of the parents with n rows takes away."""
+
+    def prior_rows(self) -> float | None:
+        """The rows of prior in a table, where they are spread evenly over its declared cells: see descent.py."""
+        return None
 
     def penalty(self, configurations: float, levels: int, rows: float) -> float:
         return 0.0
@@ -137,6 +142,17 @@ class CountScore:
     def ends(self) -> bool:
         """Whether ceilings are finite."""
         return self._urn or self._terms.price(self._rows) > 0
+
+    @property
+    def urns(self) -> Urns | None:
+        """What descent.py needs, if this score is about urns."""
+        prior = self._terms.prior_rows()
+        if prior is None or not self._urn:
+            return None
+        rows, of = np.unique(self._codes.T, axis=0, return_inverse=True)
+        units = self._units if len(self._units) else None
+        weight = np.floor(np.bincount(of.ravel(), units) * self._unit + ROUNDING).astype(np.int64)
+        return Urns(np.ascontiguousarray(rows.T), weight, self._levels, prior)
 
     def bounded_block(
         self, sets: NDArray[np.int32], wanted: NDArray[np.bool_], floor: Floats | None = None

@@ -5,6 +5,9 @@ whatever is above P (BoundScore.bounded_block). A set is looked at only if all i
 others have a closed subset, so a set within them scores at least as much, and no optimal graph needs them. What is left
 is pruned as in candidates.py, and is the table that scoring all 2^(n-1) sets of every child would give.
 
+A score whose tables are urns (BDeu) has weaker ceilings for a size at a time than it has for one child's sets depth
+first: above SHALLOW parents these take over (larger.py), unless they would take longer than there is time.
+
 With required parents sets grow by the others. Then not every subset is a candidate, so the score gets no floors (it
 might compare with a set that the constraints forbid), and only ceilings close a family.
 
@@ -13,6 +16,7 @@ Cost: the families looked at, times what a score takes; memory: those of two siz
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +29,8 @@ from optbn.base.memory import readable
 from optbn.base.threads import spread
 from optbn.scores.kernels.growing import grown, ranks
 from optbn.scores.kernels.sets import binomials
+from optbn.scores.larger import Larger
+from optbn_solvers.base.clock import working
 from optbn_solvers.base.table import ScoreTable
 
 if TYPE_CHECKING:
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Sets = NDArray[np.int32]
 
+SHALLOW = 3
+"""Parents up to which sets go size by size in any case."""
 MARGIN = 1e-9
 """Relative room left for rounding: a ceiling closes nothing that is nearer than this."""
 TOGETHER = 4096
@@ -62,6 +70,7 @@ class Growth:
     """`step` scores one size after another; `table` is of the sizes so far.
 
     listen   called with (families done, families begun) as a step goes on
+    until    the time, of `working`, that there is
     size     the largest that is done, -1 before the first step
     scored   families so far; those that bounds discarded do not count
     """
@@ -69,6 +78,7 @@ class Growth:
     scoring: Scoring
     jobs: int
     listen: Callable[[int, int], None] = lambda done, begun: None
+    until: float = math.inf
     size: int = -1
     scored: int = 0
     looked_at: int = 0
@@ -91,7 +101,9 @@ class Growth:
         return sum(sets.count(size) for size in range(sets.largest + 1)) - self.scored
 
     def step(self) -> None:
-        """Score the next size. An exception on the way leaves everything as it was."""
+        """Score the next size, or all that are left. An exception on the way leaves everything as it was."""
+        if self.size == SHALLOW and self._ended():
+            return
         size = self.size + 1
         children = np.repeat(np.arange(len(self._frontiers)), [len(part.free) for part in self._frontiers])
         floor = np.concatenate([part.floor for part in self._frontiers])
@@ -112,8 +124,33 @@ class Growth:
 
     def table(self) -> ScoreTable:
         """What survived: all that an optimal graph can need, once nothing is open."""
+        return ScoreTable.build(self.scoring.data.names, *self._so_far(), whole=False)
+
+    def _ended(self) -> bool:
+        """Score all larger sets, where they can be searched depth first in time."""
+        larger = Larger.of(self.scoring, self.size, self._so_far(), self.jobs)
+        if larger is None:
+            return False
+        seconds = larger.expect()
+        if math.isfinite(self.until):
+            if seconds > self.until - working():
+                return False
+        else:
+            larger.announce(seconds)
+        done = self.looked_at
+        rows = larger.families(lambda nodes: self.listen(done + nodes, done + max(nodes + 1, int(larger.nodes))))
+        self._rows.append(rows)
+        self.scored += len(rows[0])
+        self.looked_at += larger.visited
+        self.kept += len(rows[0])
+        self._frontiers = [Frontier(part.free[:0], part.floor[:0]) for part in self._frontiers]
+        self.size = self.scoring.sets.largest
+        self.listen(self.looked_at, self.looked_at)
+        return True
+
+    def _so_far(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], Floats]:
         children, masks, scores = (np.concatenate(part) for part in zip(*self._rows, strict=True))
-        return ScoreTable.build(self.scoring.data.names, children, masks, scores, whole=False)
+        return children, masks, scores
 
     def _from_nothing(self, v: int, size: int) -> Frontier:
         """The required parents alone, if they are as many; else no family."""

@@ -7,6 +7,7 @@ that grow until bounds end them (growing.py); on the threads here, or elsewhere 
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -146,10 +147,10 @@ def _table_of_candidates(
     return ScoreTable.build(names, families.children[done], families.masks[done], scores[done])
 
 
-def growing(scoring: Scoring, jobs: int | None, progress: ProgressCallback | None) -> Growth:
-    """Scoring without a limit on parents that has not begun."""
+def growing(scoring: Scoring, jobs: int | None, progress: ProgressCallback | None, until: float = math.inf) -> Growth:
+    """Scoring without a limit on parents that has not begun, and the time (of `working`) that there is."""
     begun = time.monotonic()
-    growth = Growth(scoring, check_jobs(jobs))
+    growth = Growth(scoring, check_jobs(jobs), until=until)
 
     def listen(done: int, total: int) -> None:
         if progress is not None:

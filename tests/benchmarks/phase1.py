@@ -47,7 +47,7 @@ ROWS = [  # data, rows, score, parents, threads, at most, to aim for, runs
     ("alarm", 200_000, "bdeu", 3, 1, None, None, 1),
     *(
         (name, 1000, score, "all", 1, 60.0, None, 1)
-        for score in ("bic", "aic")
+        for score in ("bic", "aic", "bdeu")
         for name in ("child", "insurance", "alarm")
     ),
 ]
