@@ -38,6 +38,8 @@ def held_out(
     sizes = {"networks like this one": size} | {name: k for name, k in simpler.items() if k < size}
     rows: dict[str, list[float]] = {name: [] for name in sizes}
     judged: list[Judged] = []
+    if target is not None:
+        import sklearn.ensemble  # a limit on threads holds for libraries that are loaded already  # noqa: F401
     for kept, left in fold_rows(data.n_rows, folds, seed):
         train, test = data.take(kept), data.take(left)
         networks = {name: learner(train, k) for name, k in sizes.items()}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,3 +78,24 @@ def test_what_cannot_be_compared_is_said(asia) -> None:
     assert any("without each arc is not known" in note for note in found.report.notes)
     short = optbn.learn(asia, score="bic", max_parents=1, held_out=5, time_limit=0.5)
     assert short.report.held_out or any("no time to hold rows out" in note for note in short.report.notes)
+
+
+ONE_THREAD = """
+from threadpoolctl import threadpool_info
+import optbn
+from optbn.learning import held_out
+
+def threads(networks, train, test, target):
+    print(*(library["num_threads"] for library in threadpool_info() if library["user_api"] == "openmp"))
+    return {name: (0.0, 0.0) for name in networks}
+
+held_out._judged = threads
+data = optbn.load_network("cancer").sample(60, 1)
+held_out.held_out(data, 3, 0, lambda rows, size: optbn.fit({name: [] for name in data.names}, rows), 0, "Cancer")
+"""
+
+
+def test_trees_of_others_have_one_thread_from_the_first_fold_on():
+    """In a process of its own: scikit-learn brings its threads when it is loaded, and a limit must come after."""
+    done = subprocess.run([sys.executable, "-c", ONE_THREAD], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == {"1"}

@@ -141,7 +141,7 @@ def test_boxes_too_small_to_split_are_left_whole(monkeypatch):
 @pytest.mark.twin
 def test_sparse_lattices_equal_dense_ones(monkeypatch):
     rng = np.random.default_rng(7)
-    cases, kinds_used, most_rows = (2, 6, 20) if config.DISABLE_JIT else (15, 8, 200)
+    cases, kinds_used, most_rows = (2, 6, 20) if config.DISABLE_JIT else (9, 8, 200)
     for _ in range(cases):
         kinds = [(*KINDS, "c6", "o6")[i] for i in rng.integers(0, kinds_used, 4)]
         data = random_data(rng, kinds, int(rng.integers(1, most_rows)))
