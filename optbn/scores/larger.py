@@ -86,7 +86,7 @@ class Larger:
         about = (
             f"bounds leave about {self.nodes:,.0f} sets of more than {self.size} parents to be looked at, {how_long}"
         )
-        remedy = f"max_parents={self.size}, or bic or aic as the score, takes seconds"
+        remedy = f"max_parents={self.size}, or bic or aic as the score, takes far less"
         if seconds > MOST_SECONDS:
             raise LimitError(f"{about}: {remedy}")
         if seconds > WORTH_A_WORD:

@@ -16,7 +16,8 @@ scores such sets all the same, and fits the families that are chosen.
 
 One that can end the enumeration of parent sets (growing.py) has `ends`, true, and `bounded_block(sets, wanted, floor)`:
 what `block` answers, and ceilings float64[m, n] that no proper superset of a set scores more than. Where its scores are
--inf the ceilings say nothing: then no superset is above the floor either.
+-inf the ceilings say nothing: then no superset is above the floor either. If its tables are urns it also has `urns`,
+what descent.py needs for a tighter bound, or None for data for which that does not hold.
 """
 
 from __future__ import annotations
