@@ -6,9 +6,11 @@ import _thread
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pyscipopt.scip import PY_SCIP_STAGE as SCIP_STAGE
 
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.methods.ilp import callbacks, tree
@@ -154,6 +156,27 @@ def test_a_stop_before_scip_begins_is_not_lost(monkeypatch, heard, how):
     else:
         with pytest.raises(KeyboardInterrupt):
             solve(hard_table(40), budget)
+
+
+def test_a_stop_that_scip_refuses_is_no_error():
+    """In the moment before it searches; the stop is repeated until it works."""
+
+    class Beginning:
+        stage, asked = SCIP_STAGE.INITSOLVE, 0
+
+        def getStage(self):
+            return self.stage
+
+        def interruptSolve(self):
+            self.asked += 1
+            raise Exception("SCIP: method cannot be called at this time in solution process!")
+
+    model = Beginning()
+    ScipRun.interrupt(SimpleNamespace(model=model))
+    assert not model.asked
+    model.stage = SCIP_STAGE.SOLVING  # by the time that the stage was asked for
+    ScipRun.interrupt(SimpleNamespace(model=model))
+    assert model.asked == 1
 
 
 def test_ctrl_c_gets_through_while_scip_works(heard):

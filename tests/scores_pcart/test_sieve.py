@@ -56,7 +56,7 @@ def test_a_family_just_above_its_floor_is_answered_and_one_below_is_not(alpha, p
 def test_responses_with_and_without_floors_go_side_by_side():
     """Those without one are not tried, and the order of all others by their levels stays."""
     rng = np.random.default_rng(5)
-    for _ in range(2 if config.DISABLE_JIT else 20):
+    for _ in range(2 if config.DISABLE_JIT else 10):
         kinds = [("c2", "c3", "c4", "c5", "r")[i] for i in rng.integers(0, 5, 6)]
         bound = PCART(max_splits=2).bind(random_data(rng, kinds, 25 if config.DISABLE_JIT else 300))
         sets, wanted = all_sets(6, 2)

@@ -42,7 +42,7 @@ def cases(count: int, seed: int):
 @pytest.mark.parametrize("name", sorted(SOLVERS))
 def test_against_all_acyclic_graphs(name):
     exact = capabilities(solver_class(name)).exact
-    count = 150 if exact else 40
+    count = 90 if exact else 40
     limits = {} if exact else {"budget": Budget(cpu=SHORT)}
     obeyed = refused = 0
     for table, constraints in cases(count, seed=11):

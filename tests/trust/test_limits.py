@@ -143,8 +143,7 @@ def much(folder):
     return folder
 
 
-@pytest.mark.parametrize("megabytes", [30, 100])
-@pytest.mark.parametrize("phase", LITTLE)
+@pytest.mark.parametrize(("phase", "megabytes"), [*((name, 30) for name in LITTLE), *((name, 100) for name in PHASES)])
 def test_little_memory_ends_in_one_line(much, phase, megabytes):
     """Address space for so much more than what is loaded: enough, or an error that says what is missing; never a wait
     for a thread that could not be started."""

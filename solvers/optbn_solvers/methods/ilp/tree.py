@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from pyscipopt import Model, quicksum
 from pyscipopt.scip import PY_SCIP_PARAMSETTING as SCIP_PARAMSETTING
+from pyscipopt.scip import PY_SCIP_STAGE as SCIP_STAGE
 
 from optbn_solvers.base.protocol import Budget
 from optbn_solvers.methods.ilp.callbacks import Acyclic, Watch
@@ -162,8 +164,11 @@ class ScipRun:
             self.fail(error)
 
     def interrupt(self) -> None:
-        """Repeat it until it works: SCIP forgets a stop that comes before it begins or while it presolves."""
-        self.model.interruptSolve()
+        """Repeat it until it works: SCIP forgets a stop that comes before it begins or while it presolves, and refuses
+        one in the moment before it searches, with an error on stderr besides."""
+        if self.model.getStage() != SCIP_STAGE.INITSOLVE:
+            with suppress(Exception):  # that moment came in between; pyscipopt has no other class for it
+                self.model.interruptSolve()
 
     def fail(self, error: BaseException) -> None:
         """Keep the first exception and stop."""
