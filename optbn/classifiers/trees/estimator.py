@@ -58,7 +58,8 @@ class Trees(NetworkClassifier):
     def _rows(self, source: Source) -> tuple[tuple[Column, ...], Values, NDArray[Any], NDArray[np.float64], Prepared]:
         """Everything in memory: columns, values, classes, weights, and the rows prepared for growing.
 
-        Equal rows are one with their total weight, so a row of weight 2 and a repeated row are drawn alike.
+        Equal rows are one with their total weight, so a row of weight 2 and a repeated row are drawn alike. What is
+        drawn depends on their order, which is by the ranks of their values, whatever the units.
         """
         if self.missing not in MISSING:
             raise unknown("treatment of missing values", str(self.missing), MISSING)
@@ -70,10 +71,9 @@ class Trees(NetworkClassifier):
         if isinstance(source, OnDisk) and len(classes) < source.n_rows:
             _log.warning("grown from a sample of %d of the %d rows; raise sample_size", len(classes), source.n_rows)
         columns = columns_of(table, weights, self.missing)
-        values = values_of(columns, table) + 0.0  # there is one zero and, below, one NaN: equal rows have equal bits
-        values[np.isnan(values)] = np.nan
-        cells, classes, weights = distinct(np.ascontiguousarray(values.T).view(np.int64), classes, weights)
-        values = np.ascontiguousarray(np.ascontiguousarray(cells).view(np.float64).T)
+        ranked = [np.unique(column, return_inverse=True) for column in values_of(columns, table)]
+        ranks, classes, weights = distinct(np.stack([of for _, of in ranked], axis=1), classes, weights)
+        values = np.stack([points[ranks[:, a]] for a, (points, _) in enumerate(ranked)])
         return columns, values, classes, weights, Prepared.of(columns, values, classes, source.n_classes)
 
     @property
