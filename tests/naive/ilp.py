@@ -98,6 +98,33 @@ def stuck_sets(
     return most, last
 
 
+def grown_set(weight: np.ndarray, noise: np.ndarray, chosen: set[int]) -> set[int]:
+    """For each row of noise one more, the most tied to the set."""
+    for turn in noise:
+        ties = {}
+        for v in set(range(len(weight))) - chosen:
+            into, out = (sum(float(each[u, v]) for u in chosen) for each in (weight, weight.T))
+            ties[v] = (min(into, out) + 0.05 * (into + out)) * (1 + 0.5 * turn[v])
+        node = max(ties, key=lambda v: ties[v], default=-1)
+        if node < 0 or ties[node] <= 1e-9:
+            break
+        chosen = chosen | {node}
+    return chosen
+
+
+def strong_parts(weight: np.ndarray, chosen: Sequence[int], least: float) -> list[frozenset[int]]:
+    """The parts of a set that arcs connect in both directions, by first member."""
+
+    def reached(u: int) -> set[int]:
+        found = {u}
+        while more := {v for w in found for v in chosen if weight[w, v] > least} - found:
+            found |= more
+        return found
+
+    parts = [frozenset(v for v in chosen if v in reached(u) and u in reached(v)) for u in chosen]
+    return list(dict.fromkeys(parts))
+
+
 def ring(n: int) -> Families:
     """Each variable follows the next or the one after next."""
     sets = {str(v): {(str((v + 1) % n),): -1.0, (str((v + 2) % n),): -1.0, (): -3.0} for v in range(n)}

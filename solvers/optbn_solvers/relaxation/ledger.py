@@ -13,7 +13,6 @@ so is every row (`check_rows`).
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -114,15 +113,14 @@ class Ledger:
         adjusted = families.units.astype(np.int64 if largest < LARGEST else object) << bits
         for (_, y), (index, value) in zip(stage.rows, entries, strict=True):
             adjusted[index] -= value.astype(adjusted.dtype) * y
-        left: list[list[int]] = [
-            adjusted[lo:hi][self.alive[lo:hi]].tolist() for lo, hi in itertools.pairwise(families.offsets.tolist())
-        ]
-        if not all(left):  # a child has no family that a better graph could use
+        left = np.flatnonzero(self.alive)
+        first = np.searchsorted(left, families.offsets)
+        if (np.diff(first) == 0).any():  # a child has no family that a better graph could use
             self._close_in(self.score, np.full(len(families), self.score), stage)
             return np.zeros(len(families), dtype=np.int64)
-        tops = [max(values) for values in left]
-        bound = sum(tops) + sum(y * row.rhs for row, y in stage.rows)
-        costs = np.repeat(np.array(tops, dtype=adjusted.dtype), np.diff(families.offsets)) - adjusted
+        tops = np.maximum.reduceat(adjusted[left], first[:-1])
+        bound = sum(tops.tolist()) + sum(y * row.rhs for row, y in stage.rows)
+        costs = np.repeat(tops, np.diff(families.offsets)) - adjusted
         most = (bound - (costs if abs(bound) < LARGEST else costs.astype(object))) >> bits
         self._close_in(bound >> bits, most.astype(np.int64), stage)
         return (costs >> bits).astype(np.int64)

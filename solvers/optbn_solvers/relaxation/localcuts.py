@@ -22,25 +22,31 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from optbn_solvers.base.kernels.masks import pack_sets
 from optbn_solvers.base.protocol import Budget
+from optbn_solvers.base.table import mask_members
 from optbn_solvers.relaxation.kernels.lifting import lift
 from optbn_solvers.relaxation.kernels.local import CUT, outside, project
+from optbn_solvers.relaxation.kernels.separation import grow_set, largest_part
 from optbn_solvers.relaxation.rows import Pattern, traces_of
-from optbn_solvers.relaxation.separate import Point
+from optbn_solvers.relaxation.separate import Point, distinct
 
 LEVELS = ((4, 5), (6,), (8,))
 WORK = {3: 0.05, 4: 0.07, 5: 0.1, 6: 0.25, 7: 0.5, 8: 1.0, 9: 2.5, 10: 6.0}  # of one set, in milliseconds
 MOST_ROWS, MOST_PIVOTS = 90, 800
 REMEMBERED = 20
+LEAST_WEIGHT = 0.01  # of a trace
 LONGEST_PAUSE = 7  # rounds
 MOST_HINTS = 250  # of one round and level
 MOST_TIGHT = 250  # rows whose unions are looked at
+
+Sets = NDArray[np.uint64]  # a mask in each row
 
 
 def local_cut(
     point: Point,
     members: tuple[int, ...],
-    least_weight: float = 0.01,
+    least_weight: float = LEAST_WEIGHT,
     least_violation: float = 0.01,
 ) -> Pattern | None:
     """A violated facet on `members` (ascending), or None; lifted for the traces that some family has."""
@@ -70,9 +76,7 @@ class LocalCuts:
     _pause: int = 0  # rounds that may be left out after the last one, which was in vain
     _left: int = 0  # of them
 
-    def round(
-        self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]] = (), urgent: bool = True
-    ) -> list[Pattern]:
+    def round(self, point: Point, budget: Budget, hints: Sets | None = None, urgent: bool = True) -> list[Pattern]:
         """Violated rows; climbs to larger sets while a level gives few. `hints` are sets to begin with. Where there are
         other rows, so that these are not urgent, rounds are left out after one in vain: more each time."""
         if not urgent and self._left:
@@ -82,11 +86,12 @@ class LocalCuts:
         self._left = self._pause = 0 if cuts else min(2 * self._pause + 1, LONGEST_PAUSE)
         return cuts
 
-    def _climb_levels(self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]]) -> list[Pattern]:
+    def _climb_levels(self, point: Point, budget: Budget, hints: Sets | None) -> list[Pattern]:
         cuts: list[Pattern] = []
+        tried: set[tuple[int, ...]] = set()
         entered = self.level
         while True:
-            found = self._try_level(point, LEVELS[self.level], budget, hints)
+            found = self._try_level(point, LEVELS[self.level], budget, hints, tried)
             cuts += found
             if len(cuts) >= self.few or self.level == len(LEVELS) - 1:
                 break
@@ -96,7 +101,7 @@ class LocalCuts:
         return cuts
 
     def _try_level(
-        self, point: Point, sizes: tuple[int, ...], budget: Budget, hints: Sequence[tuple[int, ...]]
+        self, point: Point, sizes: tuple[int, ...], budget: Budget, hints: Sets | None, tried: set[tuple[int, ...]]
     ) -> list[Pattern]:
         weight = point.arcs
         both = weight + weight.T
@@ -106,13 +111,14 @@ class LocalCuts:
         again = [c for c in list(self._fruitful)[-REMEMBERED:] if len(c) in sizes]
         cuts: list[Pattern] = []
         spent = 0.0
-        tried: set[tuple[int, ...]] = set()
         todo = [(members, 0) for members in again]
-        fitting = [hint for hint in hints if max(sizes) - 3 < len(hint) <= max(sizes)]
-        todo += [(fitting[i], max(sizes)) for i in self.rng.permutation(len(fitting))[:MOST_HINTS]]
+        if hints is not None:
+            size = np.bitwise_count(hints).sum(axis=1)
+            fitting = self.rng.permutation(np.flatnonzero((max(sizes) - 3 < size) & (size <= max(sizes))))
+            todo += [(mask_members(hints[i]), max(sizes)) for i in fitting[:MOST_HINTS]]
         todo += [((int(i), int(j)), size) for i, j in pairs for size in sizes]
         for seed, size in todo:
-            members = grow(weight, both, seed, size, self.rng) if size else seed
+            members = grow(weight, seed, size, self.rng)
             if members in tried or len(members) < 3:
                 continue
             tried.add(members)
@@ -127,38 +133,26 @@ class LocalCuts:
         return cuts
 
 
-def overlapping(rows: Sequence[tuple[tuple[int, ...], float]]) -> list[tuple[int, ...]]:
+def overlapping(rows: Sequence[tuple[tuple[int, ...], float]], n: int) -> Sets:
     """Unions of two rows (members, multiplier > 0) with a common member, as large as local cuts can be at most."""
     largest = max(LEVELS[-1])
     by_multiplier = sorted(rows, key=lambda row: -row[1])
-    small = [frozenset(members) for members, _ in by_multiplier if 2 <= len(members) < largest][:MOST_TIGHT]
-    unions: dict[frozenset[int], None] = {}
-    for i, a in enumerate(small):
-        for b in small[:i]:
-            if not a.isdisjoint(b) and len(a | b) <= largest:
-                unions[a | b] = None
-    return [tuple(sorted(union)) for union in unions]
+    small = pack_sets([members for members, _ in by_multiplier if 2 <= len(members) < largest][:MOST_TIGHT], n)
+    size = np.zeros((len(small), len(small)), dtype=np.int64)
+    common = np.zeros_like(size)
+    for word in small.T:
+        size += np.bitwise_count(word[:, None] | word)
+        common += np.bitwise_count(word[:, None] & word)
+    first, second = np.nonzero(np.tril((common > 0) & (size <= largest), -1))
+    return distinct(small[first] | small[second])
 
 
-def grow(
-    weight: NDArray[np.float64],
-    both: NDArray[np.float64],
-    seed: tuple[int, ...],
-    size: int,
-    rng: np.random.Generator,
-) -> tuple[int, ...]:
-    """`seed` and the nodes most tied to it in both directions, with a little noise, up to `size`."""
+def grow(weight: NDArray[np.float64], seed: tuple[int, ...], size: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """`seed` and the nodes most tied to it in both directions, with a little noise, up to `size`; of these the largest
+    part that arcs hold together in both directions. What lies between parts is on no cycle: the point is a combination
+    of DAGs if it is one on each part."""
     chosen = np.zeros(len(weight), dtype=np.bool_)
     chosen[list(seed)] = True
-    into = weight[chosen].sum(axis=0)
-    out = weight[:, chosen].sum(axis=1)
-    noise = 1.0 + 0.5 * rng.random((size - len(seed), len(weight))) if size > len(seed) else np.ones((0, 0))
-    for turn in noise:
-        tie = np.where(chosen, -1.0, (np.minimum(into, out) + 0.05 * (into + out)) * turn)
-        node = int(tie.argmax())
-        if tie[node] <= 1e-9:
-            break
-        chosen[node] = True
-        into += weight[node]
-        out += weight[:, node]
+    grow_set(weight, rng.random((max(0, size - len(seed)), len(weight))), chosen)
+    largest_part(weight, LEAST_WEIGHT, chosen)
     return tuple(np.flatnonzero(chosen).tolist())

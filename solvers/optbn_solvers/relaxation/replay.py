@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,20 @@ WORTH = 3  # times as many stages as there are may be applied to find fewer
 MOST_ENTRIES = 20_000_000  # that are kept: 160 MB; those of other rows are worked out each time
 
 
+class _Worked(NamedTuple):
+    """A stage in arrays: the numbers of the rows whose entries are kept, their multipliers, and the other rows.
+
+    fits      64 bits do
+    constant  what the rows add to the bound
+    """
+
+    fits: bool
+    which: NDArray[np.int64]
+    y: NDArray[np.int64]
+    others: list[tuple[Row, int]]
+    constant: int
+
+
 class Replay:
     """What the stages applied since `begin` prove: no graph has more than `bound` units, and one that beats `rows` has
     families that are `alive`. Where `late` says so, a stage is not applied (StoppedError)."""
@@ -38,6 +53,7 @@ class Replay:
         self._rows: list[Row] = []
         self._largest: list[float] = []  # coefficient of each row
         self._starts = [0]
+        self._worked: dict[Stage, _Worked] = {}
         # memory that no entry has been written to takes no room
         self._index, self._value = np.empty(MOST_ENTRIES, dtype=np.int32), np.empty(MOST_ENTRIES, dtype=np.int32)
         self.begin()
@@ -59,7 +75,7 @@ class Replay:
             return self._close_in(books.bound, books.alive)
         bits = stage.bits
         tops = self._tops(adjusted)
-        bound = _total(tops, stage)
+        bound = sum(tops.tolist()) + self._worked[stage].constant
         most = min(bound - (self.score + 1 << bits), int(LARGEST))  # that a family of a better graph may lack
         lacks = np.repeat(tops, np.diff(self.table.offsets)) - adjusted
         return self._close_in(bound >> bits, self.alive & (lacks <= most))
@@ -69,7 +85,7 @@ class Replay:
         adjusted = self.adjusted(stage)
         if adjusted is None:
             return int(LARGEST)
-        return _total(self._tops(adjusted), stage) >> stage.bits
+        return sum(self._tops(adjusted).tolist()) + self._worked[stage].constant >> stage.bits
 
     def _tops(self, adjusted: NDArray[np.int64]) -> NDArray[np.int64]:
         """int64[n], the best of each child among the families alive."""
@@ -79,10 +95,23 @@ class Replay:
 
     def adjusted(self, stage: Stage) -> NDArray[np.int64] | None:
         """int64[families], in 2^-bits units: their units less what the rows take; None where 64 bits might not do."""
-        entries: list[tuple[Entries, int]] = []  # of rows that are not kept
-        which, y = [], []
-        largest = self._largest_units * 2.0**stage.bits
+        worked = self._worked.get(stage)
+        if worked is None:
+            worked = self._worked[stage] = self._work_out(stage)
+        if not worked.fits:
+            return None
+        adjusted: NDArray[np.int64] = self.table.units << stage.bits
+        subtract_rows(self._index, self._value, np.array(self._starts), worked.which, worked.y, adjusted)
+        for row, multiplier in worked.others:
+            index, value = row.entries(self._families)
+            adjusted[index] -= value * multiplier
+        return adjusted
+
+    def _work_out(self, stage: Stage) -> _Worked:
+        which, y, others = [], [], []
+        largest, constant = self._largest_units * 2.0**stage.bits, 0
         for row, multiplier in stage.rows:
+            constant += multiplier * row.rhs
             number = self._number.get(id(row))
             if number is None:
                 if self.late():
@@ -90,20 +119,15 @@ class Replay:
                 found = row.entries(self._families)
                 number = self._keep(row, found)
             if number is None:
-                entries.append((found, multiplier))
+                others.append((row, multiplier))
                 largest += float(multiplier) * float(np.abs(found[1]).max(initial=0))
             else:
                 which.append(number)
                 y.append(multiplier)
                 largest += float(multiplier) * self._largest[number]
         if largest > LARGEST / 2:
-            return None
-        adjusted: NDArray[np.int64] = self.table.units << stage.bits
-        of = np.array(which, dtype=np.int64)
-        subtract_rows(self._index, self._value, np.array(self._starts), of, np.array(y, dtype=np.int64), adjusted)
-        for (index, value), multiplier in entries:
-            adjusted[index] -= value * multiplier
-        return adjusted
+            return _Worked(False, np.array([]), np.array([]), others, constant)
+        return _Worked(True, np.array(which, dtype=np.int64), np.array(y, dtype=np.int64), others, constant)
 
     def _keep(self, row: Row, entries: Entries) -> int | None:
         """The number of a row whose entries are kept from now on; None where there is no room for them."""
@@ -126,10 +150,6 @@ class Replay:
         changed = bound < self.bound or bool((alive != self.alive).any())
         self.alive, self.bound = alive, bound
         return changed
-
-
-def _total(tops: NDArray[np.int64], stage: Stage) -> int:
-    return sum(tops.tolist()) + sum(y * row.rhs for row, y in stage.rows)
 
 
 def fewest(replay: Replay, stages: Sequence[Stage], enough: Callable[[], bool]) -> list[Stage] | None:

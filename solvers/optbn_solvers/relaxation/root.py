@@ -194,8 +194,8 @@ class Root:
         strong = sum(by >= STRONG and len(cluster.members) <= SMALL for cluster, by in clusters.items())
         self._fruitful = max(clusters.values(), default=0.0) >= STRONG and len(clusters) >= MANY
         if strong < MANY:
-            tight = zip(lp.rows, lp.duals.tolist(), strict=False)
-            hints = overlapping([(row.members, y) for row, y in tight if y > 0]) if self.settings.overlaps else []
+            tight = [(row.members, y) for row, y in zip(lp.rows, lp.duals.tolist(), strict=False) if y > 0]
+            hints = overlapping(tight, n) if self.settings.overlaps else None
             cuts = self.local.round(point, budget, hints, urgent=not rows)
             rows += select_rows(point, [*cuts], most // 2, parallel)
         self.ledger.check_rows([row for row, _ in rows])

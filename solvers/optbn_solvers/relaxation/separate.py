@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,13 @@ def stuck_cluster(point: Point) -> Cluster | None:
     return Cluster(mask_members(left)) if size else None
 
 
+def distinct(sets: NDArray[Any]) -> NDArray[Any]:
+    """The different rows of bool[k, n] or of masks, in the order of their bytes."""
+    packed = np.packbits(sets, axis=1) if sets.dtype == np.bool_ else sets
+    whole = np.ascontiguousarray(packed).view(f"V{packed.shape[1] * packed.itemsize}").ravel()
+    return sets[np.unique(whole, return_index=True)[1]]
+
+
 def violated_clusters(
     point: Point, rng: np.random.Generator, least: float = LEAST, most_seeds: int = 400
 ) -> dict[Cluster, float]:
@@ -107,7 +115,7 @@ def violated_clusters(
         near[rows, first] = near[rows, second] = -1.0
         pairs[rows, near.argmax(axis=1)] = True
     pairs[rows, first] = pairs[rows, second] = True
-    seeds = np.unique(np.concatenate([cycles, pairs]), axis=0)
+    seeds = distinct(np.concatenate([cycles, pairs]))
     if len(seeds) > most_seeds:
         seeds = seeds[rng.permutation(len(seeds))[:most_seeds]]
     return _climbed(point, seeds, np.full(len(seeds), -1), least, STEPS)
@@ -124,7 +132,7 @@ def large_clusters(point: Point, rng: np.random.Generator, least: float = LEAST)
         noise[k] = NOISE[k % len(NOISE)] * rng.random(n)
     most, last = np.empty_like(begin), np.empty_like(begin)
     stuck_sets(begin, noise, *point.support, least, most, last)
-    seeds = np.unique(np.concatenate([most, last]), axis=0)
+    seeds = distinct(np.concatenate([most, last]))
     seeds = seeds[seeds.sum(axis=1) > 1]
     if not len(seeds):
         return {}
@@ -140,7 +148,7 @@ def clusters_of_cuts(point: Point, rng: np.random.Generator, least: float = LEAS
     n = point.families.n
     seeds = np.zeros((MOST_CUTS, n), dtype=np.bool_)
     count = cut_clusters(rng.random((SPEAKERS, n)), n, *point.support, least, seeds)
-    seeds = np.unique(seeds[:count], axis=0)
+    seeds = distinct(seeds[:count])
     return _climbed(point, seeds, np.full(len(seeds), -1), least, STEPS)
 
 

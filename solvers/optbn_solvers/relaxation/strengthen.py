@@ -24,7 +24,7 @@ from optbn_solvers.base.solution import RowBound
 from optbn_solvers.base.table import ScoreTable
 from optbn_solvers.relaxation.families import Families
 from optbn_solvers.relaxation.ledger import Ledger
-from optbn_solvers.relaxation.localcuts import LocalCuts
+from optbn_solvers.relaxation.localcuts import LocalCuts, Sets
 from optbn_solvers.relaxation.orders import FamilyIndex
 from optbn_solvers.relaxation.root import Root, RootSettings, ascend, first_relaxation
 from optbn_solvers.relaxation.rows import Pattern, Row
@@ -94,9 +94,7 @@ def cluster_root(begin: Begin, rounds: int, seed: int = 0) -> Ledger:
 class NoLocalCuts(LocalCuts):
     """Finds none."""
 
-    def round(
-        self, point: Point, budget: Budget, hints: Sequence[tuple[int, ...]] = (), urgent: bool = True
-    ) -> list[Pattern]:
+    def round(self, point: Point, budget: Budget, hints: Sets | None = None, urgent: bool = True) -> list[Pattern]:
         return []
 
 

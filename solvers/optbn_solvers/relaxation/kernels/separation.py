@@ -64,6 +64,60 @@ def cycle_seeds(weight, seeds):
 
 
 @kernel
+def grow_set(weight, noise, chosen):
+    """Add to the set `chosen` (bool[n], in place), for each row of `noise`, the variable most tied to it in both
+    directions, a little moved by the noise; ends where none is tied to it. weight[u, v]: how much u is a parent of v.
+    """
+    n = len(chosen)
+    into, out = np.zeros(n), np.zeros(n)
+    for u in range(n):
+        if chosen[u]:
+            for v in range(n):
+                into[v] += weight[u, v]
+                out[v] += weight[v, u]
+    for turn in range(len(noise)):
+        node, most = -1, 1e-9
+        for v in range(n):
+            if not chosen[v]:
+                tie = (min(into[v], out[v]) + 0.05 * (into[v] + out[v])) * (1.0 + 0.5 * noise[turn, v])
+                if tie > most:
+                    node, most = v, tie
+        if node < 0:
+            break
+        chosen[node] = True
+        for v in range(n):
+            into[v] += weight[node, v]
+            out[v] += weight[v, node]
+
+
+@kernel
+def largest_part(weight, least, chosen):
+    """Of the set `chosen` (bool[n], in place; 62 members at most) leave the first largest part that arcs of more than
+    `least` connect in both directions."""
+    members = np.flatnonzero(chosen)
+    m = len(members)
+    reach = np.zeros(m, dtype=np.int64)
+    for i in range(m):
+        reach[i] = np.int64(1) << i
+        for j in range(m):
+            if weight[members[i], members[j]] > least:
+                reach[i] |= np.int64(1) << j
+    for k in range(m):
+        for i in range(m):
+            if (reach[i] >> k) & 1:
+                reach[i] |= reach[k]
+    first, most = 0, 0
+    for i in range(m):
+        size = 0
+        for j in range(m):
+            size += (reach[i] >> j) & (reach[j] >> i) & 1
+        if size > most:
+            first, most = i, size
+    for j in range(m):
+        chosen[members[j]] = (reach[first] >> j) & (reach[j] >> first) & 1 == 1
+
+
+@kernel
 def families_by_variable(n, children, starts, parents):
     """(first int64[n + 1], touching int64[...]): touching[first[v]:first[v + 1]] are the families of v, as the child
     or as a parent."""
