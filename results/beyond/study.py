@@ -23,13 +23,12 @@ from optbn.evaluate.significance import sign_test
 from optbn.experiments.verdicts import Claim, Finding
 from optbn.experiments.verdicts import findings as judged
 from optbn.report.tables import table
-from results.classifiers.datasets import labelled
+from results.classifiers.datasets import halved, labelled
 
 Row = Mapping[str, Any]
 
 OURS = {"Blend": "blend", "SoftESKDB": "softeskdb", "ESKDB": "eskdb"}
 FLOOR = 1e-4
-MANY_VALUES = 100
 LOSSES = ("rmse", "log_loss", "zero_one")
 DRAW = 1e-6
 
@@ -38,7 +37,7 @@ def cell(dataset: str, method: str, most: int, data: str, rounds: int = 5) -> di
     """Losses and CPU seconds of one method on one data set, means over the rounds."""
     from optbn.evaluate.cross_validation import stratified_folds
 
-    X, y = _halved(*labelled(dataset, data))
+    X, y = halved(*labelled(dataset, data))
     if len(y) > most:
         rows = np.sort(np.random.default_rng(0).choice(len(y), most, replace=False))
         X, y = X.iloc[rows], y[rows]
@@ -68,14 +67,6 @@ def _round(method: str, X: Any, y: Any, fold: Any) -> dict[str, float]:
         "fit_seconds": seconds[0] / 2,
         "predict_seconds": seconds[1] / 2,
     }
-
-
-def _halved(X: Any, y: Any) -> tuple[Any, Any]:
-    """The classes as they are, or, where nearly every row has a number of its own, above the median or not."""
-    if len(np.unique(y)) < MANY_VALUES:
-        return X, y
-    numbers = y.astype(np.float64)
-    return X, np.where(numbers > np.median(numbers), "above", "below")
 
 
 def made(method: str, X: Any) -> Any:
